@@ -39,7 +39,8 @@ lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 
 types: $(VENV)/.installed
-	nice $(BIN)/mypy --strict registry
+	@for platform in linux darwin win32; do \
+		nice $(BIN)/mypy --strict --platform $$platform --cache-dir .mypy_cache/$$platform registry || exit 1; done
 
 suite: $(VENV)/.installed
 	@$(BIN)/python -m compileall -q -j 0 registry  # once, where each process of the tests would do it in a new checkout

@@ -10,8 +10,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Literal
 
-Role = Literal["item", "part", "gold", "answer", "label", "score", "text", "given", "system", "run", "document",
-               "other"]
+Role = Literal["item", "part", "gold", "answer", "label", "score", "text", "given", "system", "run", "group", "meta",
+               "document", "other"]
 
 _ROLES: dict[Role, str] = {
     # What names an item.
@@ -44,8 +44,16 @@ _ROLES: dict[Role, str] = {
     "system": "system system_id system_name model model_id model_name team team_id team_name submission submission_id "
               "participant method approach algorithm agent classifier solver",
     # What numbers the runs of a system: rows that repeat an item.
-    "run": "run seed epoch fold rep repeat repetition replicate trial iteration attempt checkpoint random_seed n_shots "
-           "temperature prompt_template filter variant completion_id run_id",
+    "run": "run seed epoch fold rep repeat repetition replicate trial iteration attempt random_seed completion_id "
+           "run_id",
+    # What divides rows into boards of their own: tasks, splits, metrics, settings of systems.
+    "group": "task task_name benchmark dataset dataset_name subset test_set split usage phase metric "
+             "metric_name measure criterion aspect dimension n_shots num_fewshot temperature prompt_template "
+             "filter variant checkpoint",
+    # What describes items or their annotation, and is no system.
+    "meta": "difficulty hardness complexity level grade annotator rater judge coder worker expert human crowd majority "
+            "majority_vote consensus agreement confidence certainty probability prob weight importance frequency freq "
+            "genre age gender readability entropy date timestamp month day",
     # What headers of labels have besides; no role follows from these.
     "other": "category type value stance tweet names sent",
     # What names a document, whose items are not independent.

@@ -10,7 +10,7 @@ from itertools import cycle
 
 import numpy as np
 
-from registry.evaluation.matrices import Counts, Steps, matrix_of
+from registry.evaluation.matrices import Counts, Steps, build_matrix
 from registry.families import FAMILIES, as_kept, step_of
 from registry.items import Answer, AnswerSet, Item, Links, Response, Span, Tagged
 from registry.metrics import METEOR, METRICS, ConfusionMetric, Formula
@@ -128,15 +128,15 @@ def typical(metric, items, answers):
     if isinstance(metric, METEOR):  # a function of sums as BLEU is, whose program takes long
         counts = np.random.default_rng(1).integers(1, 4, (N, 2, len(FAMILIES[metric.family].columns)))
         counts[..., :2] += 20  # words, of which the others are some
-        return matrix_of(metric, Counts.of(counts.astype(float)))
+        return build_matrix(metric, Counts.from_statistics(counts.astype(float)))
     rows = np.stack([metric.corpus_statistics(items, of) for of in answers], axis=1)
     if isinstance(metric, ConfusionMetric):
         gold, predicted = (rows[..., [side]] == [make_label_code(name) for name in LABELS] for side in (0, 1))
         counts = np.stack([gold & predicted, predicted, gold], axis=-1).astype(float)
-        return matrix_of(metric, Counts.of(counts.reshape(*rows.shape[:-1], -1)))
+        return build_matrix(metric, Counts.from_statistics(counts.reshape(*rows.shape[:-1], -1)))
     rows = np.stack([as_kept(of_system) for of_system in rows.swapaxes(0, 1)], axis=1)
-    steps = Steps.of(metric, [rows], step_of(rows))
-    return matrix_of(metric, Counts.of(rows, steps))
+    steps = Steps.choose(metric, [rows], step_of(rows))
+    return build_matrix(metric, Counts.from_statistics(rows, steps))
 
 
 def responses(metric, items, answers):
@@ -183,7 +183,7 @@ def advice_page():
     said_of = defaultdict(lambda: defaultdict(list))
     for (_, _, found), (first, *_) in groups.items():
         for test, said in found:
-            said_of[test][MARKS[said.how], "" if said.how == "valid" else said.why].append(first)
+            said_of[test][MARKS[said.status], "" if said.status == "valid" else said.reason].append(first)
     lines = [f"| `{test}` | {how} | {'all' if len(firsts) == len(groups) else _names(firsts)} | {why} |"
              for test, said in said_of.items() for mark in MARKS.values()
              for (how, why), firsts in said.items() if how == mark]

@@ -14,7 +14,7 @@ from hatchling.build import build_wheel
 from registry import plugins
 from registry.direct.task import Asked, made_of
 from registry.errors import InputError
-from registry.evaluation.scorers import scorer
+from registry.evaluation.scorers import describe_scorer
 from registry.importers import IMPORTERS
 from registry.metrics import METRICS, Metric
 from registry.plugins import versions
@@ -86,7 +86,7 @@ def test_a_task_that_names_the_package_is_evaluated_by_it(registry, installed):
     (reader,) = registry("query", "SELECT DISTINCT reader FROM gold_revision", "--format", "json").json
     assert reader["reader"].startswith("properties@evalregistry-toy(")
     assert environment()["evalregistry-toy"] == "0.1.0"
-    by = scorer(parse("metric", METRICS, rows[0]["metric_name"]))
+    by = describe_scorer(parse("metric", METRICS, rows[0]["metric_name"]))
     assert by["evalregistry-toy"] == "0.1.0"
     assert by["revision"] == "1"
     tables = made_of(Asked([0, 1], {"x": [0, 1]}, "Within@evalregistry-toy(width=0)")).folder.tables

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from registry.errors import RegistryError, counted
 from registry.query.request import Query
-from registry.query.sql import BATCH, Row, batches, columns_of, count_of, execute, translating
+from registry.query.sql import BATCH, Row, count_rows, describe_columns, execute, fetch_batches, translate_errors
 from registry.rendering.render import TableDisplay
 from registry.rendering.table import Column, Table
 from registry.rendering.table import format_text as text_of
@@ -33,7 +33,7 @@ from typing import Self, overload
 from sqlalchemy import Connection, select, text
 
 from registry.errors import UnknownNameError
-from registry.evaluation.comparing.contingency import PairContingencies, pair_contingencies
+from registry.evaluation.comparing.contingency import PairContingencies, count_pair_contingencies
 from registry.evaluation.past import PastDatabase
 from registry.manifest import decode_manifest
 from registry.metric_names import metric_title
@@ -62,14 +62,14 @@ class Result(TableDisplay):
         self._reading, self._query = reading, query
         self._counted: int | None = None
         with reading.cursor() as cursor:
-            self.columns: list[str] = columns_of(cursor, query)
+            self.columns: list[str] = describe_columns(cursor, query)
 
     def _take(self, fetch: Callable[[Any], Any], *packages: str) -> Any:
         if lacking := [package for package in packages if find_spec(package) is None]:
             raise RegistryError(f"this needs {' and '.join(lacking)}: pip install 'evalregistry[frames]'")
         with self._reading.cursor() as cursor:
             execute(cursor, self._query)
-            with translating(self._query):
+            with translate_errors(self._query):
                 return fetch(cursor)
 
     def __iter__(self) -> Iterator[Row]:
@@ -86,22 +86,22 @@ class Result(TableDisplay):
     def _stream(self) -> Iterator[list[Row]]:
         with self._reading.cursor() as cursor:
             execute(cursor, self._query)
-            yield from batches(cursor, self._query)
+            yield from fetch_batches(cursor, self._query)
 
     def __len__(self) -> int:
         """How many there were when they were last looked at: `list` asks too, after it has begun to iterate."""
         if self._counted is None:
             with self._reading.cursor() as cursor:
-                self._counted = count_of(cursor, self._query)
+                self._counted = count_rows(cursor, self._query)
         return self._counted
 
     @property
     def _table(self) -> Table:
         with self._reading.cursor() as cursor:
             execute(cursor, self._query)
-            with translating(self._query):
+            with translate_errors(self._query):
                 rows = cursor.fetchmany(_SHOWN + 1)
-            total = len(rows) if len(rows) <= _SHOWN else count_of(cursor, self._query)
+            total = len(rows) if len(rows) <= _SHOWN else count_rows(cursor, self._query)
         self._counted = total
         shown = [dict(zip(self.columns, row, strict=True)) for row in rows[:_SHOWN]]
         columns = [Column(name, name, _cell, right=all(isinstance(row[name], int | float | None) for row in shown))
@@ -395,7 +395,7 @@ class Registry:
             name = next(iter(known)) if test_set is None and len(known) == 1 else test_set
             if name not in known:
                 raise UnknownNameError(f"test set of {task}", str(name), known)
-            return pair_contingencies(connection, known[name])
+            return count_pair_contingencies(connection, known[name])
 
     def _select(self, view: str, task: str | None, where: dict[str, Any]) -> Result:
         with self._reading.holding() as connection:

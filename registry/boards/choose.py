@@ -12,7 +12,7 @@ from sqlalchemy import Connection, text
 from registry.boards.leaderboard import Leaderboard, Ranks, Standing
 from registry.boards.load import NOT_COMPARED, PAGE_PAIRS, load_leaderboards, summarise_resampled_ranks
 from registry.errors import MismatchError, UnknownNameError
-from registry.evaluation.comparing.settings import declared_request
+from registry.evaluation.comparing.settings import build_request
 from registry.significance.ranks import find_groups
 from registry.store import catalog
 from registry.store.catalog import TaskRow
@@ -128,7 +128,7 @@ def add_score_intervals(connection: Connection, task_row: TaskRow, board: Leader
     if any(standing.ci_low is not None for standing in board.standings):
         return board
     names = _get_full_names(board)
-    intervals = resample_score_intervals(connection, task_row, declared_request(task_row, metrics=(board.metric,)),
+    intervals = resample_score_intervals(connection, task_row, build_request(task_row, metrics=(board.metric,)),
                                          board.key.name, set(names))
     standings = []
     for standing, name in zip(board.standings, names, strict=True):
@@ -143,7 +143,7 @@ def add_resampled_ranks(connection: Connection, task_row: TaskRow, board: Leader
     Raises:
         InputError: The board cannot be resampled.
     """
-    frequencies = resample_ranks(connection, task_row, declared_request(task_row, metrics=(board.metric,)),
+    frequencies = resample_ranks(connection, task_row, build_request(task_row, metrics=(board.metric,)),
                                  board.key.name)
     standings = []
     for standing, name in zip(board.standings, _get_full_names(board), strict=True):

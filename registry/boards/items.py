@@ -209,7 +209,7 @@ def _answered(item: Item, of_gold: Mapping[int, tuple[str, str]], given: Iterabl
 
 def given_values(connection: Connection, parsed: ParseCache, runs: Sequence[Run]) -> Given:
     """What every run says of all items of the gold."""
-    found = {scoring_id: parsed.answers(catalog.get(connection, ScoringRow, scoring_id=scoring_id))
+    found = {scoring_id: parsed.load_joined(catalog.get(connection, ScoringRow, scoring_id=scoring_id))
              for scoring_id in dict.fromkeys(run.scoring_id for run in runs)}
     return [found[run.scoring_id][run.replicate] for run in runs]
 

@@ -230,14 +230,14 @@ def load_leaderboards(connection: Connection, task_row: TaskRow, metric: str | N
     resampled, warnings = None, dict[str, list[Message]]()
     if convention in ("bootstrap", "simultaneous"):
         # Imported late, because other conventions do not resample.
-        from registry.evaluation.comparing.settings import declared_request
-        from registry.studies.score_distributions import bound_all_ranks, resample_ranks
+        from registry.evaluation.comparing.settings import build_request
+        from registry.studies.score_distributions import compute_all_rank_bounds, resample_ranks
 
-        request = declared_request(task_row, metrics=None if metric is None else (metric,))
+        request = build_request(task_row, metrics=None if metric is None else (metric,))
         if convention == "bootstrap":
             resampled = resample_ranks(connection, task_row, request)
         else:
-            resampled, warnings = bound_all_ranks(connection, task_row, request)
+            resampled, warnings = compute_all_rank_bounds(connection, task_row, request)
     stored = stored or load_stored_boards(connection, [task_row.slug], metric, pairs)[task_row.slug]
     return [replace(board, about=manifest.task.summary, rank_warnings=tuple(warnings.get(board.key.name, ())),
                     **get_metric_display(task_row.manifest, board.metric, board.metric_name))

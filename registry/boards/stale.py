@@ -9,7 +9,7 @@ from sqlalchemy import Connection, RowMapping, text
 
 from registry.boards.statements import find_changed_families
 from registry.errors import InputError
-from registry.evaluation.scorers import Scorer, difference, recorded, scorer
+from registry.evaluation.scorers import Scorer, describe_difference, describe_scorer, load_scorers
 from registry.messages import Message
 from registry.metrics import METRICS
 from registry.plugins import package_of, versions
@@ -77,7 +77,7 @@ def find_outdated(connection: Connection, task: str | None = None) -> list[Outda
 
 def _find_other_code(connection: Connection, task: str | None) -> Iterator[Outdated]:
     """Yield boards whose scores were computed by other code than this program, or computed again since."""
-    rescored, runs = rescorings(connection), recorded(connection)
+    rescored, runs = rescorings(connection), load_scorers(connection)
     if not rescored and not any(_describe_differences(runs, {row.run_id}, row.name) for row in connection.execute(
             _SCORED_BY, {"task": task})):
         return  # the usual case; planning the query below takes long
@@ -107,13 +107,13 @@ def _find_other_code(connection: Connection, task: str | None) -> Iterator[Outda
 def _describe_differences(runs: Mapping[int, Mapping[str, Scorer]], run_ids: Iterable[int], metric: str) -> set[str]:
     """Return how the code that computed scores in some runs differs from this program's code for the metric."""
     scorers = [run_scorer for run_id in run_ids if (run_scorer := runs.get(run_id, {}).get(metric))]
-    return {difference(before, _get_scorer(metric)) for before in scorers} - {""}
+    return {describe_difference(before, _get_scorer(metric)) for before in scorers} - {""}
 
 
 def _get_scorer(name: str) -> Scorer:
     """Return the code of a metric in this program; only its package if the package is not installed."""
     try:
-        return scorer(parse("metric", METRICS, name))
+        return describe_scorer(parse("metric", METRICS, name))
     except InputError:
         if package_of(name) is None:
             raise

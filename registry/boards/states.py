@@ -1,4 +1,4 @@
-"""Earlier states of leaderboards, and what changed between two of them and why."""
+"""States of leaderboards, and the changes between two states with their causes."""
 
 from __future__ import annotations
 
@@ -23,9 +23,14 @@ from registry.store.catalog import GoldRevisionRow
 from registry.store.embargoes import require_scores
 from registry.values import parse
 
-# What a comparison was asked for, by the words for it.
+# The settings of a comparison, by the words that people see.
 SETTINGS = ("test", "alternative", "candidate", "unit", "runs", "strata", "alpha", "correction", "resamples", "seed",
             "interval", "confidence", "overall", "family")
+
+
+# Settings that change adjusted p-values only, and changes that leave all p-values the same.
+_FAMILY_SETTINGS = ("alpha", "correction", "family")
+_CHANGES_WITHOUT_P_VALUES = ("ranked", "version", "overall")
 
 
 @dataclass(frozen=True)
@@ -33,14 +38,19 @@ class State:
     """One state of a leaderboard.
 
     Attributes:
-        key: Of which leaderboard.
-        comparison_id: Its number in its database; `signature` identifies it everywhere.
-        metric_name: The metric with its options; `gold`: the digest of the gold; `task_version`: the task's; `n_items`,
-            `n_units`: how many take part, and of what is resampled or permuted; `code`: the version of the program.
-        settings: What was asked for, by `SETTINGS`.
-        systems: By `team/system`, best first.
-        pairs: By the names of both, in alphabetical order.
-        declared_title, decimals: How the task has people see the metric (`Leaderboard`).
+        key: The leaderboard.
+        comparison_id: The id of its comparison in its database.
+        signature: The signature, which identifies the state everywhere.
+        metric_name: The metric with its options.
+        gold: The digest of the gold.
+        task_version: The task's version.
+        n_items: The number of items.
+        n_units: The number of units that are resampled or permuted.
+        code: The version of the program.
+        settings: The settings of the comparison, by `SETTINGS`.
+        systems: The systems by `team/system`, best first.
+        pairs: The pairs by both names, in alphabetical order.
+        declared_title, decimals: The metric's title and decimals for people (`Leaderboard`).
     """
 
     key: LeaderboardKey
@@ -60,16 +70,21 @@ class State:
 
     @property
     def title(self) -> str:
-        """Which board it is of, and by what that ranks."""
+        """The title of the board."""
         return make_board_title(self.key._asdict() | {"metric_name": self.metric_name}, self.declared_title)
 
 
-def latest(connection: Connection, task: str | None = None,
-           metric: str | None = None) -> dict[LeaderboardKey, list[State]]:
-    """The last state of every board (of a task, of a metric), and the one before where there is one.
+def load_latest_states(connection: Connection, task: str | None = None,
+                       metric: str | None = None) -> dict[LeaderboardKey, list[State]]:
+    """Load the last state of every board and the state before it, if there is one.
+
+    Args:
+        connection: A connection to the store.
+        task: A task's id; None: all tasks.
+        metric: A metric's alias; None: all metrics.
 
     Raises:
-        HiddenError: The scores of the task, or of all tasks, are hidden from the connection.
+        HiddenError: The connection hides the scores of the task, or of all tasks.
     """
     require_scores(connection, task)
     rows = connection.execute(text(f"""
@@ -80,27 +95,27 @@ def latest(connection: Connection, task: str | None = None,
             PARTITION BY task, test_set, track, facet, metric ORDER BY sequence DESC) <= 2
         ORDER BY test_set_position, track NULLS FIRST, facet NULLS FIRST, metric_position, task, sequence DESC
         """), {"task": task, "metric": metric}).all()  # noqa: S608
-    found: dict[LeaderboardKey, list[State]] = {}
+    states: dict[LeaderboardKey, list[State]] = {}
     for row in rows:
-        found.setdefault(_key(row), []).append(_state(connection, row))
-    return found
+        states.setdefault(_make_key(row), []).append(_load_state(connection, row))
+    return states
 
 
-def states(connection: Connection, name: str | None, task: str | None = None,
-           metric: str | None = None) -> dict[LeaderboardKey, State]:
-    """The one state with an id, as signatures end with it; without, the last of every board (of a task, of a metric).
+def load_states(connection: Connection, name: str | None, task: str | None = None,
+                metric: str | None = None) -> dict[LeaderboardKey, State]:
+    """Load the state with an id, the end of a signature; without one, the last state of every board.
 
     Raises:
-        UnknownNameError: None is called so.
-        HiddenError: As of `latest`.
+        UnknownNameError: No state has this id.
+        HiddenError: See `load_latest_states`.
     """
     if name is None:
-        return {key: last for key, (last, *_) in latest(connection, task, metric).items()}
-    rows = connection.execute(text(f"{_STATES} ORDER BY comparison_id")).all()  # the last of one signature
+        return {key: last for key, (last, *_) in load_latest_states(connection, task, metric).items()}
+    rows = connection.execute(text(f"{_STATES} ORDER BY comparison_id")).all()  # the last row with an id counts
     known = {row.signature.rpartition("id:")[2]: row for row in rows}
-    if (found := known.get(name.rpartition("id:")[2])) is None:
+    if (row := known.get(name.rpartition("id:")[2])) is None:
         raise UnknownNameError("database file or state of a board", name, known)
-    state = _state(connection, found)
+    state = _load_state(connection, row)
     return {state.key: state}
 
 
@@ -120,60 +135,70 @@ _STATES = """
     LEFT JOIN track ON track.track_id = c.track_id"""
 
 
-def _key(row: Any) -> LeaderboardKey:
+def _make_key(row: Any) -> LeaderboardKey:
     return LeaderboardKey(row.task, row.test_set, row.track, row.facet, row.metric)
 
 
-def _state(connection: Connection, row: Any) -> State:
-    stood = connection.execute(text("""
+def _load_state(connection: Connection, row: Any) -> State:
+    standings = connection.execute(text("""
         SELECT submission_id, team.name AS team, system.name AS system, version, score, rank, rank_low, rank_high,
             cluster
         FROM standing JOIN submission USING (submission_id) JOIN system USING (system_id) JOIN team USING (team_id)
         WHERE comparison_id = :id ORDER BY position"""), {"id": row.comparison_id}).all()
-    systems = {f"{of.team}/{of.system}": Standing(
-        rank=of.rank, rank_low=of.rank_low, rank_high=of.rank_high, cluster=of.cluster, system=of.system,
-        display_name=of.system, team=of.team, submission=f"{of.team}/{of.system}@{of.version}", score=of.score)
-        for of in stood}
-    asked = json.loads(row.request)["significance"]
-    family = asked.get("family", "board")
-    family = family if isinstance(family, str) else "; ".join(family)
+    systems = {f"{standing.team}/{standing.system}": Standing(
+        rank=standing.rank, rank_low=standing.rank_low, rank_high=standing.rank_high, cluster=standing.cluster,
+        system=standing.system, display_name=standing.system, team=standing.team, score=standing.score,
+        submission=f"{standing.team}/{standing.system}@{standing.version}") for standing in standings}
+    request = json.loads(row.request)["significance"]
+    family = request.get("family", "board")
     settings = {name: getattr(row, name) for name in SETTINGS if name not in ("strata", "family", "candidate")} | {
-        "candidate": asked.get("candidate"), "strata": _signed(row.signature, "strata"), "family": family}
-    version = str(_signed(row.signature, "task")).rpartition("@")[2]
-    pairs = _pairs(connection, row.comparison_id, [of.submission_id for of in stood], list(systems))
-    return State(_key(row), row.comparison_id, row.signature, row.metric_name, row.gold, version, row.n_items,
+        "candidate": request.get("candidate"), "strata": _find_in_signature(row.signature, "strata"),
+        "family": family if isinstance(family, str) else "; ".join(family)}
+    version = str(_find_in_signature(row.signature, "task")).rpartition("@")[2]
+    pairs = _load_pairs(connection, row.comparison_id, [standing.submission_id for standing in standings],
+                        list(systems))
+    return State(_make_key(row), row.comparison_id, row.signature, row.metric_name, row.gold, version, row.n_items,
                  row.n_units, row.code, settings, systems, dict(pairs),
                  **get_metric_display(row.manifest, row.metric, row.metric_name))
 
 
-def _signed(signature: str, key: str) -> str | None:
-    """What a signature says of something; None where it says nothing."""
-    found = re.search(rf"\|{key}:([^|]*)", signature)
-    return found[1] if found else None
+def _find_in_signature(signature: str, key: str) -> str | None:
+    match = re.search(rf"\|{key}:([^|]*)", signature)
+    return match[1] if match else None
 
 
-def _pairs(connection: Connection, comparison_id: int, submissions: Sequence[int],
-           names: Sequence[str]) -> Iterator[tuple[tuple[str, str], PairDecision]]:
-    """The pairs of a comparison, each in the alphabetical order of the names; submissions are by their ids."""
-    place = {submission: n for n, submission in enumerate(submissions)}
-    tested = connection.execute(text("""
+def _load_pairs(connection: Connection, comparison_id: int, submissions: Sequence[int],
+                names: Sequence[str]) -> Iterator[tuple[tuple[str, str], PairDecision]]:
+    """Yield the pairs of a comparison with their names in alphabetical order.
+
+    Args:
+        connection: A connection to the store.
+        comparison_id: The comparison.
+        submissions: The ids of its submissions, best first.
+        names: Their names.
+    """
+    places = {submission: n for n, submission in enumerate(submissions)}
+    rows = connection.execute(text("""
         SELECT submission_a, submission_b, if(is_swapped, -difference, difference) AS difference, p_value, p_adjusted,
             is_significant
         FROM comparison_pair JOIN pair_result USING (pair_result_id)
         WHERE comparison_id = :id ORDER BY position"""), {"id": comparison_id})
-    for of in tested:
-        a, b, difference = place[of.submission_a], place[of.submission_b], of.difference
+    for row in rows:
+        a, b, difference = places[row.submission_a], places[row.submission_b], row.difference
         if names[a] >= names[b]:
             a, b, difference = b, a, None if difference is None else -difference
-        row = {"difference": difference, "p_value": of.p_value, "p_adjusted": of.p_adjusted}
-        yield (names[a], names[b]), PairDecision(a, b, of.is_significant, row)
+        values = {"difference": difference, "p_value": row.p_value, "p_adjusted": row.p_adjusted}
+        yield (names[a], names[b]), PairDecision(a, b, row.is_significant, values)
 
 
 @dataclass(frozen=True)
 class CorrectedItem:
-    """An item with another gold: what of the gold is no more, and what is new; None where the item is not there.
+    """An item whose gold was changed.
 
-    `on_board` is false if the leaderboard is of a facet, and the item is in neither the earlier nor the later facet.
+    Attributes:
+        item: Its key.
+        before, after: The parts of the gold that were removed and added; None if the item did not exist.
+        on_board: False if the leaderboard is of a facet, and the item is in neither the earlier nor the later facet.
     """
 
     item: str
@@ -184,7 +209,7 @@ class CorrectedItem:
 
 @dataclass(frozen=True)
 class SystemItems:
-    """How many items of a system have other statistics, and which changed most, the most changed first."""
+    """The number of items whose statistics changed for a system, and the most changed items."""
 
     system: str
     n_items: int
@@ -193,12 +218,12 @@ class SystemItems:
 
 @dataclass(frozen=True)
 class Correction:
-    """What changed between two revisions of a test set's gold.
+    """The changes between two revisions of a test set's gold.
 
     Attributes:
-        n_before, n_after: How many items the gold has.
-        items: Those with another gold, in its order, of the whole test set.
-        systems: By which items of the board scores changed, in the order of the later board.
+        n_before, n_after: The number of items of each revision.
+        items: The items whose gold changed, in the order of the gold, of the whole test set.
+        systems: The changed items of each system on the board, in the order of the later board.
     """
 
     n_before: int
@@ -212,78 +237,78 @@ class Correction:
         return [item for item in self.items if item.on_board]
 
 
-def correction(before: tuple[Connection, State], after: tuple[Connection, State],
-               most: int = 3) -> Correction | None:
-    """What a correction of the gold between two states of a board did; None where both have the same gold.
+def find_correction(before: tuple[Connection, State], after: tuple[Connection, State],
+                    most: int = 3) -> Correction | None:
+    """Find the changes of the gold between two states of a board; None if both have the same gold.
 
     Args:
-        before: The earlier state, and a connection to its database.
-        after: The later one.
-        most: How many items to name of every system.
+        before: A connection to the database of the earlier state, and the state.
+        after: The same for the later state.
+        most: The number of most changed items to name for every system.
     """
     if before[1].gold == after[1].gold:
         return None
-    (was, reader_before), (now, reader_after) = _gold(*before), _gold(*after)
-    changed = []
-    for key in [*now, *(key for key in was if key not in now)]:
-        old, new = was.get(key), now.get(key)
-        on_board = _is_in(before[1].key.facet, old) or _is_in(after[1].key.facet, new)
+    (old_items, old_reader), (new_items, new_reader) = _load_gold(*before), _load_gold(*after)
+    corrected = []
+    for key in [*new_items, *(key for key in old_items if key not in new_items)]:
+        old, new = old_items.get(key), new_items.get(key)
+        on_board = _is_in_facet(before[1].key.facet, old) or _is_in_facet(after[1].key.facet, new)
         if old is None or new is None:
-            changed.append(CorrectedItem(key, None if old is None else _said(reader_before, old),
-                                         None if new is None else _said(reader_after, new), on_board))
-        elif sides := _difference((reader_before, old), (reader_after, new)):
-            changed.append(CorrectedItem(key, *sides, on_board))
-    earlier, later = _statistics(*before, was), _statistics(*after, now)
-    systems = [_of_system(name, earlier[name], later[name], most) for name in after[1].systems
+            corrected.append(CorrectedItem(key, None if old is None else _describe_gold(old_reader, old),
+                                           None if new is None else _describe_gold(new_reader, new), on_board))
+        elif sides := _find_gold_difference((old_reader, old), (new_reader, new)):
+            corrected.append(CorrectedItem(key, *sides, on_board))
+    earlier, later = _load_statistics(*before, old_items), _load_statistics(*after, new_items)
+    systems = [_find_changed_items(name, earlier[name], later[name], most) for name in after[1].systems
                if name in earlier and name in later]
-    return Correction(len(was), len(now), tuple(changed), tuple(systems))
+    return Correction(len(old_items), len(new_items), tuple(corrected), tuple(systems))
 
 
-def _is_in(facet: str | None, item: Item | None) -> bool:
-    """Whether an item that exists is one of a facet, `attribute=value`; None means all items."""
+def _is_in_facet(facet: str | None, item: Item | None) -> bool:
+    """Return True if an item exists and is in a facet, `attribute=value`; None is the facet of all items."""
     if item is None or facet is None:
         return item is not None
     return any(f"{name}={value}" == facet for name, value in item.attributes.items())
 
 
-def _gold(connection: Connection, state: State) -> tuple[dict[str, Item], Reader]:
-    """The items of the gold behind a state, by their keys, and how it was read."""
+def _load_gold(connection: Connection, state: State) -> tuple[dict[str, Item], Reader]:
+    """Return the items of a state's gold by their keys, and the reader of their file."""
     revision = catalog.get(connection, GoldRevisionRow, gold_revision_id=connection.execute(text(
         "SELECT gold_revision_id FROM comparison WHERE comparison_id = :id"), {"id": state.comparison_id}).scalar_one())
     items = ParseCache(connection).items(revision.gold_revision_id)
     return {item.key: item for item in items}, parse("reader", READERS, revision.reader)
 
 
-def _difference(before: tuple[Reader, Item], after: tuple[Reader, Item]) -> tuple[str, str] | None:
-    """What of an item's gold is no more, and what is new; None where it is the same."""
-    contents = [canonical_json([reader.content(item.gold), dict(item.attributes)]) for reader, item in (before, after)]
-    if contents[0] == contents[1]:
+def _find_gold_difference(before: tuple[Reader, Item], after: tuple[Reader, Item]) -> tuple[str, str] | None:
+    """Return the removed and the added parts of an item's gold; None if the gold is the same."""
+    old_content, new_content = (canonical_json([reader.content(item.gold), dict(item.attributes)])
+                                for reader, item in (before, after))
+    if old_content == new_content:
         return None
-    was, now = ([_answer(of) for of in reader.answer_set(item.gold)] for reader, item in (before, after))
-    gone, new = [of for of in was if of not in now], [of for of in now if of not in was]
-    sides = [[f"{name} {value}" for name, value in one.attributes.items() if other.attributes.get(name) != value]
-             for one, other in ((before[1], after[1]), (after[1], before[1]))]
-    if not (gone or new or any(sides)):  # a text, or something else that has no answers
-        return _said(*before), _said(*after)
-    return ", ".join([*gone, *sides[0]]) or "-", ", ".join([*new, *sides[1]]) or "-"
+    old, new = (_list_answers(*side) for side in (before, after))
+    removed, added = [answer for answer in old if answer not in new], [answer for answer in new if answer not in old]
+    old_attributes, new_attributes = before[1].attributes, after[1].attributes
+    removed += [f"{name} {value}" for name, value in old_attributes.items() if new_attributes.get(name) != value]
+    added += [f"{name} {value}" for name, value in new_attributes.items() if old_attributes.get(name) != value]
+    if not (removed or added):  # a text, or another gold without a set of answers
+        return _describe_gold(*before), _describe_gold(*after)
+    return ", ".join(removed) or "-", ", ".join(added) or "-"
 
 
-def _said(reader: Reader, item: Item) -> str:
-    """An item's gold in words: its answers, or else all of it."""
-    answers = [_answer(of) for of in reader.answer_set(item.gold)]
+def _list_answers(reader: Reader, item: Item) -> list[str]:
+    return [f"{answer.type} {answer.key}".strip() for answer in reader.answer_set(item.gold)]
+
+
+def _describe_gold(reader: Reader, item: Item) -> str:
     content = reader.content(item.gold)
-    return ", ".join(answers) or (content if isinstance(content, str) else canonical_json(content))
-
-
-def _answer(of: Any) -> str:
-    return f"{of.type} {of.key}".strip()
+    return ", ".join(_list_answers(reader, item)) or (content if isinstance(content, str) else canonical_json(content))
 
 
 Statistics = dict[tuple[str, int], tuple[Any, ...]]  # by item and run
 
 
-def _statistics(connection: Connection, state: State, gold: Mapping[str, Item]) -> dict[str, Statistics]:
-    """The statistics of every system of a state on the items of its board, by the system's name."""
+def _load_statistics(connection: Connection, state: State, gold: Mapping[str, Item]) -> dict[str, Statistics]:
+    """Load the statistics of every system on the items of a board, by the system's name."""
     family, metric_id, scorings = "", 0, dict[str, int]()
     for row in connection.execute(text("""
             SELECT metric.family, metric.metric_id, team.name || '/' || system.name AS system, standing.scoring_id
@@ -292,46 +317,39 @@ def _statistics(connection: Connection, state: State, gold: Mapping[str, Item]) 
             WHERE comparison_id = :id AND standing.scoring_id IS NOT NULL
             ORDER BY standing.scoring_id"""), {"id": state.comparison_id}):
         family, metric_id, scorings[row.system] = row.family, row.metric_id, row.scoring_id
-    columns = FAMILIES[family].columns if family else ()
-    named, joins = ", ".join(f"s.{name}" for name in columns), ""
-    if family == "confusion":  # labels have other numbers in every revision
-        named = "gold.name, predicted.name"
+    columns, joins = ", ".join(f"s.{name}" for name in (FAMILIES[family].columns if family else ())), ""
+    if family == "confusion":  # every revision numbers labels differently
+        columns = "gold.name, predicted.name"
         joins = ("JOIN label AS gold ON gold.label_id = s.gold_label "
                  "JOIN label AS predicted ON predicted.label_id = s.predicted_label")
-    found = {}
+    statistics = {}
     for system, scoring_id in scorings.items():
         rows = connection.execute(text(f"""
-            SELECT item.key, s.replicate, {named} FROM statistics_{family} AS s JOIN item USING (item_id) {joins}
+            SELECT item.key, s.replicate, {columns} FROM statistics_{family} AS s JOIN item USING (item_id) {joins}
             WHERE s.scoring_id = :scoring AND s.metric_id = :metric"""),  # noqa: S608 - names of the schema
             {"scoring": scoring_id, "metric": metric_id})
-        found[system] = {(row[0], row[1]): tuple(row[2:]) for row in rows if _is_in(state.key.facet, gold[row[0]])}
-    return found
+        statistics[system] = {(row[0], row[1]): tuple(row[2:]) for row in rows
+                              if _is_in_facet(state.key.facet, gold[row[0]])}
+    return statistics
 
 
-def _of_system(name: str, before: Statistics, after: Statistics, most: int) -> SystemItems:
-    amounts: dict[str, float] = {}
-    for (item, _), amount in _amounts(before, after):
-        amounts[item] = amounts.get(item, 0) + amount
-    ordered = sorted(amounts, key=lambda item: (-amounts[item], item))
-    return SystemItems(name, len(ordered), tuple(ordered[:most]))
-
-
-def _amounts(before: Mapping[Any, Any], after: Mapping[Any, Any]) -> Iterator[tuple[Any, float]]:
-    """By how much statistics changed where they did: numbers by their distance, labels and lost items as one."""
+def _find_changed_items(system: str, before: Statistics, after: Statistics, most: int) -> SystemItems:
+    changes: dict[str, float] = {}
     for key in before.keys() | after.keys():
-        was, now = before.get(key), after.get(key)
-        if was != now:
-            numbers = was is not None and now is not None and not any(isinstance(of, str) for of in (*was, *now))
-            yield key, sum(abs(b - a) for a, b in zip(was or (), now or (), strict=True)) if numbers else 1.0
-
-
-_OF_FAMILY = ("alpha", "correction", "family")  # settings that leave raw p-values as they are
-_OF_RANKS = ("ranked", "version", "overall")  # what has no say in p-values at all
+        old, new = before.get(key), after.get(key)
+        if old == new:
+            continue
+        change = 1.0  # for labels and for items that exist only once
+        if old is not None and new is not None and not any(isinstance(value, str) for value in (*old, *new)):
+            change = sum(abs(b - a) for a, b in zip(old, new, strict=True))
+        changes[key[0]] = changes.get(key[0], 0) + change
+    items = sorted(changes, key=lambda item: (-changes[item], item))
+    return SystemItems(system, len(items), tuple(items[:most]))
 
 
 @dataclass(frozen=True)
 class StandingChange:
-    """A system whose standing changed: before and after (None: it was not there), and why."""
+    """A system whose standing changed, before and after (None: absent), and why."""
 
     system: str
     before: Standing | None
@@ -349,16 +367,20 @@ class DecisionChange:
     why: str
 
     @property
-    def decided(self) -> bool:
-        """Whether it is decided otherwise, or by another raw p-value, not only adjusted anew."""
+    def is_substantial(self) -> bool:
+        """True if the decision or the raw p-value changed, and not only the adjusted p-value."""
         return self.before.significant != self.after.significant or self.before.p_value != self.after.p_value
 
 
 @dataclass(frozen=True)
 class BoardDifference:
-    """Two states of a leaderboard side by side.
+    """The differences between two states of a leaderboard.
 
-    `reasons` say what changed in what they rest on, and `correction` what a revision of the gold did.
+    Attributes:
+        before, after: The states.
+        reasons: What changed in the data and settings of the states.
+        systems, pairs: The systems and pairs that changed.
+        correction: The changes of the gold, if it was revised.
     """
 
     before: State
@@ -370,91 +392,93 @@ class BoardDifference:
 
 
 def compare_states(before: State, after: State, correction: Correction | None = None) -> BoardDifference:
-    """Compare two states of one leaderboard, between which the gold may have been corrected."""
-    causes = _causes(before, after)
-    versions = {name for name in before.systems.keys() & after.systems
-                if before.systems[name].version != after.systems[name].version}
-    systems = tuple(_moved(before, after, versions, causes))
-    pairs = tuple(_changed(before, after, versions, causes))
-    return BoardDifference(before, after, (*causes.values(), *_of_systems(before, after, versions)), systems, pairs,
-                           correction)
+    """Compare two states of one leaderboard; `correction` has the changes of the gold between them."""
+    causes = _find_causes(before, after)
+    new_versions = {name for name in before.systems.keys() & after.systems
+                    if before.systems[name].version != after.systems[name].version}
+    return BoardDifference(before, after, (*causes.values(), *_describe_systems(before, after, new_versions)),
+                           tuple(_compare_standings(before, after, new_versions, causes)),
+                           tuple(_compare_decisions(before, after, new_versions, causes)), correction)
 
 
-def _causes(before: State, after: State) -> dict[str, str]:
-    """What changed for all systems at once, by a short name for each, in a sentence."""
-    found = {}
+def _find_causes(before: State, after: State) -> dict[str, str]:
+    """Return sentences about changes that affect all systems, by a short name for each."""
+    causes = {}
     if before.gold != after.gold:
         versions = before.task_version, after.task_version
-        named = f" (version {versions[0]}, then {versions[1]})" if versions[0] != versions[1] else ""
-        found["gold"] = f"The gold was revised{named}."
+        change = f" (version {versions[0]}, then {versions[1]})" if versions[0] != versions[1] else ""
+        causes["gold"] = f"The gold was revised{change}."
     elif before.task_version != after.task_version:
-        found["version"] = f"The task was of version {before.task_version}, and is of {after.task_version}."
+        causes["version"] = f"The task had version {before.task_version}, and now has {after.task_version}."
     if before.metric_name != after.metric_name:
-        found["metric"] = f"The metric was {before.metric_name}, and is {after.metric_name}."
+        causes["metric"] = f"The metric was {before.metric_name}, and now is {after.metric_name}."
     if before.n_items != after.n_items:
-        found["items"] = f"{counted(before.n_items, 'item')} took part, and now {after.n_items} do."
+        causes["items"] = f"The board had {counted(before.n_items, 'item')}, and now has {after.n_items}."
     elif before.n_units != after.n_units and before.settings["unit"] == after.settings["unit"]:
         unit = after.settings["unit"]
-        found["units"] = f"There were {counted(before.n_units, unit)}, and are {after.n_units}."
+        causes["units"] = f"The board had {counted(before.n_units, unit)}, and now has {after.n_units}."
     for name in SETTINGS:
         if before.settings[name] != after.settings[name]:
-            was, now = ("none" if of.settings[name] is None else of.settings[name] for of in (before, after))
-            found[name] = f"{name} was {was}, and is {now}."
-    ranked = [f"{said}: {', '.join(names)}." for of, other, said in (
-        (before, after, "Ranked before, and now shown without a rank"),
-        (after, before, "Shown without a rank before, and now ranked")) if (
-            names := [name for name, stood in of.systems.items() if stood.rank is not None
-                      and name in other.systems and other.systems[name].rank is None])]
-    if ranked:  # of baselines, or of submissions that came late
-        found["ranked"] = " ".join(ranked)
+            old, new = ("none" if state.settings[name] is None else state.settings[name] for state in (before, after))
+            causes[name] = f"{name} was {old}, and now is {new}."
+    # The rank of baselines and late submissions is a setting.
+    unranked, ranked = ([name for name, standing in state.systems.items() if standing.rank is not None
+                         and name in other.systems and other.systems[name].rank is None]
+                        for state, other in ((before, after), (after, before)))
+    changes = [f"Ranked before, and now shown without a rank: {', '.join(unranked)}."] if unranked else []
+    changes += [f"Shown without a rank before, and now ranked: {', '.join(ranked)}."] if ranked else []
+    if changes:
+        causes["ranked"] = " ".join(changes)
     if before.code != after.code:
-        found["program"] = f"The program was of version {before.code}, and is of {after.code}."
-    return found
+        causes["program"] = f"The program had version {before.code}, and now has {after.code}."
+    return causes
 
 
-def _of_systems(before: State, after: State, versions: set[str]) -> list[str]:
-    sets = (("New", [name for name in after.systems if name not in before.systems]),
-            ("No longer there", [name for name in before.systems if name not in after.systems]),
-            ("In a new version", [name for name in after.systems if name in versions]))
-    said = [f"{what}: {', '.join(names)}." for what, names in sets if names]
+def _describe_systems(before: State, after: State, new_versions: set[str]) -> list[str]:
+    groups = {"New": [name for name in after.systems if name not in before.systems],
+              "Removed": [name for name in before.systems if name not in after.systems],
+              "In a new version": [name for name in after.systems if name in new_versions]}
+    sentences = [f"{title}: {', '.join(names)}." for title, names in groups.items() if names]
     if len(before.pairs) != len(after.pairs):
-        said.append(f"The family had {counted(len(before.pairs), 'pair')}, and has {len(after.pairs)}.")
-    return said
+        sentences.append(f"The family had {counted(len(before.pairs), 'pair')}, and now has {len(after.pairs)}.")
+    return sentences
 
 
-def _moved(before: State, after: State, versions: set[str], causes: Mapping[str, str]) -> list[StandingChange]:
-    found = []
+def _compare_standings(before: State, after: State, new_versions: set[str],
+                       causes: Mapping[str, str]) -> Iterator[StandingChange]:
     for name in (*after.systems, *(name for name in before.systems if name not in after.systems)):
-        was, now = before.systems.get(name), after.systems.get(name)
-        if was == now:
+        old, new = before.systems.get(name), after.systems.get(name)
+        if old == new:
             continue
-        if was is None or now is None:
-            why = "new" if was is None else "gone"
-        elif name in versions:
+        if old is None or new is None:
+            why = "new" if old is None else "gone"
+        elif name in new_versions:
             why = "new version"
-        elif was.score != now.score:
+        elif old.score != new.score:
             why = ", ".join(key for key in ("gold", "metric", "items", "program") if key in causes) or "score"
+        elif before.systems.keys() != after.systems.keys() or new_versions:
+            why = "other systems"
         else:
             settings = [key for key in causes if key in (*SETTINGS, "ranked", "units")]
-            why = ", ".join(["other systems"] if before.systems.keys() != after.systems.keys() or versions else
-                            settings or ["other systems"])
-        found.append(StandingChange(name, was, now, why))
-    return found
+            why = ", ".join(settings or ["other systems"])
+        yield StandingChange(name, old, new, why)
 
 
-def _changed(before: State, after: State, versions: set[str], causes: Mapping[str, str]) -> list[DecisionChange]:
-    found = []
+def _compare_decisions(before: State, after: State, new_versions: set[str],
+                       causes: Mapping[str, str]) -> list[DecisionChange]:
+    changes = []
     for pair in after.pairs.keys() & before.pairs.keys():
-        was, now = before.pairs[pair], after.pairs[pair]
-        if was == now:
+        old, new = before.pairs[pair], after.pairs[pair]
+        if old == new:
             continue
-        if versions & set(pair):
+        if new_versions & set(pair):
             why = "new version"
-        elif was.p_value != now.p_value or was.difference != now.difference:
-            why = ", ".join(key for key in causes if key not in (*_OF_FAMILY, *_OF_RANKS)) or "draws"
+        elif old.p_value != new.p_value or old.difference != new.difference:
+            why = ", ".join(key for key in causes
+                            if key not in (*_FAMILY_SETTINGS, *_CHANGES_WITHOUT_P_VALUES)) or "draws"
         else:
             family = [f"family of {len(after.pairs)}"] if len(before.pairs) != len(after.pairs) else []
-            why = ", ".join([*family, *(key for key in causes if key in _OF_FAMILY)]) or "other pairs"
-        found.append(DecisionChange(pair, was, now, why))
-    place = {name: n for n, name in enumerate(after.systems)}
-    return sorted(found, key=lambda of: sorted(place[name] for name in of.systems))
+            why = ", ".join([*family, *(key for key in causes if key in _FAMILY_SETTINGS)]) or "other pairs"
+        changes.append(DecisionChange(pair, old, new, why))
+    places = {name: n for n, name in enumerate(after.systems)}
+    return sorted(changes, key=lambda change: sorted(places[name] for name in change.systems))

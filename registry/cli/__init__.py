@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import codecs
 import gc
 import io
 import os
@@ -27,6 +28,7 @@ def main() -> None:
     gc.set_threshold(*GC_THRESHOLDS)
     atexit.register(gc.freeze)  # otherwise Python's last collection visits all imported objects, in 0.13 seconds
     _buffer_stdout()
+    _choose_encoding()
     sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # unused, but DuckDB would import it
     if "_REGISTRY_COMPLETE" in os.environ:  # set by the scripts of `registry completion`
         get_completion_inspect_parameters()  # registers typer's completion, as `add_completion` would
@@ -47,3 +49,13 @@ def _buffer_stdout() -> None:
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # False if a caller of `main` replaced stdout
         sys.stdout = open(sys.stdout.fileno(), "w", buffering=1, encoding=sys.stdout.encoding,  # noqa: SIM115
                           errors=sys.stdout.errors, closefd=False)
+
+
+def _choose_encoding() -> None:
+    """Write UTF-8 to files and pipes; on a terminal, replace characters that it cannot show."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
+            if stream.isatty() or "PYTHONIOENCODING" in os.environ:
+                stream.reconfigure(errors="replace")
+            else:
+                stream.reconfigure(encoding="utf-8")

@@ -27,8 +27,8 @@ from registry.cli.options import (
 from registry.errors import InputError, ManifestError, counted
 
 if TYPE_CHECKING:
-    from registry.evaluation.checking.check import Checked
-    from registry.evaluation.ingest.declared import Declared
+    from registry.evaluation.checking.check import CheckResult
+    from registry.evaluation.ingest.declared import DeclaredSubmission
     from registry.evaluation.resolve import ResolvedTask
     from registry.significance import Execution
 
@@ -80,26 +80,26 @@ def check(
 
 
 def _declare_files(task: ResolvedTask, files: list[Path], test_set: str | None,
-                   options: list[str] | None) -> Iterator[Declared]:
+                   options: list[str] | None) -> Iterator[DeclaredSubmission]:
     """Yield submissions: declared by a `[[submit]]` of the manifest that names the file, else by the command line."""
-    from registry.evaluation.ingest.declared import declare, expanded
+    from registry.evaluation.ingest.declared import build_submission, match_files
     from registry.manifest import make_submit
     from registry.readers import Document
 
     declared = {} if test_set or options else {path.resolve(): (entry, captured, key)
-                                               for key, entry, path, captured in expanded(task)}
+                                               for key, entry, path, captured in match_files(task)}
     for file in files:
         document = Document.load(file)
         default = make_submit(file=str(file), system="submission", test_set=test_set,
                                options=parse_named_values(options, "--option"))
         entry, captured, key = declared.get(file.resolve(), (default, dict[str, str](), ""))
-        yield declare(task, entry, [document], captured, key)
+        yield build_submission(task, entry, [document], captured, key)
 
 
 def _check_manifest(manifest: Path, root: Path | None, db: Path | None, limit: int | None,
-                    execution: Execution) -> Checked:
+                    execution: Execution) -> CheckResult:
     """Check a manifest and all its files; errors of the manifest itself are problems, too."""
-    from registry.evaluation.checking.check import Checked, check_task
+    from registry.evaluation.checking.check import CheckResult, check_task
     from registry.evaluation.ingest.similar_names import warnings_about
 
     try:
@@ -108,7 +108,7 @@ def _check_manifest(manifest: Path, root: Path | None, db: Path | None, limit: i
         if manifest.suffix != ".toml":
             raise InputError("is not a manifest; to check a submission, name the task's manifest: --task MANIFEST",
                              path=manifest) from None
-        checked = Checked()
+        checked = CheckResult()
         checked.refuse(error)
         return checked
     checked = check_task(task, content, execution, None if db is None else find_database(db), limit=limit)
@@ -116,7 +116,7 @@ def _check_manifest(manifest: Path, root: Path | None, db: Path | None, limit: i
     return checked
 
 
-def _print_problems(checked: Checked, format_: Format | None) -> None:
+def _print_problems(checked: CheckResult, format_: Format | None) -> None:
     """Print warnings and problems: as lines on stderr, or as a table if a format is requested."""
     report_all(checked.warnings, "warning")
     if format_ is None:
@@ -129,7 +129,7 @@ def _print_problems(checked: Checked, format_: Format | None) -> None:
         report(f"not listed: {counted(checked.unlisted.total(), 'more problem')}; --max-errors 0 lists all")
 
 
-def _report_problems(checked: Checked) -> None:
+def _report_problems(checked: CheckResult) -> None:
     """Print each likely cause once, then the number of problems per file and category, then the problems."""
     causes = Counter((problem.error.path, problem.cause) for problem in checked.problems if problem.cause)
     for (path, cause), n in causes.items():
@@ -165,13 +165,13 @@ def task_pack(
     It contains a manifest and the list of items to answer. It reveals nothing about the gold except labels and types
     that the manifest names; the command warns about these.
     """
-    from registry.evaluation.checking.task_pack import revealed, unchecked, write_pack
-    from registry.evaluation.checking.task_pack import task_pack as make_pack
+    from registry.evaluation.checking.task_pack import describe_revealed, describe_unchecked, write_pack
+    from registry.evaluation.checking.task_pack import make_task_pack as make_pack
 
     task, _ = load_task(manifest, root)
     new_files = write_pack(make_pack(task), output)
-    report_all(revealed(task), "warning")
-    report_all(unchecked(task), "note")
+    report_all(describe_revealed(task), "warning")
+    report_all(describe_unchecked(task), "note")
     for path in new_files:
         report(f"{path}: written")
     report(f"next: `registry check FILE --task {output / 'task.toml'}`" if new_files else "nothing changed")

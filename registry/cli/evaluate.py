@@ -44,12 +44,12 @@ from registry.errors import HiddenError, InputError, ManifestError, counted
 from registry.missing import MissingPolicy
 
 if TYPE_CHECKING:
-    from registry.at_once import BroughtUp, Job
     from registry.boards.leaderboard import Leaderboard
     from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.ingest.declared import Declared
+    from registry.evaluation.ingest.declared import DeclaredSubmission
     from registry.evaluation.resolve import ResolvedTask
     from registry.evaluation.scoring.stale import StaleScore
+    from registry.pipeline import Evaluation, Job
     from registry.significance import Execution
     from registry.store.database import Database
     from registry.store.session import Session
@@ -85,21 +85,21 @@ def load_task(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
 
 
 def evaluate_manifest(database: Database, manifest: Path, root: Path | None, execution: Execution, actor: str | None,
-                      *, dry_run: bool = False, public: bool = False) -> BroughtUp:
+                      *, dry_run: bool = False, public: bool = False) -> Evaluation:
     """Apply, score and compare a manifest; `public` messages contain no hidden data."""
-    from registry.at_once import Job, applied_sentences, applying, evaluated, shown_in_messages
+    from registry.pipeline import Job, apply_manifest, describe_applied, evaluate, load_visibility
     from registry.store.log import Journal
 
     task, content = load_task(manifest, root)
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)
 
     def ingest_manifest(session: Session) -> Ingest:
-        ingest, applied = applying(session, journal, task, content, execution.progress)
-        report_all(applied_sentences(applied, shown_in_messages(session.connection, ingest.slug, public=public)))
+        ingest, applied = apply_manifest(session, journal, task, content, execution.progress)
+        report_all(describe_applied(applied, load_visibility(session.connection, ingest.slug, public=public)))
         return ingest
 
     job = Job(database, journal, execution, report, public=public)
-    return evaluated(job, ingest_manifest, create=True, dry_run=dry_run)
+    return evaluate(job, ingest_manifest, create=True, dry_run=dry_run)
 
 
 def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,
@@ -115,11 +115,11 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
     result = evaluate_manifest(find_database(db, wait), manifest, root, execution, choose_actor(actor),
                                dry_run=dry_run, public=public)
     report_unused_options(context, execution, result.compared, result.scored)
-    report_end(changed=result.changed, dry_run=dry_run)
+    report_end(changed=result.is_changed, dry_run=dry_run)
     if public:
         print_boards(_load_public_boards(db, result.task), format_)
     else:
-        report_all(result.not_public, "note")
+        report_all(result.hidden_notes, "note")
         print_boards(result.boards, format_)
 
 
@@ -142,15 +142,15 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
 
     The command skips files that are already stored. Use `registry run` to apply, score and compare in one step.
     """
-    from registry.at_once import applied_sentences, applying
+    from registry.pipeline import apply_manifest, describe_applied
     from registry.store.log import Journal
     from registry.store.session import writing
 
     task, content = load_task(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=choose_actor(actor))
     with writing(find_database(db, wait), journal, create=True, dry_run=dry_run) as session:
-        _, applied = applying(session, journal, task, content, make_reporter(quiet=quiet))
-    report_all(applied_sentences(applied))
+        _, applied = apply_manifest(session, journal, task, content, make_reporter(quiet=quiet))
+    report_all(describe_applied(applied))
     report_end(changed=journal.changed, dry_run=dry_run, next_step=UPDATE_BOARDS)
 
 
@@ -176,19 +176,19 @@ def submit(
     The rules of the stored task apply: a submission after the deadline is late, and a submission above the limit per
     team is refused.
     """
-    from registry.at_once import Job, applied_sentences, evaluated
     from registry.boards.submissions import describe_places
     from registry.evaluation.ingest.apply import submit as store_submission
     from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.ingest.declared import declare, natural
+    from registry.evaluation.ingest.declared import build_submission, natural_key
     from registry.evaluation.resolve import resolve_stored
     from registry.manifest import make_submit
+    from registry.pipeline import Job, describe_applied, evaluate
     from registry.readers import Document
     from registry.store import catalog
     from registry.store.log import Journal
     from registry.store.session import writing
 
-    paths = sorted(map(str, file), key=natural)
+    paths = sorted(map(str, file), key=natural_key)
     documents = [Document.load(path) for path in paths]
     entry = make_submit(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind,
                          version=version, track=track, missing=missing, **parse_attributes(attribute, "participant"),
@@ -198,14 +198,14 @@ def submit(
                       actor=choose_actor(actor))
     execution = make_execution(workers, None, memory, quiet=quiet)
     database = find_database(db, wait)
-    submissions: list[Declared] = []
+    submissions: list[DeclaredSubmission] = []
 
     def ingest_submission(session: Session) -> Ingest:
         (row,) = catalog.tasks(session.connection, task)
         resolved = resolve_stored(row.manifest, task)
-        submissions.append(declare(resolved, entry, documents, {}, ""))
+        submissions.append(build_submission(resolved, entry, documents, {}, ""))
         ingest = Ingest(session.connection, journal, resolved, progress=execution.progress if run else None)
-        report_all(applied_sentences(store_submission(ingest, submissions[0])))
+        report_all(describe_applied(store_submission(ingest, submissions[0])))
         return ingest
 
     if not run:
@@ -213,10 +213,10 @@ def submit(
             ingest_submission(session)
         report_end(changed=journal.changed, dry_run=dry_run, next_step=UPDATE_BOARDS)
         return
-    result = evaluated(Job(database, journal, execution, report), ingest_submission, dry_run=dry_run)
+    result = evaluate(Job(database, journal, execution, report), ingest_submission, dry_run=dry_run)
     report_all(describe_places(result.boards, submissions[0].test_set.name, submissions[0].name))
     report_end(changed=journal.changed, dry_run=dry_run)
-    report_all(result.not_public, "note")
+    report_all(result.hidden_notes, "note")
     print_boards(result.boards, format_)
 
 
@@ -231,7 +231,7 @@ def score(
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
     from registry.evaluation.scoring.score import score as score_task
-    from registry.reports.differences import stale_table
+    from registry.reports.differences import make_stale_table
     from registry.store import catalog
     from registry.store.log import Journal
     from registry.store.session import compute
@@ -246,14 +246,14 @@ def score(
             ingest = Ingest(session.connection, journal, resolved, progress=execution.progress)
             scored = score_task(ingest, execution, stale=stale)
             stale_scores += scored.stale
-            report(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} already stored")
+            report(f"{row.slug}: {counted(scored.n_computed, 'score')} computed, {scored.n_unchanged} already stored")
         return stale_scores
 
     stale_scores = compute(find_database(db, wait), journal, score_tasks, dry_run=dry_run)
     if dry_run and journal.changed:
         report("dry run: nothing was written")
     if stale:
-        print_tables([stale_table(stale_scores)], format_)
+        print_tables([make_stale_table(stale_scores)], format_)
 
 
 def compare(
@@ -266,7 +266,7 @@ def compare(
     Options of the test override the keys of [significance] in the manifest. The command prints the leaderboards;
     `registry pairs` prints the pairs.
     """
-    from registry.at_once import Job
+    from registry.pipeline import Job
     from registry.store.log import Journal
     from registry.store.session import compute
 
@@ -298,25 +298,25 @@ def _parse_integer(text: str) -> int | str:
 def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | None, settings: Mapping[str, Any],
                    context: typer.Context) -> list[Leaderboard]:
     """Compare tasks, report the results, and return the boards."""
-    from registry.at_once import result_sentences
     from registry.boards.load import load_leaderboards
     from registry.boards.planned import describe_plan
     from registry.evaluation.comparing.compare import compare as compare_task
-    from registry.evaluation.comparing.compare import prepared
-    from registry.evaluation.comparing.settings import declared_request
+    from registry.evaluation.comparing.compare import prepare
+    from registry.evaluation.comparing.settings import build_request
+    from registry.pipeline import describe_results
     from registry.store import catalog
     from registry.store.embargoes import note_hidden
 
-    execution = job.how
+    execution = job.execution
     session.limit_memory(execution.memory)
     report_all(note_hidden(session.connection), "note")
     boards = []
     for row in catalog.tasks(session.connection, task):
-        request = declared_request(row, settings, None if metric is None else (metric,), execution)
-        vetted, planned = prepared(session.connection, row, request)
+        request = build_request(row, settings, None if metric is None else (metric,), execution)
+        vetted, planned = prepare(session.connection, row, request)
         report_all(describe_plan(planned, in_full=execution.progress is not None))
         compared = compare_task(session.connection, job.journal, row, request, vetted)
-        report_all(result_sentences(compared=compared))
+        report_all(describe_results(compared=compared))
         report_unused_options(context, execution, compared)
         boards += load_leaderboards(session.connection, row, metric, pairs=job.pairs)
     return boards

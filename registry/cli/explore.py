@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 from dataclasses import fields, replace
 from itertools import groupby
@@ -217,7 +218,10 @@ def query(
     elif chosen_format == "parquet":
         raise InputError("parquet is not text; name a new file for it with --output")
     else:
-        notes = ask(request, timeout or None, lambda chunk: typer.echo(chunk, nl=False))
+        decode = codecs.getincrementaldecoder("utf-8")().decode
+        encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+        notes = ask(request, timeout or None,
+                    lambda chunk: typer.echo(decode(chunk).encode(encoding, "replace"), nl=False))
     report_all(notes, "note")
     if output is not None:
         report(f"{output}: written")
@@ -264,9 +268,8 @@ def schema(
 
     Each has a description, and so has every column.
     """
-    from registry.query.schema import load_data_model
-    from registry.query.schema import schema as format_schema
+    from registry.query.schema import load_data_model, render_schema
 
     with find_database(db).reading() as connection:
         model = load_data_model(connection)
-    typer.echo(format_schema(model, name, format_), nl=False)
+    typer.echo(render_schema(model, name, format_), nl=False)

@@ -19,8 +19,8 @@ from registry.errors import InputError, MismatchError, counted
 from registry.query.request import parameter_value
 
 if TYPE_CHECKING:
-    from registry.evaluation.comparing.compare import Compared
-    from registry.evaluation.scoring.score import Scored
+    from registry.evaluation.comparing.compare import ComparisonSummary
+    from registry.evaluation.scoring.score import ScoringSummary
     from registry.significance import Execution
     from registry.store.database import Database
 
@@ -283,12 +283,12 @@ def make_execution(workers: int | None, cluster: str | None, memory: str | None,
     return execution
 
 
-def report_unused_options(context: typer.Context, execution: Execution, compared: Compared,
-                          scored: Scored | None = None) -> None:
+def report_unused_options(context: typer.Context, execution: Execution, compared: ComparisonSummary,
+                          scored: ScoringSummary | None = None) -> None:
     """Print the options of the command line that had no effect because no comparison needed random numbers."""
-    if not compared.made or compared.drawn:
+    if not compared.n_comparisons or compared.is_random:
         return
-    used_workers = compared.shared or (scored is not None and scored.computed)
+    used_workers = compared.is_parallel or (scored is not None and scored.n_computed)
     unused = ["resamples", "seed", "resolve",
               *([] if execution.cluster and execution.cluster.is_connected else ["cluster"]),
               *([] if used_workers else ["workers"])]

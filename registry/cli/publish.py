@@ -104,7 +104,7 @@ def site(
             tasks.append(name)
             continue
         result = evaluate_manifest(database, Path(name), root, execution, choose_actor(actor))
-        report_end(changed=result.changed, dry_run=False)
+        report_end(changed=result.is_changed, dry_run=False)
         tasks.append(result.task)
     database = find_public_database(db, private=private)
     with database.reading() as connection:

@@ -228,30 +228,30 @@ def diff(
     every leaderboard with its state before the last comparison.
     """
     from registry.rendering.render import render
-    from registry.reports.differences import difference_data, difference_tables, erratum
+    from registry.reports.differences import draft_erratum, make_difference_data, make_difference_tables
 
     differences = _compare_states(before, after, task, metric, db, public=public)
     if format_ == "erratum":
         if not (corrected := [difference for difference in differences if difference.correction is not None]):
             raise MismatchError("no erratum to draft: both states of every leaderboard have the same gold")
-        write(erratum(corrected))
+        write(draft_erratum(corrected))
     elif format_ == "json":
-        write(json.dumps([difference_data(difference) for difference in differences], indent=2) + "\n")
+        write(json.dumps([make_difference_data(difference) for difference in differences], indent=2) + "\n")
     else:
         width, color = inspect_terminal()
-        tables = [table for difference in differences for table in difference_tables(difference)]
+        tables = [table for difference in differences for table in make_difference_tables(difference)]
         write(render(tables, format_, width=width, color=color))
 
 
 def _compare_states(before: str | None, after: str | None, task: str | None, metric: str | None, db: Path | None, *,
                     public: bool) -> list[BoardDifference]:
-    from registry.boards.states import compare_states, correction, latest, states
+    from registry.boards.states import compare_states, find_correction, load_latest_states, load_states
 
     with ExitStack() as stack:
         if before is None:
             connection = stack.enter_context(find_private_database(db, public=public).reading())
             pairs = [((connection, history[1]), (connection, history[0]))
-                     for history in latest(connection, task, metric).values() if len(history) > 1]
+                     for history in load_latest_states(connection, task, metric).values() if len(history) > 1]
             if not pairs:
                 raise MismatchError("no leaderboard has two states; name two databases, or run `registry compare` "
                                     "again after a change")
@@ -261,8 +261,8 @@ def _compare_states(before: str | None, after: str | None, task: str | None, met
             connections = {place: stack.enter_context(find_private_database(*place, public=public).reading())
                            for place in dict.fromkeys((name.file, name.at) for name in names)}
             old_connection, new_connection = (connections[name.file, name.at] for name in names)
-            old_states = states(old_connection, names[0].comparison, task, metric)
-            new_states = states(new_connection, names[1].comparison, task, metric)
+            old_states = load_states(old_connection, names[0].comparison, task, metric)
+            new_states = load_states(new_connection, names[1].comparison, task, metric)
             pairs = [((old_connection, old_states[key]), (new_connection, new_states[key]))
                      for key in new_states if key in old_states]
             if not pairs:
@@ -270,7 +270,7 @@ def _compare_states(before: str | None, after: str | None, task: str | None, met
             if not any(name.comparison for name in names):
                 for key in old_states.keys() ^ new_states.keys():
                     report(f"note: only {before if key in old_states else after or 'the database'} has {key.name}")
-        return [compare_states(old[1], new[1], correction(old, new)) for old, new in pairs]
+        return [compare_states(old[1], new[1], find_correction(old, new)) for old, new in pairs]
 
 
 def _parse_state(name: str | None, db: Path | None) -> _StateName:

@@ -32,6 +32,7 @@ from registry.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
     from registry.quick.make import Made
+    from registry.quick.plan import Asked
     from registry.significance import Execution
     from registry.store.database import Database
     from registry.store.log import Journal
@@ -53,6 +54,14 @@ Score = Annotated[list[str] | None, typer.Option("--score", metavar="COLUMN", he
     "The column of numbers; twice: the gold's column, then the systems'."))]
 Text = Annotated[list[str] | None, typer.Option("--text", metavar="COLUMN", help=(
     "The column of texts; twice: the gold's column, then the systems'."))]
+Column = Annotated[list[str] | None, typer.Option("--system", metavar="COLUMN", help=(
+    "In a table with all systems, the column of one, or a pattern such as 'run_*'; repeatable."))]
+By = Annotated[str | None, typer.Option("--by", metavar="COLUMN", help=(
+    "Make a board for each value of this column, such as a task, a split or a metric."))]
+Pool = Annotated[list[str] | None, typer.Option("--pool", metavar="COLUMN", help=(
+    "Make one board of all values of this column, such as a task or a split; repeatable."))]
+Sets = Annotated[str | None, typer.Option("--sets", metavar="MARK", help=(
+    "Labels are sets, such as anger|joy, with this mark between them."))]
 As = Annotated[str | None, typer.Option("--as", metavar="KIND", autocompletion=completion.formats, help=(
     "The file format: the name of a reader or an importer. Default: detected."))]
 Metric = Annotated[str | None, typer.Option("--metric", "-m", metavar="NAME", autocompletion=completion.metrics, help=(
@@ -70,8 +79,9 @@ Test = Annotated[str | None, typer.Option("--test", "-t", rich_help_panel=TEST, 
 
 def quick(
     system: Systems, gold: Gold = None, item: Item = None, in_order: InOrder = False, label: Label = None,
-    score: Score = None, text: Text = None, kind: As = None, metric: Metric = None, option: Option = None,
-    missing: Missing = "reject", test: Test = None, runs: Runs = None,
+    score: Score = None, text: Text = None, column: Column = None, by: By = None, pool: Pool = None,
+    sets: Sets = None, kind: As = None, metric: Metric = None, option: Option = None, missing: Missing = "reject",
+    test: Test = None, runs: Runs = None,
     keep: Annotated[str | None, typer.Option("--keep", metavar="TASK", help=(
         "Write the task into a folder of this name, and store it in the registry. Default: store nothing."))] = None,
     db: Db = None, format_: OutputFormat = None, workers: Workers = None, cluster: Cluster = None,
@@ -82,18 +92,21 @@ def quick(
     The command detects files and columns by their usual names; options override this. It prints a preview of the data,
     and stops with a question if something is ambiguous.
     """
-    from registry.at_once import Kept, at_once
+    from registry.pipeline import TaskPlace, evaluate_task
     from registry.provenance import recorded_name
+    from registry.quick.plan import Asked
     from registry.store.log import Journal
 
-    made = _make_task(system, gold, item, label, score, text, kind, metric, option, missing, runs, test,
-                      in_order=in_order)
+    request = Asked(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
+                    in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()), tuple(column or ()), by,
+                    tuple(pool or ()), sets)
+    made = _make_task(system, request, test)
     journal = Journal("quick", {"files": [recorded_name(path) for path in system],
                                 "gold": None if gold is None else recorded_name(Path(gold)), "task": keep},
                       inputs=dict(made.folder.sources), actor=choose_actor(actor))
-    kept = None if keep is None else Kept(Path(keep), find_database(db, wait))
+    kept = None if keep is None else TaskPlace(Path(keep), find_database(db, wait))
     execution = make_execution(workers, cluster, memory, quiet=quiet)
-    result = at_once(made.folder, keep or "quick", journal, execution, report, kept)
+    result = evaluate_task(made.folder, keep or "quick", journal, execution, report, kept)
     print_boards(result.boards, format_)
     report(f"next: edit {Path(keep) / 'task.toml'}, then rerun `registry run {Path(keep) / 'task.toml'}`" if keep else
            "next: `registry new TASK` with the same arguments writes the manifest")
@@ -105,31 +118,30 @@ def quick(
 def new(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The id of the new task.")],
     system: Systems, gold: Gold = None, item: Item = None, in_order: InOrder = False, label: Label = None,
-    score: Score = None, text: Text = None, kind: As = None, metric: Metric = None, option: Option = None,
-    missing: Missing = "reject", test: Test = None, runs: Runs = None,
+    score: Score = None, text: Text = None, column: Column = None, by: By = None, pool: Pool = None,
+    sets: Sets = None, kind: As = None, metric: Metric = None, option: Option = None, missing: Missing = "reject",
+    test: Test = None, runs: Runs = None,
     to: To = None,
 ) -> None:
     """Write a manifest for your files.
 
     The command detects files and columns like `registry quick`.
     """
-    made = _make_task(system, gold, item, label, score, text, kind, metric, option, missing, runs, test,
-                      in_order=in_order)
+    from registry.quick.plan import Asked
+
+    request = Asked(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
+                    in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()), tuple(column or ()), by,
+                    tuple(pool or ()), sets)
+    made = _make_task(system, request, test)
     with made.folder.write(to or Path(task), task) as manifest:
         report(f"task: {manifest}")
     report(f"next: check it, then `registry run {manifest}`")
 
 
-def _make_task(system: list[Path], gold: str | None, item: list[str] | None, label: list[str] | None,
-               score: list[str] | None, text: list[str] | None, kind: str | None, metric: str | None,
-               option: list[str] | None, missing: str, runs: Literal["fixed", "random"] | None, test: str | None, *,
-               in_order: bool) -> Made:
+def _make_task(system: list[Path], request: Asked, test: str | None) -> Made:
     """Read the files; print a preview, the equivalent options, notes and warnings."""
     from registry.quick.make import make
-    from registry.quick.plan import Asked
 
-    request = Asked(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
-                    in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()))
     made = make(system, request, test)
     report_all(made.preview)
     report(f"read as: {made.read_as}")
@@ -178,11 +190,11 @@ def import_(
 def _import_submissions(path: Path, task: str, options: dict[str, Any], journal: Journal, database: Database, *,
                         dry_run: bool, quiet: bool) -> None:
     """Add the downloaded submissions of a competition to a stored task."""
-    from registry.at_once import applied_sentences
     from registry.competitions.download import Codabench
-    from registry.evaluation.ingest.apply import bring
+    from registry.evaluation.ingest.apply import import_submissions
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
+    from registry.pipeline import describe_applied
     from registry.store import catalog
     from registry.store.session import writing
 
@@ -193,20 +205,20 @@ def _import_submissions(path: Path, task: str, options: dict[str, Any], journal:
         for name, digest in download.sources.items():
             journal.read(name, digest)
         ingest = Ingest(session.connection, journal, resolved, progress=make_reporter(quiet=quiet))
-        applied = bring(ingest, download.submissions)
+        applied = import_submissions(ingest, download.submissions)
     report_all(download.notes, "note")
-    report_all(applied_sentences(applied))
+    report_all(describe_applied(applied))
     report_end(changed=journal.changed, dry_run=dry_run, next_step=UPDATE_BOARDS)
 
 
 def _import_task(kind: str, path: Path, slug: str, folder: Path, options: dict[str, Any], journal: Journal,
                  database: Database, execution: Execution, *, dry_run: bool) -> None:
     """Make a task from the results of another program, store it and score it."""
-    from registry.at_once import applied_sentences, result_sentences
     from registry.evaluation.ingest.apply import apply
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.scoring.score import score
     from registry.importers import IMPORTERS
+    from registry.pipeline import describe_applied, describe_results
     from registry.store.session import writing
     from registry.values import build
 
@@ -222,8 +234,8 @@ def _import_task(kind: str, path: Path, slug: str, folder: Path, options: dict[s
             applied, scored = apply(ingest, content), score(ingest, execution)
     report(f"{'would be written' if dry_run else 'task'}: {folder / manifest.name}")
     report_all(imported.notes, "warning")
-    report_all(applied_sentences(applied))
-    report_all(result_sentences(scored))
+    report_all(describe_applied(applied))
+    report_all(describe_results(scored))
     report_end(changed=journal.changed, dry_run=dry_run,
                next_step=f"`registry compare {slug}` updates the leaderboards")
     report_all(sentence.replace("{task}", slug) for sentence in imported.advice)

@@ -61,7 +61,7 @@ def synthesize(
     rates, correlations = _parse_systems(system or [], pair or [])
     slug = f"{task}-synthesized" if name is None else check_option(check_slug, name, "--task")
     with find_database(db).reading() as connection:
-        source = Source.chosen(connection, task, Choice(task, metric, test_set, track, facet))
+        source = Source.load(connection, task, Choice(task, metric, test_set, track, facet))
     simulated = simulate(source, rates, correlation, pairs=correlations, items=items,
                          seed=source.seed if seed is None else seed)
     folder = to or Path(slug)
@@ -99,7 +99,7 @@ def resample_train(
     from registry.values import build
 
     reader = build("reader", READERS, format_, parse_named_values(option, "--option"))
-    documents = [Training.of(Document.load(path), reader) for path in files]
+    documents = [Training.split(Document.load(path), reader) for path in files]
     n_new = n_unchanged = 0
     # One file at a time: together they may be larger than memory.
     for name, content in resample_training(documents, tuple(size or ()), copies, model, seed):

@@ -25,7 +25,7 @@ from registry.cli.options import (
 from registry.errors import InputError, counted, listed
 
 if TYPE_CHECKING:
-    from registry.evaluation.submissions.purge import Purged
+    from registry.evaluation.submissions.purge import PurgeSummary
     from registry.store.database import Database
 
 Name = Annotated[str, typer.Argument(metavar="SUBMISSION", help=(
@@ -86,7 +86,7 @@ def _declare(command: str, submission: str, reason: str, facts: dict[str, Any], 
              *, dry_run: bool) -> None:
     """Store new facts of a submission, and print them."""
     from registry.evaluation.submissions.life import amend as amend_submissions
-    from registry.evaluation.submissions.life import chosen
+    from registry.evaluation.submissions.life import select_submissions
     from registry.manifest.fields import check_line
     from registry.store.log import Journal
     from registry.store.session import writing
@@ -94,7 +94,7 @@ def _declare(command: str, submission: str, reason: str, facts: dict[str, Any], 
     reason = check_option(check_line, reason, "--reason")
     journal = Journal(command, {"submission": submission, **facts}, actor=choose_actor(actor))
     with writing(database, journal, dry_run=dry_run) as session:
-        submissions = chosen(session.connection, submission)
+        submissions = select_submissions(session.connection, submission)
         amended = amend_submissions(session.connection, journal, submissions, reason, facts)
     facts_text = ", ".join(f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
                            for name, value in facts.items())
@@ -115,7 +115,7 @@ def purge(
     file, which then replaces the registry, so that deleted data is physically gone. It does not change backups and
     exported files.
     """
-    from registry.evaluation.submissions.purge import new_name, team_to_purge
+    from registry.evaluation.submissions.purge import choose_tombstone_name, find_team
     from registry.evaluation.submissions.purge import purge as purge_team
     from registry.manifest.fields import check_line
     from registry.store.log import Journal
@@ -124,25 +124,25 @@ def purge(
     database = find_database(db, wait)
     reason = check_option(check_line, reason, "--reason")
     with database.reading() as connection:
-        row, _ = team_to_purge(connection, task, team)
-        name = new_name(connection, row.task_id)
+        row, _ = find_team(connection, task, team)
+        name = choose_tombstone_name(connection, row.task_id)
     journal = Journal("purge", {"task": task, "tombstone": name}, actor=choose_actor(actor))
     with writing(database, journal, dry_run=dry_run, compact=True) as session:
-        task_row, team_row = team_to_purge(session.connection, task, team)
+        task_row, team_row = find_team(session.connection, task, team)
         purged = purge_team(session.connection, journal, task_row, team_row, name, reason)
     _report_purge(purged, database.path)
     report_end(changed=True, dry_run=dry_run, next_step="`registry compare` updates the leaderboards")
 
 
-def _report_purge(purged: Purged, path: Path) -> None:
+def _report_purge(purged: PurgeSummary, path: Path) -> None:
     """Print the deleted rows, and other places that may contain the team's data."""
     rows = ", ".join(f"{n} of {table}" for table, n in purged.removed.items())
     report(f"the team's name is now {purged.name}; deleted or emptied rows: {rows}")
-    report(f"{counted(purged.entries, 'entry', 'entries')} of the log and of commands' parameters are blank; published "
-           "log heads remain valid")
+    report(f"{counted(purged.n_blanked, 'entry', 'entries')} of the log and of commands' parameters are blank; "
+           "published log heads remain valid")
     for board in purged.boards:
         report(f"note: {board}: shows {purged.name} until the next comparison")
-    for place in purged.left:
+    for place in purged.remaining:
         report(f"warning: one of the names is still in {place}: it belongs to others, or to the task")
     report("note: copies still contain the team's data: backups, exported files, pages, the manifest and submitted "
            "files")

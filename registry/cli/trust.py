@@ -28,7 +28,7 @@ from registry.errors import InputError, MismatchError, counted
 from registry.identity import SALTED, short
 
 if TYPE_CHECKING:
-    from registry.evaluation.verifying.verify import Verified
+    from registry.evaluation.verifying.verify import VerificationResult
     from registry.significance import Execution
     from registry.store.database import Database
     from registry.store.history import Section
@@ -54,14 +54,14 @@ def show(
     The command prints the files, the command, the program, the user and the time; of a TREC run also its ir_metadata.
     Exit status 4: the given signature differs from the stored one.
     """
-    from registry.evaluation.submissions.life import run_metadata
+    from registry.evaluation.submissions.life import load_run_metadata
     from registry.store import history
 
     if (name is None) == (not head):
         raise InputError("name what to show: a signature, run:NUMBER or a submission; or give only --head")
     with find_private_database(db, public=public).reading() as connection:
         sections = history.read_log_head(connection) if name is None else history.find_history(connection, name)
-        if name is not None and (metadata := run_metadata(connection, name)):
+        if name is not None and (metadata := load_run_metadata(connection, name)):
             sections.append(history.Section("ir_metadata", metadata))
     if format_ == "json":
         write(json.dumps([{section.title: section.rows} for section in sections], indent=2, default=str) + "\n")
@@ -123,7 +123,7 @@ def verify(
     verified = verified.without_rounding()
     report_all(verified.notes, "note")
     plurals = {"entry of the log": "entries of the log", "study": "studies"}
-    checked = ", ".join(counted(n, thing, plurals.get(thing)) for thing, n in verified.looked_at.items())
+    checked = ", ".join(counted(n, thing, plurals.get(thing)) for thing, n in verified.counts.items())
     outcome = counted(len(verified.faults), "fault") if verified.faults else "no faults"
     report(f"checked {checked}: {outcome}" if checked else outcome)
     if verified.faults:
@@ -133,12 +133,12 @@ def verify(
 
 
 def _verify_copy(registry: Database, task: str | None, results: str, execution: Execution,
-                 head: str | None) -> Verified:
+                 head: str | None) -> VerificationResult:
     """Verify a copy of a registry or of a public file."""
     import tempfile
 
     from registry.evaluation.verifying.stored import KINDS, verify_definitions
-    from registry.evaluation.verifying.verify import Verified
+    from registry.evaluation.verifying.verify import VerificationResult
     from registry.evaluation.verifying.verify import verify as verify_registry
     from registry.releases.verifying import verify_public
     from registry.store.database import Database
@@ -155,7 +155,7 @@ def _verify_copy(registry: Database, task: str | None, results: str, execution: 
         with copy.writing(dry_run=True) as connection:
             # A private registry's log has hashes: if it is marked as public, the mark was forged, and is a fault.
             if is_public(connection) and not has_row(connection, "event WHERE hash <> '' AND action <> 'release'"):
-                verified = Verified(verify_definitions(connection), [
+                verified = VerificationResult(verify_definitions(connection), [
                     "a public file: its log is redacted, and some files behind its numbers are missing"])
                 verify_public(connection, execution, verified)
                 return verified

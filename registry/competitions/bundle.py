@@ -34,9 +34,14 @@ from registry import version
 from registry.competitions import start as start_script
 from registry.competitions.scoring_program import MANIFEST, SETTINGS, Settings
 from registry.errors import InputError
-from registry.evaluation.checking.task_pack import revealed, task_pack, unchecked, with_test_sets
+from registry.evaluation.checking.task_pack import (
+    describe_revealed,
+    describe_unchecked,
+    format_manifest,
+    make_task_pack,
+)
 from registry.evaluation.resolve import ResolvedTask, resolve, resolve_stored
-from registry.evaluation.scorers import scorer
+from registry.evaluation.scorers import describe_scorer
 from registry.files import new_file
 from registry.manifest import Manifest, TestSet, load_manifest, make_submit
 from registry.manifest.folder import write_files
@@ -115,7 +120,7 @@ def _list_roots(metrics: Iterable[Metric]) -> list[Requirement]:
         if isinstance(metric, METEOR):
             raise InputError(f"{metric!r} needs Java, which the image of a scoring program does not have; leave it to "
                              "the registry's own boards")
-        names |= scorer(metric).keys() - {"revision"}
+        names |= describe_scorer(metric).keys() - {"revision"}
     declared = _read_requirements()
     return [declared.get(name, Requirement(name)) for name in sorted(names)]
 
@@ -499,7 +504,7 @@ def _make_task_files(task: ResolvedTask, gold: Mapping[str, Files], names: Seque
                                    for of in test_set.references]
         test_sets.append(table)
     manifest = task.manifest.model_copy(update={"task": task.manifest.task.model_copy(update={"deadline": None})})
-    return {MANIFEST: with_test_sets(manifest, test_sets).encode(), **files}
+    return {MANIFEST: format_manifest(manifest, test_sets).encode(), **files}
 
 
 def _make_starting_kit(files: Mapping[str, bytes]) -> tuple[Files, list[str]]:
@@ -508,6 +513,6 @@ def _make_starting_kit(files: Mapping[str, bytes]) -> tuple[Files, list[str]]:
         write_files(Path(folder), files)
         manifest = Path(folder) / MANIFEST
         task = resolve(load_manifest(manifest)[0], manifest)
-        pack = {name: text.encode() for name, text in task_pack(task).items()}
-    told = [*(f"warning: {of}" for of in revealed(task)), *(f"note: {of}" for of in unchecked(task))]
+        pack = {name: text.encode() for name, text in make_task_pack(task).items()}
+    told = [*(f"warning: {of}" for of in describe_revealed(task)), *(f"note: {of}" for of in describe_unchecked(task))]
     return {**pack, "README.md": _KIT.format(version=version.__version__).encode()}, told

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 from registry.competitions.scoring_program import choose_file, is_system_file
 from registry.errors import InputError, counted
-from registry.evaluation.ingest.declared import Declared, declare
+from registry.evaluation.ingest.declared import DeclaredSubmission, build_submission
 from registry.evaluation.resolve import ResolvedTask
 from registry.importers.base import read_json
 from registry.importers.inspect import Archive
@@ -176,7 +176,7 @@ class Download:
         sources: The digests of the files that were read, by their names.
     """
 
-    submissions: Sequence[Declared]
+    submissions: Sequence[DeclaredSubmission]
     notes: Sequence[str]
     sources: Mapping[str, str]
 
@@ -298,7 +298,7 @@ def _find_answer(archive: Archive, one: Downloaded, test_set: str, test_sets: Se
     return Document(inner.make_path(name), inner.read(name), name=f"{one.listed.id}/{name}")
 
 
-def _declare(document: Document, one: Downloaded, test_set: str, task: ResolvedTask) -> Declared:
+def _declare(document: Document, one: Downloaded, test_set: str, task: ResolvedTask) -> DeclaredSubmission:
     """Return the platform's facts about a submission as a manifest's table."""
     deadline = task.manifest.deadline(test_set)
     late = deadline is not None and (one.listed.at.date() > deadline.astimezone(UTC).date() if one.is_day
@@ -306,4 +306,4 @@ def _declare(document: Document, one: Downloaded, test_set: str, task: ResolvedT
     entry = make_submit(
         file=one.member, system=one.listed.owner, team=one.listed.owner, version=str(one.listed.id),
         test_set=test_set, late=late or None, attributes={"codabench": one.listed.id, "submitted": one.when})
-    return declare(task, entry, [document], {}, "")
+    return build_submission(task, entry, [document], {}, "")

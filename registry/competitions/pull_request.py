@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from registry.errors import InputError, RegistryError, counted
-from registry.evaluation.ingest.declared import expanded
+from registry.evaluation.ingest.declared import match_files
 from registry.evaluation.resolve import resolve
 from registry.manifest import is_active, load_manifest
 
@@ -109,7 +109,7 @@ def judge(git: _Git, base: str, head: str, manifest: str, *, allow_changes: bool
 
 def _list_submissions(manifest: Path) -> set[Path]:
     task = resolve(load_manifest(manifest)[0], manifest)
-    return {path for _, _, path, _ in expanded(task, refuse=lambda _: None)}
+    return {path for _, _, path, _ in match_files(task, refuse=lambda _: None)}
 
 
 def _reserve(of: Change, folder: Path) -> str | None:

@@ -20,12 +20,17 @@ from html import escape
 from pathlib import Path
 
 from registry.errors import InputError, RegistryError, counted, one_line
-from registry.evaluation.checking.check import Checked, check
-from registry.evaluation.checking.task_pack import expected_documents, expected_items, task_pack, write_pack
-from registry.evaluation.ingest.declared import Declared, declare
+from registry.evaluation.checking.check import CheckResult, check
+from registry.evaluation.checking.task_pack import (
+    load_expected_documents,
+    make_task_pack,
+    read_expected_items,
+    write_pack,
+)
+from registry.evaluation.ingest.declared import DeclaredSubmission, build_submission
 from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import ResolvedTask, resolve
-from registry.evaluation.scoring.measure import scores_of_submission
+from registry.evaluation.scoring.measure import score_single_run
 from registry.manifest import load_manifest, make_submit
 from registry.readers import Document
 
@@ -200,12 +205,12 @@ def score_submission(reference: Path, submitted: Path) -> tuple[str, dict[str, f
     task = _resolve(reference / MANIFEST)
     document = read_submission(submitted, settings.test_set, settings.of_phase)
     checked = _check(task, document)
-    items = expected_items(task, (test_set := task.manifest.test_set[0]), expected_documents(task, test_set))
+    items = read_expected_items(task, (test_set := task.manifest.test_set[0]), load_expected_documents(task, test_set))
     one = _declare(task, document)
     try:
-        bounded = one.bounded(document, items)
-        joined = join(items, one.read(bounded), one.reader, one.policies, bounded)
-        scores = scores_of_submission(items, joined, one.policies.missing, task.metrics)
+        bounded = one.bound(document, items)
+        joined = join(items, one.read_answers(bounded), one.reader, one.policies, bounded)
+        scores = score_single_run(items, joined, one.policies.missing, task.metrics)
     except InputError as error:
         raise InputError(f"does not go with the gold ({error.category}); the organisers can see why", path=error.path,
                          line=error.line, item=error.item) from None
@@ -217,14 +222,14 @@ def _resolve(manifest: Path) -> ResolvedTask:
     return resolve(load_manifest(manifest)[0], manifest)
 
 
-def _declare(task: ResolvedTask, document: Document) -> Declared:
-    return declare(task, make_submit(file="submission", system="submission"), [document], {}, "")
+def _declare(task: ResolvedTask, document: Document) -> DeclaredSubmission:
+    return build_submission(task, make_submit(file="submission", system="submission"), [document], {}, "")
 
 
-def _check(task: ResolvedTask, document: Document) -> Checked:
+def _check(task: ResolvedTask, document: Document) -> CheckResult:
     """Check a submission as participants do, against the items without their gold."""
     with tempfile.TemporaryDirectory() as folder:
-        write_pack(task_pack(task), Path(folder))
+        write_pack(make_task_pack(task), Path(folder))
         pack = _resolve(Path(folder) / MANIFEST)
         checked = check(pack, [_declare(pack, document)], limit=LISTED)
     wrong = [problem.error for problem in checked.problems if problem.fatal]

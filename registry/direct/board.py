@@ -10,12 +10,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
-from registry.at_once import Kept, at_once
 from registry.boards.leaderboard import Leaderboard
 from registry.direct.task import TASK, Made
 from registry.errors import InputError, RegistryError, UnknownNameError, counted, suggest
 from registry.messages import Messages
 from registry.parallel.execution import Execution
+from registry.pipeline import TaskPlace, evaluate_task
 from registry.rendering.render import TableDisplay
 from registry.rendering.table import Table
 from registry.reports.boards import board_table, pair_table
@@ -262,8 +262,8 @@ class Board(_Framed):
         from registry.store import catalog
 
         with tempfile.TemporaryDirectory(prefix="registry-", ignore_cleanup_errors=True) as folder:
-            place = Kept(Path(folder) / "task", Database(Path(folder) / "registry.duckdb"))
-            at_once(self._made.folder, TASK, Journal("evaluate", {}), Execution(), lambda _: None, place)
+            place = TaskPlace(Path(folder) / "task", Database(Path(folder) / "registry.duckdb"))
+            evaluate_task(self._made.folder, TASK, Journal("evaluate", {}), Execution(), lambda _: None, place)
             with place.database.reading() as connection:
                 (row,) = catalog.tasks(connection, TASK)
                 return add_resampled_ranks(connection, row, self._board)

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from registry.at_once import at_once
 from registry.direct.board import Board
 from registry.direct.task import TASK, Asked, made_of
 from registry.errors import InputError, RegistryError, together
 from registry.parallel.execution import Execution
+from registry.pipeline import evaluate_task
 from registry.store.log import Journal
 
 _INSTEAD = tuple((re.compile(advice), instead) for advice, instead in (  # what can be done about Python's values
@@ -28,7 +28,7 @@ def evaluated(asked: Asked) -> Board:
     """
     made, told = made_of(asked), list[str]()
     try:
-        done = at_once(made.folder, TASK, Journal("evaluate", {}), Execution(), told.append)
+        done = evaluate_task(made.folder, TASK, Journal("evaluate", {}), Execution(), told.append)
     except InputError as error:
         raise together([_plain(one, set(made.folder.copies.values())) for one in (error, *error.others)]) from None
     (board,) = done.boards

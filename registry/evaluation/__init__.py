@@ -1,4 +1,4 @@
-"""The composers: apply, submit, score, compare and check join readers, metrics, tests and the store.
+"""Connects readers, metrics, tests and the store: ingest, score, compare, check and verify.
 
-Commands import the rooms that they use, so that what only shows results does not wait for what computes them.
+Commands import the modules that they use, so that commands that only show results do not import scipy.
 """

@@ -1,8 +1,8 @@
-"""A registry as it stood at an earlier entry of its log, for one connection that only reads.
+"""The state of a registry at an earlier entry of its log, for a connection that only reads.
 
-Only `purge` removes rows, and the log says whatever changed. So later rows are left out, changed rows have their values
-of then, and temporary tables, which SQL finds before the stored ones of the same name, hold the outcome: every view and
-every query of the connection sees the past.
+Only `purge` deletes rows, and the log records every change. So temporary tables hold the earlier rows with their
+earlier values. SQL finds temporary tables before stored tables of the same name, so that every view and query of the
+connection shows the past.
 """
 
 from __future__ import annotations
@@ -21,63 +21,61 @@ from registry.store.database import Database
 from registry.store.log import Entry, find_moment, read_entries
 from registry.submission_fields import CHANGEABLE
 
-# What is there once the command that wrote it is.
-_BY_RUN = ("submission", "scoring", "comparison", "study", "tombstone")
-_WHOLE = ("task", "test_set", "task_metric")
+_TABLES_WITH_RUN = ("submission", "scoring", "comparison", "study", "tombstone")
+_OTHER_TABLES = ("task", "test_set", "task_metric")
 
 
-def shadow(connection: Connection, entry: int) -> None:
-    """Let temporary tables stand before those that change, with the rows that were there at an entry of the log."""
-    name = str(connection.exec_driver_sql("SELECT current_database()").scalar_one()).replace('"', '""')
-    by_then = "WHERE run_id NOT IN (SELECT run_id FROM event GROUP BY run_id HAVING min(event_id) > ?)"
-    for table in (*_BY_RUN, *_WHOLE):
-        there, values = (by_then, (entry,)) if table in _BY_RUN else ("", ())
-        connection.exec_driver_sql(f'CREATE TEMP TABLE "{table}" AS FROM "{name}".main."{table}" {there}', values)
+def _copy_tables(connection: Connection, entry: int) -> None:
+    """Copy tables that change to temporary tables, without the rows of commands after an entry of the log."""
+    database = str(connection.exec_driver_sql("SELECT current_database()").scalar_one()).replace('"', '""')
+    earlier = "WHERE run_id NOT IN (SELECT run_id FROM event GROUP BY run_id HAVING min(event_id) > ?)"
+    for table in (*_TABLES_WITH_RUN, *_OTHER_TABLES):
+        condition, values = (earlier, (entry,)) if table in _TABLES_WITH_RUN else ("", ())
+        connection.exec_driver_sql(
+            f'CREATE TEMP TABLE "{table}" AS FROM "{database}".main."{table}" {condition}', values)
 
 
-def set_back_salts(connection: Connection, entry: int) -> None:
-    """Take the salt from every task that had none yet, so that digests are those of then."""
+def _restore_salts(connection: Connection, entry: int) -> None:
+    """Remove the salts of tasks that had none at the entry, so that digests are the earlier ones."""
     connection.execute(text("""
         UPDATE task SET salt = NULL WHERE slug IN (
             SELECT subject FROM event WHERE action IN ('task', 'hide') AND (details ->> '$.salt') IS NOT NULL
             GROUP BY subject HAVING min(event_id) > :entry)"""), {"entry": entry})
 
 
-def until(connection: Connection, entry: int, *actions: str) -> Iterator[Entry]:
-    """What the log says under some actions by an entry of it, oldest first; what was blanked is left out.
+def _load_changed(connection: Connection, entry: int, *actions: str) -> Iterator[Entry]:
+    """Yield the log's entries with some actions up to `entry`, oldest first, about subjects with later entries.
 
-    Of subjects that nothing is said of later, nothing is given: they are today what they were.
+    Other subjects have not changed since.
     """
-    said = _said(connection, *actions)
-    later = {of.subject for of in said if of.event_id > entry}
-    yield from (of for of in said if of.event_id <= entry and of.subject in later)
+    logged = _load_entries(connection, *actions)
+    changed = {event.subject for event in logged if event.event_id > entry}
+    yield from (event for event in logged if event.event_id <= entry and event.subject in changed)
 
 
-def _said(connection: Connection, *actions: str) -> list[Entry]:
-    """What the log says under some actions, in the order in which it was said first, as purges say some of it again."""
-    found = [of._replace(event_id=of.details.get("said_in", of.event_id))
-             for of in read_entries(connection, *actions) if of.details]
-    return sorted(found, key=lambda of: of.event_id)
+def _load_entries(connection: Connection, *actions: str) -> list[Entry]:
+    """Load entries that are not blank, in their original order: a purge repeats entries with another number."""
+    logged = [event._replace(event_id=event.details.get("said_in", event.event_id))
+              for event in read_entries(connection, *actions) if event.details]
+    return sorted(logged, key=lambda event: event.event_id)
 
 
-def set_back_gold(connection: Connection, entry: int) -> None:
-    """Give every test set the gold that it had."""
-    for of in until(connection, entry, "gold"):
+def _restore_gold(connection: Connection, entry: int) -> None:
+    for event in _load_changed(connection, entry, "gold"):
         connection.execute(text("""
             UPDATE test_set SET gold_revision_id = revision.gold_revision_id
             FROM gold_revision AS revision, task
             WHERE revision.test_set_id = test_set.test_set_id AND task.task_id = test_set.task_id
                 AND task.slug || '/' || test_set.name = :subject AND revision.digest = :digest"""),
-            {"subject": of.subject, "digest": of.details.get("digest")})
+            {"subject": event.subject, "digest": event.details.get("digest")})
 
 
-def set_back_submissions(connection: Connection, entry: int) -> None:
-    """Give every submission the properties that it had."""
-    told: dict[str, dict[str, Any]] = {}
-    for of in until(connection, entry, "submission-added", "submission-changed"):
-        told.setdefault(of.subject, {}).update(
-            {key: value for key, value in of.details.items() if key in CHANGEABLE})
-    if not told:
+def _restore_submissions(connection: Connection, entry: int) -> None:
+    facts: dict[str, dict[str, Any]] = {}
+    for event in _load_changed(connection, entry, "submission-added", "submission-changed"):
+        facts.setdefault(event.subject, {}).update(
+            {key: value for key, value in event.details.items() if key in CHANGEABLE})
+    if not facts:
         return
     ids = dict(map(tuple, connection.execute(text("""
         SELECT task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@' || submission.version,
@@ -85,98 +83,98 @@ def set_back_submissions(connection: Connection, entry: int) -> None:
         FROM submission JOIN test_set USING (test_set_id) JOIN task USING (task_id) JOIN system USING (system_id)
         JOIN team ON team.team_id = system.team_id"""))))
     table = models.submission
-    for name, values in told.items():
+    for name, values in facts.items():
         if name in ids and values:
             connection.execute(table.update().where(table.c.submission_id == ids[name]).values(**values))
 
 
-def set_back_comparisons(connection: Connection, entry: int) -> None:
-    """Put the comparisons of every board into the order in which they had been asked for."""
+def _restore_comparisons(connection: Connection, entry: int) -> None:
+    """Restore the order of the comparisons of every leaderboard."""
     by_digest = dict(map(tuple, connection.execute(text("SELECT digest, comparison_id FROM comparison"))))
     sequence: dict[int, int] = {}
-    for of in _said(connection, "compare", "compare-again", "board-retired"):
-        number = by_digest.get(of.details["digest"])
-        if number is not None and of.event_id <= entry:
-            sequence[number] = 0 if of.action == "board-retired" else of.event_id
+    for event in _load_entries(connection, "compare", "compare-again", "board-retired"):
+        number = by_digest.get(event.details["digest"])
+        if number is not None and event.event_id <= entry:
+            sequence[number] = 0 if event.action == "board-retired" else event.event_id
     if sequence:
-        rows = [f"({number}, {place})" for number, place in sequence.items()]
+        rows = [f"({number}, {position})" for number, position in sequence.items()]
         connection.exec_driver_sql(
             "UPDATE comparison SET sequence = replayed.sequence "  # noqa: S608 - whole numbers
             f"FROM (VALUES {', '.join(rows)}) AS replayed(number, sequence) WHERE comparison_id = number")
 
 
 class PastDatabase(Database):
-    """A registry's file, read as it stood at a moment.
+    """A registry's file at an earlier moment, read-only.
 
     Attributes:
-        moment: Which one, once it was read.
+        moment: The moment, once a connection is open.
     """
 
     def __init__(self, path: str | Path, at: str, tell: Callable[[str], None], *, named: Path | None = None) -> None:
-        """Name a moment as `find_moment` takes it, and who is told what is not known of it.
+        """Set the moment, in a form that `find_moment` accepts, and a function that receives notes.
 
-        To open it for reading raises an `InputError` where there was no registry then or the moment is none, and an
-        `UnknownNameError` where no comparison has the signature that names the moment.
+        Opening a connection raises an `InputError` if the moment is invalid or before the registry, and an
+        `UnknownNameError` if no comparison has the signature that names the moment.
         """
         super().__init__(path, named=named)
         self._at, self._tell = at, tell
 
     def _turn_back(self, connection: Connection) -> None:
-        """Let a connection that only reads see the registry as it stood; what is not known of it is told once."""
+        """Show the past to a connection that only reads; the first connection reports notes."""
         moment = find_moment(connection, self._at)
-        shadow(connection, moment.entry)
-        notes = _set_back_tasks(connection, moment.entry)
-        set_back_salts(connection, moment.entry)
-        set_back_gold(connection, moment.entry)
-        set_back_submissions(connection, moment.entry)
-        set_back_comparisons(connection, moment.entry)
+        _copy_tables(connection, moment.entry)
+        notes = _restore_tasks(connection, moment.entry)
+        _restore_salts(connection, moment.entry)
+        _restore_gold(connection, moment.entry)
+        _restore_submissions(connection, moment.entry)
+        _restore_comparisons(connection, moment.entry)
         for note in notes if self.moment is None else ():
             self._tell(f"note: {note}")
         self.moment = moment
 
 
-def _set_back_tasks(connection: Connection, entry: int) -> list[str]:
-    """Declare every task as it was declared, and leave out those that were not there."""
+def _restore_tasks(connection: Connection, entry: int) -> list[str]:
+    """Restore the declaration of every task, and delete later tasks; return notes about unreadable manifests."""
     connection.execute(text("""
         DELETE FROM task WHERE slug IN (SELECT subject FROM event WHERE action = 'task' GROUP BY subject
             HAVING min(coalesce(CAST(details ->> '$.said_in' AS INTEGER), event_id)) > :entry)"""), {"entry": entry})
     last: dict[str, Mapping[str, Any]] = {}
     seeds: dict[str, int] = {}
-    for of in until(connection, entry, "task"):
-        last[of.subject] = of.details
-        if of.details.get("seed") is not None:
-            seeds[of.subject] = of.details["seed"]
+    for event in _load_changed(connection, entry, "task"):
+        last[event.subject] = event.details
+        if event.details.get("seed") is not None:
+            seeds[event.subject] = event.details["seed"]
     notes = []
     for slug, details in last.items():
         try:
-            task = _task_of(connection, slug, details)
-        except Exception as error:  # a file that is no more, or which this program refuses
-            why = str(error) if isinstance(error, RegistryError) else "it is not kept"
-            notes.append(f"{slug}: the manifest of then cannot be read, and that of today stands in for it: {why}")
+            task = _load_task(connection, slug, details)
+        except Exception as error:  # the file was deleted, or this version of the program refuses it
+            reason = str(error) if isinstance(error, RegistryError) else "it is not stored"
+            notes.append(f"{slug}: the current manifest is used, because the earlier one cannot be read: {reason}")
             continue
         if details.get("normalized", task.stored_digest) != task.stored_digest:
-            notes.append(f"{slug}: this program reads the manifest of then otherwise than the one that took it did")
-        _declare(connection, slug, task, {"seed": seeds[slug]} if slug in seeds else {})
+            notes.append(f"{slug}: this version of the program interprets the earlier manifest differently")
+        _declare_task(connection, slug, task, {"seed": seeds[slug]} if slug in seeds else {})
     return notes
 
 
-def _task_of(connection: Connection, slug: str, details: Mapping[str, Any]) -> ResolvedTask:
-    """What a manifest declared that the log names; of one that named a team that was purged its normal form is left."""
-    stored = details.get("manifest")  # which no public file has
+def _load_task(connection: Connection, slug: str, details: Mapping[str, Any]) -> ResolvedTask:
+    """Load the manifest of an entry of the log, or its normal form, which remains after a purge."""
+    stored = details.get("manifest")  # public files lack it
     if stored is not None and sources.is_kept(connection, stored):
         content = sources.fetch(connection, stored)
         return resolve(read_manifest(content, f"<manifest of {slug}>"), Path(f"<manifest of {slug}>"))
     return resolve_stored(sources.fetch(connection, details["normalized"]).decode(), slug)
 
 
-def _declare(connection: Connection, slug: str, task: ResolvedTask, seed: Mapping[str, int]) -> None:
-    """Put what a manifest declares into the rows of its task."""
+def _declare_task(connection: Connection, slug: str, task: ResolvedTask, seed: Mapping[str, int]) -> None:
     table, declared = models.task, task.manifest.task
     connection.execute(table.update().where(table.c.slug == slug).values(
         title=declared.title, version=declared.version, manifest=task.stored, manifest_digest=task.stored_digest,
         **seed))
     task_id = connection.execute(table.select().where(table.c.slug == slug)).one().task_id
-    catalog.declare_test_sets(connection, task_id, [(one.name, one.cluster) for one in task.manifest.test_set])
+    catalog.declare_test_sets(connection, task_id, [
+        (test_set.name, test_set.cluster) for test_set in task.manifest.test_set])
     ids = dict(map(tuple, connection.execute(text("SELECT name, metric_id FROM metric"))))
     catalog.declare_metrics(connection, task_id, [
         (alias, ids[repr(metric)], alias == task.manifest.primary.id) for alias, metric in task.metrics.items()])

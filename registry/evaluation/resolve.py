@@ -1,4 +1,4 @@
-"""From the names in a manifest to the readers, metrics and tests that they stand for."""
+"""Resolve the names in a manifest to readers, metrics and tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from registry.errors import InputError, ManifestError, UnknownNameError, at_keys, together
-from registry.evaluation.matrices import Counts, matrix_of
+from registry.evaluation.matrices import Counts, build_matrix
 from registry.families import FAMILIES
 from registry.identity import digest
 from registry.manifest import Manifest, Root, Significance, Submit, TestSet, decode_manifest, encode_manifest
@@ -27,13 +27,13 @@ Load = Callable[[Path, Path | None], Document]
 
 @dataclass(frozen=True)
 class ResolvedTask:
-    """A manifest in which every name stands for something.
+    """A manifest with its metrics and readers.
 
     Attributes:
-        manifest: The specification.
-        root: Where its files are.
-        metrics: The metrics by alias, in the manifest's order.
-        readers: The gold's reader of every test set.
+        manifest: The manifest.
+        root: The folder of its files.
+        metrics: Metrics by alias, in the manifest's order.
+        readers: The reader of the gold of each test set.
     """
 
     manifest: Manifest
@@ -43,98 +43,101 @@ class ResolvedTask:
 
     @cached_property
     def stored(self) -> str:
-        """The manifest as the database keeps it: normalized JSON, without the submissions."""
+        """The manifest as the database stores it: normalized JSON without the submissions."""
         return encode_manifest(self.manifest)
 
     @cached_property
     def stored_digest(self) -> str:
-        """The digest of `stored`."""
+        """Digest of `stored`."""
         return digest(self.stored.encode())
 
     def gold_documents(self, test_set: TestSet, load: Load = Document.load) -> dict[str, Document]:
-        """Load the gold files of a test set, by role; `load` reads one.
+        """Load the gold files of a test set, by role; `load` reads one file.
 
         Raises:
-            ManifestError: The manifest has a list of its items only, or names a file that is not there.
+            ManifestError: The manifest has only a list of items, or a file does not exist.
             InputError: A file cannot be read.
         """
         n = self.manifest.test_set.index(test_set)
         if test_set.gold is None:
-            raise ManifestError("there is no gold, only a list of items to check submissions against (`registry check "
-                                "FILE --task MANIFEST`)", path=self.root.manifest, key=f"test_set[{n}]")
-        given = [("gold", "gold", test_set.gold), ("attributes", "attributes", test_set.attributes),
+            raise ManifestError("a task pack has a list of items and no gold; check submissions with it by "
+                                "`registry check FILE --task MANIFEST`", path=self.root.manifest, key=f"test_set[{n}]")
+        files = [("gold", "gold", test_set.gold), ("attributes", "attributes", test_set.attributes),
                  ("source", "source", test_set.source)]
-        given += [(f"reference:{reference.name}", f"references[{m}].path", reference.path)
+        files += [(f"reference:{reference.name}", f"references[{m}].path", reference.path)
                   for m, reference in enumerate(test_set.references)]
         return {role: load(self.root.resolve(path, f"test_set[{n}].{key}"), self.root.folder)
-                for role, key, path in given if path is not None}
+                for role, key, path in files if path is not None}
 
     def submission_reader(self, test_set: TestSet, submit: Submit) -> Reader:
         """Build the reader of a submission.
 
         Raises:
-            InputError: There is none of that name, an option is wrong, or it gives other values than the gold holds.
+            InputError: No reader has that name, an option is wrong, or its values are not of the gold's kind.
         """
         reading = self.manifest.get_file_settings(test_set, submit)
-        known = READERS.with_plugins(self.manifest.task.plugins)
-        reader = build("reader", known, reading.format, reading.options)
+        reader = build("reader", READERS.with_plugins(self.manifest.task.plugins), reading.format, reading.options)
         if reader.gives != self.readers[test_set.name].gives:
-            raise InputError(f"reader {reader.name!r} gives {reader.gives}s, but the gold of {test_set.name!r} holds "
+            raise InputError(f"reader {reader.name!r} reads {reader.gives}s, but the gold of {test_set.name!r} has "
                              f"{self.readers[test_set.name].gives}s")
         return reader
 
 
 def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> ResolvedTask:
-    """Resolve every name in `manifest`, which was read from `path`; its files are in `folder` (default: beside it).
+    """Resolve every name in `manifest`.
+
+    Args:
+        manifest: The manifest.
+        path: Its file.
+        folder: Folder of the task's files; None: the folder of `path`.
 
     Raises:
-        ManifestError: A name is unknown, an option is wrong, or reader and metric do not fit; names the key path. All
-            such are told together.
+        ManifestError: Some names are unknown, options are wrong, or readers and metrics do not fit; lists all of them
+            with their keys.
     """
     errors: list[tuple[str, InputError]] = []
     readers: dict[str, Reader] = {}
-    known_readers, known_metrics = _with_plugins(manifest, path)
+    known_readers, known_metrics = _load_plugins(manifest, path)
     for n, test_set in enumerate(manifest.test_set):
-        with _collected(errors, f"test_set[{n}]"):
+        with _collect_error(errors, f"test_set[{n}]"):
             reader = build("reader", known_readers, test_set.format, test_set.options)
             if (test_set.references or test_set.attributes or test_set.source) and not reader.takes_more_files:
                 raise InputError(f"reader {reader.name!r} takes neither references nor an attributes or source file")
             readers[test_set.name] = reader
     metrics: dict[str, Metric] = {}
     for n, spec in enumerate(manifest.metric):
-        with _collected(errors, f"metric[{n}]"):
+        with _collect_error(errors, f"metric[{n}]"):
             metric = build("metric", known_metrics, spec.name, spec.options)
             if metric in metrics.values():
-                raise InputError(f"{metric!r} is declared already; one id is enough")
+                raise InputError(f"{metric!r} is declared twice; remove one declaration")
             for test_set in manifest.test_set:
-                if (read := readers.get(test_set.name)) is not None:
-                    _check_fit(metric, read, test_set)
+                if test_set.name in readers:
+                    _check_fit(metric, readers[test_set.name], test_set)
             metrics[spec.id] = metric
-    with _collected(errors, "board.release"):
+    with _collect_error(errors, "board.release"):
         _check_release(manifest)
-    with _collected(errors, "significance"):
+    with _collect_error(errors, "significance"):
         tests = resolve_significance(manifest.significance)
         if unfitting := [InputError(f"metric {alias!r}: {reason}") for alias, metric in metrics.items()
-                         if (reason := refusal(*tests, _of_nothing(metric, manifest.significance)))]:
+                         if (reason := explain_refusal(*tests, _make_empty_matrix(metric, manifest.significance)))]:
             raise together(unfitting)
     if errors:
         raise at_keys(errors, path)
     return ResolvedTask(manifest, Root(folder or path.parent, path), metrics, readers)
 
 
-def _with_plugins(manifest: Manifest, path: Path) -> tuple[dict[str, type[Reader]], dict[str, type[Metric]]]:
-    """The readers and metrics that a manifest may name: the program's own, and those of the packages that it names."""
+def _load_plugins(manifest: Manifest, path: Path) -> tuple[dict[str, type[Reader]], dict[str, type[Metric]]]:
     try:
         for package in manifest.task.plugins:
-            if not any(of.offered(package) for of in (READERS, METRICS)):
-                raise InputError(f"{package} offers neither readers nor metrics; take it out")
+            if not any(catalogue.offered(package) for catalogue in (READERS, METRICS)):
+                raise InputError(f"{package} offers neither readers nor metrics; remove it")
         return READERS.with_plugins(manifest.task.plugins), METRICS.with_plugins(manifest.task.plugins)
     except InputError as error:
         raise at_keys([("task.plugins", error)], path) from None
 
 
 def _check_release(manifest: Manifest) -> None:
-    """Refuse a Ladder of scores that are not all of the same items."""
+    """Refuse a Ladder if submissions can be scored on different items."""
     policies = [policy for policy in (manifest.submission.missing, *(submit.missing for submit in manifest.submit))
                 if policy is not None and policy.leaves_items_out]
     if manifest.board.release == "ladder" and policies:
@@ -143,10 +146,10 @@ def _check_release(manifest: Manifest) -> None:
 
 
 def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
-    """Refuse a metric of other values than those that a test set's reader gives, or of what the gold does not have."""
+    """Refuse a metric of other values than the reader's, or that needs a reference or column the gold lacks."""
     if reader.gives != metric.takes:
         raise InputError(f"{metric!r} compares {metric.takes}s, but reader {reader.name!r} of test set "
-                         f"{test_set.name!r} gives {reader.gives}s")
+                         f"{test_set.name!r} reads {reader.gives}s")
     known = [*reader.offers(), *(reference.name for reference in test_set.references)]
     for name in metric.needs():
         if name not in known and test_set.gold is not None:
@@ -158,16 +161,16 @@ def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
 
 
 def resolve_stored(stored: str, slug: str) -> ResolvedTask:
-    """Resolve the manifest that the database keeps of a task."""
+    """Resolve the manifest of a stored task."""
     return resolve(decode_manifest(stored), Path(f"<stored manifest of {slug}>"), Path())
 
 
 def resolve_significance(significance: Significance) -> tuple[PairTest, OverallTest | None]:
-    """Give the test of pairs that is asked for, and that of all systems; the correction must be known too.
+    """Return the test of pairs and the test of all systems, if one is requested.
 
     Raises:
-        UnknownNameError: The test or the correction is not known.
-        InputError: The test does not take the unit or random runs, or the correction not the test.
+        UnknownNameError: A test or the correction is unknown.
+        InputError: The test does not take the unit or random runs, or the correction does not take the test.
     """
     if significance.correction not in CORRECTIONS:
         raise UnknownNameError("correction", significance.correction, CORRECTIONS)
@@ -200,16 +203,15 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     return test, overall
 
 
-def unit_of(significance: Significance, test_set: str, cluster: str | None) -> Unit:
-    """Return the unit of a test set's boards.
+def choose_unit(significance: Significance, test_set: str, cluster: str | None) -> Unit:
+    """Return the unit of a test set's leaderboards.
 
-    Items of one cluster are not independent. So clusters are the unit if the test set declares them, unless another
-    unit is written out.
+    Items of one cluster are not independent. So the default unit is the cluster if the test set declares clusters.
 
     Args:
         significance: The settings.
-        test_set: The name of the test set.
-        cluster: The attribute that groups its items; None if it declares none.
+        test_set: Name of the test set.
+        cluster: Attribute that groups its items; None if it declares none.
 
     Raises:
         InputError: The test set declares clusters, and the test is one of single items or responses.
@@ -231,12 +233,12 @@ def build_tests(significance: Significance) -> tuple[PairTest, OverallTest | Non
     """Build the tests of pairs and of all systems, whether or not other settings fit them.
 
     Raises:
-        UnknownNameError: A test is not known.
-        InputError: A test of pairs is named as one of all systems, or the reverse.
+        UnknownNameError: A test is unknown.
+        InputError: A test of pairs is named as a test of all systems, or vice versa.
     """
     if name_of(significance.test) in OVERALL_TESTS:
-        raise InputError(f"{significance.test!r} tests all systems at once: name it in overall (--overall), beside a "
-                         f"test of pairs; known: {', '.join(sorted(TESTS))}")
+        raise InputError(f"{significance.test!r} tests all systems together: name it in overall (--overall), and a "
+                         f"test of pairs in test; known: {', '.join(sorted(TESTS))}")
     if significance.overall is not None and name_of(significance.overall) in TESTS:
         raise InputError(f"{significance.overall!r} tests pairs of systems: name it in test (--test); overall takes "
                          f"{' or '.join(OVERALL_TESTS)}")
@@ -248,8 +250,8 @@ def _either(units: Sequence[str]) -> str:
     return " or ".join(f'"{unit}"' for unit in units)
 
 
-def refusal(test: PairTest, overall: OverallTest | None, matrix: Matrix) -> str | None:
-    """Say why the matrix (by unit) cannot be tested by both tests, or None where it can."""
+def explain_refusal(test: PairTest, overall: OverallTest | None, matrix: Matrix) -> str | None:
+    """Say why one of the tests does not apply to the matrix (by unit), or None if both do."""
     if reason := test.refusal(matrix):
         return reason
     if overall is None:
@@ -257,15 +259,15 @@ def refusal(test: PairTest, overall: OverallTest | None, matrix: Matrix) -> str 
     return f"{overall.name} needs the same items for all systems" if matrix.unequal else overall.refusal(matrix)
 
 
-def _of_nothing(metric: Metric, significance: Significance) -> Matrix:
-    """A metric's matrix without any item or system: what a test refuses of it, it refuses of every one."""
-    nothing = np.zeros((0, 0, 3 if isinstance(metric, ConfusionMetric) else len(FAMILIES[metric.family].columns)))
-    return matrix_of(metric, Counts.of(nothing), runs=() if significance.runs == "random" else None)
+def _make_empty_matrix(metric: Metric, significance: Significance) -> Matrix:
+    """Make a matrix without items and systems; a test that refuses it refuses every matrix of the metric."""
+    statistics = np.zeros((0, 0, 3 if isinstance(metric, ConfusionMetric) else len(FAMILIES[metric.family].columns)))
+    return build_matrix(metric, Counts.from_statistics(statistics), runs=() if significance.runs == "random" else None)
 
 
 @contextmanager
-def _collected(errors: list[tuple[str, InputError]], key: str) -> Iterator[None]:
-    """Keep what goes wrong at a key of the manifest for later, and go on."""
+def _collect_error(errors: list[tuple[str, InputError]], key: str) -> Iterator[None]:
+    """Add an `InputError` to `errors` with a key of the manifest, instead of raising it."""
     try:
         yield
     except InputError as error:

@@ -1,21 +1,23 @@
-"""Work on tasks in this thread, in several, in processes, or on a dask cluster, with identical results.
+"""Run tasks in this thread, in several threads, in processes, or on a dask cluster, with identical results.
 
-A task depends on its argument alone, and results are returned in the order of the tasks. A cluster receives the
-function that all tasks share once per worker, with its arrays; then small tasks, several at a time. If a worker dies,
-dask gives its tasks to others.
+The result of a task depends only on its argument, and results are returned in the order of the tasks. Each worker of
+a cluster receives the shared function with its arrays once, then batches of small tasks. If a worker dies, dask gives
+its tasks to others.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import time
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError
+from collections.abc import Callable, Iterable, Iterator, Sized
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -23,76 +25,70 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from threadpoolctl import ThreadpoolController
 
 from registry.errors import InputError, RegistryError
+from registry.parallel.processes import worker_processes
 from registry.provenance import computing
 
 if TYPE_CHECKING:
     from distributed import Client, Future
-import os
-from collections.abc import Sized
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-
-from registry.parallel.processes import worker_processes
 
 Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+_PATIENCE = 30.0  # seconds without any worker until the work is given up
+_ANSWER_SECONDS = 5.0  # for a scheduler's answer
+_POLL_SECONDS = 1.0  # between two counts of the workers
+_BATCHES = 8  # per thread; fewer lose more work if a worker dies, more cost more messages
+_BATCHES_AHEAD = 2  # per thread
+_NOT_STORED = "unfinished results are not stored; run the command again"
+_LARGEST_MESSAGE = "1 TiB"  # dask warns of 10 MB, which a submission may have
 
 
-def ahead(submit: Callable[[Task], Any], tasks: Iterable[Task], most: int,
-          result_of: Callable[[Any], Any] = lambda future: future.result()) -> Iterator[Any]:
-    """Submit tasks and return the results in their order, with at most `most` tasks ahead of the result taken.
+def submit_ahead(submit: Callable[[Task], Any], tasks: Iterable[Task], n_ahead: int,
+                 get_result: Callable[[Any], Any] = lambda future: future.result()) -> Iterator[Any]:
+    """Submit tasks and yield the results in order.
 
     Args:
-        submit: Gives the future of a task.
-        tasks: Taken one after the other.
-        most: How many may wait, which bounds the memory.
-        result_of: Waits for the result of a future.
+        submit: Returns the future of a task.
+        tasks: The tasks.
+        n_ahead: How many tasks may be ahead of the last result, which bounds the memory.
+        get_result: Waits for the result of a future.
     """
-    waiting: deque[Any] = deque()
+    futures: deque[Any] = deque()
     for task in tasks:
-        waiting.append(submit(task))
-        if len(waiting) > most:
-            yield result_of(waiting.popleft())
-    while waiting:
-        yield result_of(waiting.popleft())
+        futures.append(submit(task))
+        if len(futures) > n_ahead:
+            yield get_result(futures.popleft())
+    while futures:
+        yield get_result(futures.popleft())
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
-    """Let matrix products have one thread each, in this process and for a while."""
-    limit: AbstractContextManager[object] = _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
+    """Limit matrix products of this process to one thread each while the context is open."""
+    limit: AbstractContextManager[object] = _find_libraries(len(sys.modules)).limit(limits=1, user_api="blas")
     return limit
 
 
 @lru_cache(maxsize=1)
-def _libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001
-    """The libraries with threads of their own; to find them takes milliseconds, and only an import brings another."""
+def _find_libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001
+    """Find libraries that start threads, which takes milliseconds; only an import can add one."""
     return ThreadpoolController()
 
 
-Result = TypeVar("Result")
-
-_PATIENCE = 30.0  # seconds without any worker after which the work is given up
-_ANSWER = 5.0  # seconds that a scheduler has for its answer
-_LOOK = 1.0  # seconds after which it is looked whether there still are workers
-_BATCHES = 8  # of tasks for each thread: fewer cost more if a worker dies, more cost more messages
-_AHEAD = 2  # batches of each thread that may be under way
-_LARGE = "1 TiB"  # of a message: dask warns of 10 MB, which a submission may have
-
-
 class Cluster:
-    """The workers of a dask scheduler; it is connected to when there is work, and until it is closed or not used.
+    """The workers of a dask scheduler, connected when there is work.
 
     Attributes:
-        address: The scheduler's, such as tcp://host:8786 or tls://host:8786.
-        patience: Seconds without any worker after which the work is given up.
+        address: The address of the scheduler, such as tcp://host:8786 or tls://host:8786.
+        patience: Seconds without any worker until the work is given up.
     """
 
     def __init__(self, address: str, patience: float = _PATIENCE) -> None:
         self.address, self.patience = address, patience
         self._client: Client | None = None
-        self._checked = set[str]()  # the workers that are known to compute the same bits
+        self._checked = set[str]()  # workers with the same software as this process
 
     def __enter__(self) -> Self:
-        """Use it, and close it at the end."""
+        """Return the cluster, which is closed at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -100,28 +96,28 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        """End the connection and what is still under way, if there is any."""
+        """Close the connection, and cancel its tasks."""
         if self._client is not None:
-            self._closing()
+            self._finalizer()
             self._client = None
 
     @property
     def is_connected(self) -> bool:
-        """Whether there was any work."""
+        """True if there was any work."""
         return self._client is not None
 
     @property
     def client(self) -> Client:
-        """The connection, whose workers were found to compute the same bits as this process.
+        """The connection; its workers have the same software as this process.
 
         Raises:
             InputError: dask is not installed, no scheduler or worker answers, or a worker has other software.
         """
         if self._client is None:
-            client = _connected(self.address)
+            client = _connect(self.address)
             try:
                 client.wait_for_workers(1, timeout=self.patience)
-                self._check(client)
+                self._check_workers(client)
             except TimeoutError:
                 client.close()
                 raise InputError(f"the dask scheduler at {self.address} has no worker; start some: dask worker "
@@ -129,94 +125,92 @@ class Cluster:
             except BaseException:
                 client.close()
                 raise
-            self._client, self._closing = client, weakref.finalize(self, client.close)
+            self._client, self._finalizer = client, weakref.finalize(self, client.close)
         return self._client
 
     @property
     def threads(self) -> int:
-        """How many threads its workers have at this moment.
+        """The number of threads of its workers now.
 
         Raises:
             InputError: As `client`.
-            RegistryError: The scheduler answers no more.
+            RegistryError: The scheduler does not answer any more.
         """
         client = self.client
-        with self._asking():
+        with self._translate_errors():
             return sum(client.nthreads().values())
 
-    def map(self, work: Callable[[Task], Result], tasks: Iterable[Task], of: int) -> Iterator[Result]:
-        """Work on so many tasks and return the results in their order; few are ahead of the one that is taken.
+    def map(self, work: Callable[[Task], Result], tasks: Iterable[Task], n_tasks: int) -> Iterator[Result]:
+        """Run tasks and yield the results in order, with few tasks ahead of the last result.
 
         Raises:
-            InputError: As `client`, also of a worker that came meanwhile.
+            InputError: As `client`, also about a worker that joined later.
             RegistryError: The scheduler or all workers are gone, or several workers died of the same task.
         """
         threads, client = max(1, self.threads), self.client
-        with self._asking():
-            self._check(client)
-            sent = client.scatter(work, hash=False, broadcast=True)
-        batches = _batched(iter(tasks), max(1, of // (_BATCHES * threads)))
-        for results in ahead(lambda batch: client.submit(_do_on_cluster, sent, batch, pure=False), batches,
-                             _AHEAD * threads, self._result):
+        with self._translate_errors():
+            self._check_workers(client)
+            shared_work = client.scatter(work, hash=False, broadcast=True)
+        batches = _make_batches(iter(tasks), max(1, n_tasks // (_BATCHES * threads)))
+        for results in submit_ahead(lambda batch: client.submit(_run_batch, shared_work, batch, pure=False), batches,
+                                    _BATCHES_AHEAD * threads, self._wait_for_result):
             yield from results
-        with self._asking():
-            self._check(client)  # workers that came meanwhile, before anything is stored
+        with self._translate_errors():
+            self._check_workers(client)  # workers that joined later, before results are stored
 
-    def _result(self, future: Future) -> Any:
-        """Wait for a result as long as there is a worker."""
+    def _wait_for_result(self, future: Future) -> Any:
+        """Wait for a result while there is a worker."""
         from distributed.scheduler import KilledWorker
 
-        deserted: float | None = None
+        last_worker: float | None = None  # when the last worker was gone
         while True:
             try:
-                return future.result(timeout=_LOOK)
+                return future.result(timeout=_POLL_SECONDS)
             except TimeoutError:
-                deserted = None if self.threads else deserted or time.monotonic()
-                if deserted is not None and time.monotonic() - deserted > self.patience:
-                    raise RegistryError(f"the dask scheduler at {self.address} has lost all its workers, and none "
-                                        f"came for {self.patience:.0f} s; what was not finished is not stored"
-                                        ) from None
+                last_worker = None if self.threads else last_worker or time.monotonic()
+                if last_worker is not None and time.monotonic() - last_worker > self.patience:
+                    raise RegistryError(f"the dask scheduler at {self.address} lost all workers, and none joined for "
+                                        f"{self.patience:.0f} s; {_NOT_STORED}") from None
             except KilledWorker:
-                raise RegistryError("dask workers died of the same task, most likely for want of memory, so it was "
-                                    "given up; what was not finished is not stored") from None
+                raise RegistryError("several dask workers died of the same task, most likely for lack of memory; "
+                                    f"{_NOT_STORED}") from None
             except CancelledError:
                 raise RegistryError(f"the dask scheduler at {self.address} does not answer any more, or all workers "
-                                    "that held the work are gone; what was not finished is not stored") from None
+                                    f"with the shared data are gone; {_NOT_STORED}") from None
 
-    def _check(self, client: Client) -> None:
-        """Refuse workers that would compute other bits, once each."""
-        new, here = [worker for worker in client.nthreads() if worker not in self._checked], computing()
-        for worker, there in (client.run(computing, workers=new, on_error="return") if new else {}).items():
-            if isinstance(there, OSError):  # it died just now
+    def _check_workers(self, client: Client) -> None:
+        """Raise an error if a new worker has other software, which could compute other bits."""
+        new, local = [worker for worker in client.nthreads() if worker not in self._checked], computing()
+        for worker, remote in (client.run(computing, workers=new, on_error="return") if new else {}).items():
+            if isinstance(remote, OSError):  # it has just died
                 continue
-            if isinstance(there, BaseException):
-                raise InputError(f"the dask worker {worker} has no evalregistry, or another version of it: {there}")
-            if differing := _differing(there, here):
-                raise InputError(f"the dask worker {worker} has {differing}: install the same there, or results would "
-                                 "not be the same bits")
+            if isinstance(remote, BaseException):
+                raise InputError(f"the dask worker {worker} has no evalregistry, or another version of it: {remote}")
+            if differences := _describe_differences(remote, local):
+                raise InputError(f"the dask worker {worker} has {differences}; install the same versions there, "
+                                 "because results must be the same bits")
             self._checked.add(worker)
 
     @contextmanager
-    def _asking(self) -> Iterator[None]:
-        """Name the scheduler if it does not answer any more."""
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except (OSError, RuntimeError, ValueError):
-            raise RegistryError(f"the dask scheduler at {self.address} does not answer any more; what was not "
-                                "finished is not stored") from None
+            raise RegistryError(f"the dask scheduler at {self.address} does not answer any more; {_NOT_STORED}"
+                                ) from None
 
 
-def _batched(tasks: Iterator[Task], size: int) -> Iterator[list[Task]]:
+def _make_batches(tasks: Iterator[Task], size: int) -> Iterator[list[Task]]:
     while batch := list(islice(tasks, size)):
         yield batch
 
 
-def _do_on_cluster(work: Callable[[Any], Any], tasks: list[Any]) -> list[Any]:
+def _run_batch(work: Callable[[Any], Any], tasks: list[Any]) -> list[Any]:
     with one_blas_thread():
         return [work(task) for task in tasks]
 
 
-def _connected(address: str) -> Client:
+def _connect(address: str) -> Client:
     try:
         import dask
         from distributed import Client
@@ -226,37 +220,37 @@ def _connected(address: str) -> Client:
         raise InputError(f"the dask scheduler at {address!r} needs certificates: set "
                          "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..__TLS__CLIENT__CERT and ..__TLS__CLIENT__KEY, or "
                          "write them into ~/.config/dask/*.yaml")
-    dask.config.set({"distributed.admin.large-graph-warning-threshold": _LARGE})
-    for name in ("distributed", "distributed.client"):  # whose errors are raised, and told in one line
+    dask.config.set({"distributed.admin.large-graph-warning-threshold": _LARGEST_MESSAGE})
+    for name in ("distributed", "distributed.client"):  # they log errors that they also raise
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of other versions, which are looked at in a moment
-            return Client(address, timeout=_ANSWER, set_as_default=False)
+            warnings.simplefilter("ignore")  # about versions, which `_check_workers` compares
+            return Client(address, timeout=_ANSWER_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise InputError(f"no dask scheduler answers at {address!r}: {error}") from None
 
 
-def _differing(there: dict[str, str], here: dict[str, str]) -> str:
-    """Say in what the software of a worker differs from that here."""
-    return ", ".join(f"{name} {there.get(name, 'missing')} (here {here.get(name, 'missing')})"
-                     for name in sorted(there.keys() | here.keys()) if there.get(name) != here.get(name))
+def _describe_differences(remote: dict[str, str], local: dict[str, str]) -> str:
+    """Name software of a worker that differs from that of this process."""
+    return ", ".join(f"{name} {remote.get(name, 'missing')} (here {local.get(name, 'missing')})"
+                     for name in sorted(remote.keys() | local.keys()) if remote.get(name) != local.get(name))
 
 
-Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done (from 0), and of how much
+Progress = Callable[[str, int, int], None]  # name of the work, finished tasks, all tasks
 
 
 @dataclass(frozen=True)
 class Execution:
-    """Who works, and with how much memory.
+    """Threads, processes or a cluster for the work, and its memory.
 
     Attributes:
-        workers: The number of threads or processes; None: as many as there are processors.
-        cluster: Whose workers draw, compute exact tails and score; None: this machine does.
-        memory: The bytes that statistics, draws and scores may take; larger arrays are in a temporary file.
-        progress: Called with the progress of the work.
-        processes: Whether as many processes may score and work on pairs; their start imports the main module again,
-            which must then do nothing.
+        workers: The number of threads or processes; None: one for each processor.
+        cluster: Its workers resample, compute exact tail probabilities and score; None: this machine does.
+        memory: The most bytes of statistics, resamples and scores; larger arrays are in a temporary file.
+        progress: Receives the progress of the work.
+        processes: True if processes may score and test pairs. Each imports the main module again, which must then do
+            nothing.
     """
 
     workers: int | None = None
@@ -267,80 +261,79 @@ class Execution:
 
     @property
     def threads(self) -> int:
-        """How many threads work in this process."""
+        """The number of threads in this process."""
         return self.workers or os.cpu_count() or 1
 
     @property
-    def at_once(self) -> int:
-        """How many tasks are worked on at the same time, here or by the cluster."""
+    def n_parallel(self) -> int:
+        """The number of tasks that run at the same time, here or on the cluster."""
         return self.threads if self.cluster is None else self.cluster.threads
 
     @property
-    def here(self) -> Execution:
-        """The same without a cluster, for work on arrays that are too large to be sent."""
+    def local(self) -> Execution:
+        """The same without a cluster, for work on arrays that are too large to send."""
         return replace(self, cluster=None)
 
-    def map(self, work: Callable[[Task], Result], tasks: Iterable[Task], what: str = "blocks of draws", *,
-            of: int | None = None, interpreted: bool = False) -> Iterator[Result]:
-        """Work on tasks and return the results in their order.
+    def map(self, work: Callable[[Task], Result], tasks: Iterable[Task], name: str = "blocks of draws", *,
+            n_tasks: int | None = None, is_python: bool = False) -> Iterator[Result]:
+        """Run tasks and yield the results in order.
 
-        Only a few tasks are ahead of the result that is taken, which bounds the memory. After an interrupt no further
-        task is begun.
+        Few tasks are ahead of the last result, which bounds the memory. After an interrupt no further task starts.
 
         Args:
-            work: From a task to its result; picklable where a cluster or processes work, who get it once.
-            tasks: Picklable as well.
-            what: They are, which is told with the progress.
-            of: Their number, for tasks that are made as they are taken.
-            interpreted: Whether the work is Python's, so that processes share it and not threads, where they may.
+            work: Returns the result of a task. A cluster or processes pickle it once.
+            tasks: The tasks; a cluster or processes pickle them.
+            name: What the tasks are, for the progress.
+            n_tasks: The number of tasks, if they have no length.
+            is_python: True if the work is mostly Python code, which only processes can run in parallel.
         """
-        n = len(tasks) if isinstance(tasks, Sized) else of
+        n = len(tasks) if isinstance(tasks, Sized) else n_tasks
         assert n is not None
         if self.cluster is not None:
             results = self.cluster.map(work, tasks, n)
-        elif interpreted and self.processes:
-            results = _in_processes(work, tasks, min(self.threads, n))
+        elif is_python and self.processes:
+            results = _map_in_processes(work, tasks, min(self.threads, n))
         else:
-            results = _in_threads(work, tasks, min(self.threads, n))
-        return with_progress(results, n, what, self.progress)
+            results = _map_in_threads(work, tasks, min(self.threads, n))
+        return with_progress(results, n, name, self.progress)
 
 
-def _in_threads(work: Callable[[Task], Result], tasks: Iterable[Task], threads: int) -> Iterator[Result]:
-    with one_blas_thread():  # the threads are here
+def _map_in_threads(work: Callable[[Task], Result], tasks: Iterable[Task], threads: int) -> Iterator[Result]:
+    with one_blas_thread():
         if threads < 2:
             yield from map(work, tasks)
             return
         pool = ThreadPoolExecutor(threads)
         try:
-            yield from ahead(lambda task: pool.submit(work, task), tasks, 2 * threads)
+            yield from submit_ahead(lambda task: pool.submit(work, task), tasks, 2 * threads)
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def _in_processes(work: Callable[[Task], Result], tasks: Iterable[Task], workers: int) -> Iterator[Result]:
+def _map_in_processes(work: Callable[[Task], Result], tasks: Iterable[Task], workers: int) -> Iterator[Result]:
     if workers < 2:
         yield from map(work, tasks)
         return
-    with worker_processes(workers, _begin, work) as pool:
-        yield from ahead(lambda task: pool.submit(_do, task), tasks, workers)
+    with worker_processes(workers, _set_work, work) as pool:
+        yield from submit_ahead(lambda task: pool.submit(_run_task, task), tasks, workers)
 
 
-_work: list[Callable[[Any], Any]] = []  # of a process that works: what it was given at its start
+_work: list[Callable[[Any], Any]] = []  # in a worker process, the function for its tasks
 
 
-def _begin(work: Callable[[Any], Any]) -> None:
+def _set_work(work: Callable[[Any], Any]) -> None:
     _work[:] = [work]
 
 
-def _do(task: Any) -> Any:
+def _run_task(task: Any) -> Any:
     return _work[0](task)
 
 
-def with_progress(results: Iterable[Result], of: int, what: str, progress: Progress | None) -> Iterator[Result]:
-    """Pass on the results of so many tasks, and report their number as progress."""
-    if progress and of:
-        progress(what, 0, of)
-    for done, result in enumerate(results, start=1):
+def with_progress(results: Iterable[Result], n: int, name: str, progress: Progress | None) -> Iterator[Result]:
+    """Yield the results of `n` tasks, and report the progress."""
+    if progress and n:
+        progress(name, 0, n)
+    for n_done, result in enumerate(results, start=1):
         if progress:
-            progress(what, done, of)
+            progress(name, n_done, n)
         yield result

@@ -64,8 +64,8 @@ def sum_statistics(connection: Connection) -> Iterator[dict[str, Any]]:
         (runs,), present = load_statistics(connection, score.family, score.metric_id, [score.scoring_id],
                                            *catalog.item_ids(connection, score.gold_revision_id))
         runs = runs[present.any(axis=1)]
-        steps = Steps.of(parse("metric", METRICS, score.name), [runs], score.step)
-        totals: Floats = steps.counted(runs).sum(axis=0)
+        steps = Steps.choose(parse("metric", METRICS, score.name), [runs], score.step)
+        totals: Floats = steps.to_steps(runs).sum(axis=0)
         for replicate, of_run in enumerate(totals):
             for position, (name, total) in enumerate(zip(FAMILIES[score.family].columns, of_run, strict=True)):
                 yield {"scoring_id": score.new_scoring, "metric_id": score.new_metric, "replicate": replicate,

@@ -1,4 +1,4 @@
-"""What the process that answers queries is asked; nothing here is heavy to import."""
+"""Queries, and requests to the process that answers them; imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 
 
 def parameter_value(text: str) -> Any:
-    """What a text stands for: a number, true, false or a list as TOML writes it, else the text itself.
+    """Return the TOML value of a text (a number, true, false or a list), or the text itself.
 
     >>> [parameter_value(text) for text in ("3", "true", "aspen-s", '"2"')]
     [3, True, 'aspen-s', '2']
     """
     try:
         (value,) = tomllib.loads(f"value = {text}").values()
-    except (ValueError, RecursionError):  # no TOML, or several lines of it
+    except (ValueError, RecursionError):  # not TOML, or several lines
         return text
     return value
 
 
 @dataclass(frozen=True)
 class Query:
-    """A query and what its named parameters (`$name`) stand for; `source` says where its text was read from."""
+    """A query, the values of its parameters (`$name`), and the name of its source for errors."""
 
     sql: str
     parameters: Mapping[str, Any]
@@ -33,18 +33,18 @@ class Query:
 
 @dataclass(frozen=True)
 class QueryRequest:
-    """What the process is asked.
+    """A query with its output format and limits.
 
     Attributes:
-        path: Of the database.
+        path: The database.
         query: One SELECT or EXPLAIN.
         format: `table`, `parquet` or one of `table.FORMS`.
-        memory: The bytes that it may take.
-        max_rows: A result with more of them is an error, after these have been written.
-        output: The file that parquet is written to.
-        width: Of the terminal that the text goes to; None if it goes elsewhere.
-        color: Whether that terminal may be sent colours.
-        max_bytes: That the output file may take.
+        memory: The most bytes of memory.
+        max_rows: The most rows; after them follows an error.
+        output: The parquet file to write.
+        width: Columns of the terminal; None if the output is no terminal.
+        color: True if the terminal shows colours.
+        max_bytes: The largest size of the parquet file; None: any.
     """
 
     path: Path

@@ -1,4 +1,4 @@
-"""The data model of a registry, read from its comments, as text, Markdown or a diagram."""
+"""The data model of a registry, with the comments of its tables and views, as text, Markdown or a diagram."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Kind = Literal["table", "view", "macro"]
 
 
 @dataclass(frozen=True)
-class ThingColumn:
-    """A column of a table or view; a macro has no types but parameters and, if it gives a table, columns."""
+class RelationColumn:
+    """A column of a table, view or macro; the type of a macro's column is `parameter` or `column`."""
 
     name: str
     type: str = ""
@@ -27,18 +27,18 @@ class ThingColumn:
 
 
 @dataclass(frozen=True)
-class Thing:
-    """A table, view or macro; `references` are the other tables whose ids the columns of a table hold."""
+class Relation:
+    """A table, view or macro; `references` are other tables whose ids a table has as columns."""
 
     kind: Kind
     name: str
     comment: str
-    columns: tuple[ThingColumn, ...]
+    columns: tuple[RelationColumn, ...]
     references: tuple[str, ...] = ()
 
     @property
     def call(self) -> str:
-        """How SQL names it."""
+        """The name in SQL, with the parameters of a macro."""
         if self.kind != "macro":
             return self.name
         return f"{self.name}({', '.join(c.name for c in self.columns if c.type == 'parameter')})"
@@ -60,88 +60,96 @@ _MACROS = """
     GROUP BY function_name ORDER BY function_name"""
 
 
-def load_data_model(connection: Connection) -> list[Thing]:
-    """Everything that can be asked for: tables, then views, then macros, each by name."""
-    columns: dict[str, list[ThingColumn]] = {}
+def load_data_model(connection: Connection) -> list[Relation]:
+    """Load all tables, then views, then macros, each kind sorted by name."""
+    columns: dict[str, list[RelationColumn]] = {}
     for table, column, type_, comment in connection.execute(text(_COLUMNS)):
-        columns.setdefault(table, []).append(ThingColumn(column, type_, comment or ""))
+        columns.setdefault(table, []).append(RelationColumn(column, type_, comment or ""))
     tables = connection.execute(text(_TABLES)).all()
-    # Nothing has a foreign key (see models.py), but an id is called after its table wherever it stands.
+    # No table has foreign keys (see models.py), but an id has the same name in all tables.
     owners = {f"{name}_id": name for name, _ in tables if columns[name][0].name == f"{name}_id"}
     return [
-        *(Thing("table", name, comment or "", tuple(columns[name]), tuple(
+        *(Relation("table", name, comment or "", tuple(columns[name]), tuple(
             owners[c.name] for c in columns[name] if owners.get(c.name, name) != name)) for name, comment in tables),
-        *(Thing("view", name, comment or "", tuple(columns[name]))
+        *(Relation("view", name, comment or "", tuple(columns[name]))
           for name, comment in connection.execute(text(_VIEWS))),
-        *(_macro(name, comment or "", parameters) for name, comment, parameters in connection.execute(text(_MACROS))),
+        *(_make_macro(name, comment or "", parameters)
+          for name, comment, parameters in connection.execute(text(_MACROS))),
     ]
 
 
-def _macro(name: str, comment: str, parameters: list[str]) -> Thing:
-    """A macro; lines of its comment say what its parameters and columns are, which have no comments of their own."""
-    entries = [_ENTRY.fullmatch(line) for line in comment.splitlines()]
-    claim = "\n".join(line for line, entry in zip(comment.splitlines(), entries, strict=True) if entry is None)
-    told = {(entry[1], entry[2]): entry[3] for entry in entries if entry is not None}
-    taken = [ThingColumn(parameter, "parameter", told.get(("parameter", parameter), "")) for parameter in parameters]
-    return Thing("macro", name, claim, (*taken, *(
-        ThingColumn(column, kind, about) for (kind, column), about in told.items() if kind == "column")))
+def _make_macro(name: str, comment: str, parameters: list[str]) -> Relation:
+    """Make a macro; lines of its comment describe its parameters and columns."""
+    lines = comment.splitlines()
+    description = "\n".join(line for line in lines if not _ENTRY.fullmatch(line))
+    comments = {(entry[1], entry[2]): entry[3] for entry in map(_ENTRY.fullmatch, lines) if entry is not None}
+    return Relation("macro", name, description, (
+        *(RelationColumn(name, "parameter", comments.get(("parameter", name), "")) for name in parameters),
+        *(RelationColumn(column, kind, comment) for (kind, column), comment in comments.items() if kind == "column")))
 
 
-def schema(things: Sequence[Thing], name: str | None, format_: str) -> str:
-    """Write all things, or the one called `name`, as one of `FORMS`.
+def render_schema(relations: Sequence[Relation], name: str | None, format_: str) -> str:
+    """Render all relations, or the one called `name`, in one of `FORMS`.
 
     Raises:
-        UnknownNameError: Nothing is called so.
-        InputError: A macro is asked for as a diagram.
+        UnknownNameError: No relation has the name.
+        InputError: A diagram of a macro was requested.
     """
-    if name is not None and name not in [thing.name for thing in things]:
-        raise UnknownNameError("table, view or macro", name, [thing.name for thing in things])
-    return FORMS[format_]([thing for thing in things if name in (None, thing.name)])
+    if name is not None and name not in [relation.name for relation in relations]:
+        raise UnknownNameError("table, view or macro", name, [relation.name for relation in relations])
+    return FORMS[format_]([relation for relation in relations if name in (None, relation.name)])
 
 
-def _text_of(thing: Thing) -> str:
-    name = max((len(c.name) for c in thing.columns), default=0)
-    type_ = max((len(c.type) for c in thing.columns), default=0)
-    lines = [f"{thing.kind} {thing.call}", *wrap(thing.comment, 118, initial_indent="  ", subsequent_indent="  ")]
-    lines += [f"    {c.name:{name}}  {c.type:{type_}}  {c.comment}".rstrip() for c in thing.columns]
+def _render_text(relations: Sequence[Relation]) -> str:
+    return "\n".join(map(_render_relation_text, relations))
+
+
+def _render_relation_text(relation: Relation) -> str:
+    name = max((len(c.name) for c in relation.columns), default=0)
+    type_ = max((len(c.type) for c in relation.columns), default=0)
+    lines = [f"{relation.kind} {relation.call}"]
+    lines += wrap(relation.comment, 118, initial_indent="  ", subsequent_indent="  ")
+    lines += [f"    {c.name:{name}}  {c.type:{type_}}  {c.comment}".rstrip() for c in relation.columns]
     return "\n".join(lines) + "\n"
 
 
-def _markdown(things: Sequence[Thing]) -> str:
+def _render_markdown(relations: Sequence[Relation]) -> str:
     parts = []
     for kind, title in (("table", "Tables"), ("view", "Views"), ("macro", "Macros")):
-        of_kind = [thing for thing in things if thing.kind == kind]
-        parts += [f"## {title}\n"] if of_kind else []
-        parts += map(_markdown_of, of_kind)
+        selected = [relation for relation in relations if relation.kind == kind]
+        parts += [f"## {title}\n"] if selected else []
+        parts += map(_render_relation_markdown, selected)
     return "\n".join(parts)
 
 
-def _markdown_of(thing: Thing) -> str:
-    rows = [{"name": c.name, "type": c.type, "comment": c.comment} for c in thing.columns]
-    headings = (Column("name", "name" if thing.kind == "macro" else "column"), Column("type", "type"),
+def _render_relation_markdown(relation: Relation) -> str:
+    rows = [{"name": c.name, "type": c.type, "comment": c.comment} for c in relation.columns]
+    headings = (Column("name", "name" if relation.kind == "macro" else "column"), Column("type", "type"),
                 Column("comment", "what it is"))
-    return f"### `{thing.call}`\n\n{thing.comment}\n\n{render([Table(rows, headings)], 'md')}"
+    return f"### `{relation.call}`\n\n{relation.comment}\n\n{render([Table(rows, headings)], 'md')}"
 
 
-def _mermaid(things: Sequence[Thing]) -> str:
-    """An entity-relationship diagram of the tables; of a view where it is alone."""
-    drawn = [thing for thing in things if thing.kind == "table"] or [t for t in things if t.kind == "view"]
+def _render_mermaid(relations: Sequence[Relation]) -> str:
+    """Render an entity-relationship diagram of the tables, or of views if there are no tables."""
+    drawn = [relation for relation in relations if relation.kind == "table"] or [
+        relation for relation in relations if relation.kind == "view"]
     if not drawn:
-        raise InputError("a macro has no diagram; take --format text or md")
-    known = {thing.name for thing in drawn}
+        raise InputError("a macro has no diagram; choose --format text or md")
+    names = {relation.name for relation in drawn}
     lines = ["erDiagram"]
-    for thing in drawn:
-        lines += [f"    {other} ||--o{{ {thing.name} : \"\"" for other in thing.references if other in known]
-    for thing in drawn:
-        lines.append(f"    {thing.name} {{")
-        for column in thing.columns:
-            key = " PK" if column.name == f"{thing.name}_id" else " FK" if column.name[:-3] in thing.references else ""
-            about = column.comment.replace('"', "'")  # Mermaid has no escape for it
-            comment = f' "{about}"' if about else ""
+    for relation in drawn:
+        lines += [f"    {other} ||--o{{ {relation.name} : \"\"" for other in relation.references if other in names]
+    for relation in drawn:
+        lines.append(f"    {relation.name} {{")
+        for column in relation.columns:
+            is_key, is_reference = column.name == f"{relation.name}_id", column.name[:-3] in relation.references
+            key = " PK" if is_key else " FK" if is_reference else ""
+            description = column.comment.replace('"', "'")  # Mermaid has no escape for it
+            comment = f' "{description}"' if description else ""
             lines.append(f"        {re.sub(r'[^A-Za-z0-9_]+', '_', column.type)} {column.name}{key}{comment}")
         lines.append("    }")
     return "\n".join(lines) + "\n"
 
 
-FORMS: dict[str, Callable[[Sequence[Thing]], str]] = {
-    "text": lambda things: "\n".join(map(_text_of, things)), "md": _markdown, "mermaid": _mermaid}
+FORMS: dict[str, Callable[[Sequence[Relation]], str]] = {
+    "text": _render_text, "md": _render_markdown, "mermaid": _render_mermaid}

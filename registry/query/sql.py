@@ -22,57 +22,58 @@ from registry.rendering.table import Table
 from registry.store.files import explain
 from registry.store.rows import driver_of, quote
 
-_NO_MEMORY = "Memory allocation failure"  # where DuckDB asks the system for memory by itself
+_NO_MEMORY = "Memory allocation failure"  # the system refused memory to DuckDB
+_OUT_OF_MEMORY = "the query needs more memory than it may take"
 _PLACE = re.compile(r"\n\nLINE (\d+): ")
-BATCH = 2048  # rows; DuckDB's own vectors hold so many
-
+BATCH = 2048  # rows, as in DuckDB's own vectors
+TABLE_ROWS = 10_000  # the limit for tables, which are written as a whole, if the user sets none
 
 Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
 class QueryResult:
-    """What a query finds.
+    """The result of a query.
 
     Attributes:
-        columns: Their names, of which one may stand twice.
-        batches: The rows as they come, some at a time.
-        told: What there is to tell beside them.
+        columns: Names, which may repeat.
+        batches: Batches of rows, computed when they are read.
+        notes: Sentences about missing rows.
     """
 
     columns: list[str]
     batches: Iterator[list[Row]]
-    told: list[str]
+    notes: list[str]
 
 
-def answer(connection: Connection, query: Query) -> QueryResult:
-    """Begin a query; its rows are computed as they are asked for.
+def run_query(connection: Connection, query: Query) -> QueryResult:
+    """Start a query; its rows are computed when they are read.
 
     Raises:
-        QueryError: It is not exactly one SELECT or EXPLAIN, or DuckDB refuses it; carries DuckDB's own words.
-        MemoryError: It needs more memory than it may take. Both can also come with the rows.
+        QueryError: It is not exactly one SELECT or EXPLAIN, or DuckDB refuses it, now or while rows are read.
+        MemoryError: It needs more memory than it may take, now or while rows are read.
     """
     cursor = driver_of(connection).duplicate()
-    told = execute(cursor, query)
-    return QueryResult([column[0] for column in cursor.description], batches(cursor, query), told)
+    notes = execute(cursor, query)
+    return QueryResult([column[0] for column in cursor.description], fetch_batches(cursor, query), notes)
 
 
 def execute(cursor: Any, query: Query) -> list[str]:
-    """Begin a query on a cursor of DuckDB; gives what there is to tell beside the rows. See `answer`."""
-    with translating(query):
+    """Start a query on a cursor of DuckDB, and return notes; see `run_query`."""
+    with translate_errors(query):
         checked = check(cursor, query)
-        told = _unpacked(cursor, checked)
+        notes = _unpack_texts(cursor, checked)
         cursor.execute(checked.sql, dict(query.parameters) or None)
-    return told
+    return notes
 
 
-def columns_of(cursor: Any, query: Query) -> list[str]:
-    """The names of a query's columns, of which those that are alike are numbered; it is not run.
+def describe_columns(cursor: Any, query: Query) -> list[str]:
+    """Return the names of a query's columns without running it; repeated names are numbered.
 
     Raises:
-        QueryError: As `answer`.
+        QueryError: As `run_query`.
     """
-    with translating(query, first_line=2):
+    with translate_errors(query, first_line=2):
         checked = check(cursor, query)
         if checked.explains:
             return ["explain_key", "explain_value"]
@@ -80,83 +81,82 @@ def columns_of(cursor: Any, query: Query) -> list[str]:
     return [column[0] for column in cursor.description]
 
 
-def count_of(cursor: Any, query: Query) -> int:
-    """How many rows a query has.
+def count_rows(cursor: Any, query: Query) -> int:
+    """Return the number of rows of a query.
 
     Raises:
-        QueryError, MemoryError: As `answer`.
+        QueryError, MemoryError: As `run_query`.
     """
-    with translating(query, first_line=2):
+    with translate_errors(query, first_line=2):
         checked = check(cursor, query)
         if checked.explains:
             execute(cursor, query)
             return len(cursor.fetchall())
-        _unpacked(cursor, checked)
+        _unpack_texts(cursor, checked)
         select = _wrap(cursor, query, checked, "SELECT count(*) FROM")
         (n,) = cursor.execute(select, dict(query.parameters) or None).fetchone()
     return int(n)
 
 
 def write_parquet(connection: Connection, query: Query, path: Path, max_rows: int | None = None) -> list[str]:
-    """Write a query's rows to the one file that the connection was opened for; gives what there is to tell beside them.
+    """Write the rows of a query to the file that the connection may write, and return notes.
 
     Raises:
-        QueryError, MemoryError: As `answer`.
+        QueryError, MemoryError: As `run_query`.
         LimitError: There are more than `max_rows`.
         StoreError: The file cannot be written.
     """
     driver = driver_of(connection).duplicate()
-    with translating(query, first_line=2):
+    with translate_errors(query, first_line=2):
         checked = check(driver, query)
         if checked.explains:
-            raise QueryError("EXPLAIN has no rows for a parquet file; take another --format", path=query.source)
-        told = _unpacked(driver, checked)
+            raise QueryError("EXPLAIN has no rows for a parquet file; choose another --format", path=query.source)
+        notes = _unpack_texts(driver, checked)
         select = _wrap(driver, query, checked, "FROM", "" if max_rows is None else f"LIMIT {max_rows + 1}")
         copy = f"COPY ({select}) TO {quote(path)} (FORMAT parquet, USE_TMP_FILE false)"
         try:
-            (written,) = driver.execute(copy, dict(query.parameters) or None).fetchone()
+            (n_rows,) = driver.execute(copy, dict(query.parameters) or None).fetchone()
         except duckdb.IOException as error:
             raise explain(str(error), path) or error from None
-    if max_rows is not None and written > max_rows:
-        raise too_many_rows(max_rows)
-    return told
+    if max_rows is not None and n_rows > max_rows:
+        raise _make_row_error(max_rows)
+    return notes
 
 
-def _unpacked(driver: Any, checked: Checked) -> list[str]:
-    """Make the rows of the view of texts where a query asks for them; gives notes on it."""
+def _unpack_texts(driver: Any, checked: Checked) -> list[str]:
+    """Make the rows of the view of texts if a query reads it, and return notes on them."""
     if not checked.reads_texts:
         return []
-    from registry.query.texts import unpack  # late: few queries need the readers of files
+    from registry.query.texts import unpack  # few queries need the readers of files
 
     return unpack(driver)
 
 
 def _wrap(driver: Any, query: Query, checked: Checked, before: str, after: str = "") -> str:
     """Return a SELECT over the rows of a checked query, which is checked again as the whole text that will run."""
-    select = f"{before} (\n{_without_end(checked.sql)}\n) {after}"
+    select = f"{before} (\n{_remove_end(checked.sql)}\n) {after}"
     return check(driver, replace(query, sql=select)).sql
 
 
-def _without_end(sql: str) -> str:
-    """One statement without the semicolons that end it and what comments follow them."""
+def _remove_end(sql: str) -> str:
+    """Remove the semicolons at the end of a statement, and the comments after them."""
     text = sql.encode()
     end = len(text)
-    for at, _ in reversed(duckdb.tokenize(sql)):
-        if text[at:at + 1] != b";":
+    for start, _ in reversed(duckdb.tokenize(sql)):
+        if text[start:start + 1] != b";":
             break
-        end = at
+        end = start
     return text[:end].decode()
 
 
-def too_many_rows(max_rows: int) -> LimitError:
-    """The error of a result with more rows than were allowed."""
-    return LimitError(f"the result has more than {max_rows} rows; --max-rows allows more, LIMIT asks for fewer")
+def _make_row_error(max_rows: int) -> LimitError:
+    return LimitError(f"the result has more than {max_rows} rows; allow more by --max-rows, or add LIMIT to the query")
 
 
-def batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
-    """The rows of a query that a cursor has begun, some at a time; errors as of `answer`."""
+def fetch_batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
+    """Yield batches of rows of a query that a cursor runs; raises the errors of `run_query`."""
     while True:
-        with translating(query):
+        with translate_errors(query):
             rows = cursor.fetchmany(BATCH)
         if not rows:
             return
@@ -164,98 +164,99 @@ def batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
 
 
 @contextmanager
-def translating(query: Query, *, first_line: int = 1) -> Iterator[None]:
-    """Turn what DuckDB says of a query, whose text begins at `first_line` of what DuckDB sees, into errors."""
+def translate_errors(query: Query, *, first_line: int = 1) -> Iterator[None]:
+    """Turn errors of DuckDB into errors that show the user's SQL.
+
+    Args:
+        query: The query.
+        first_line: The line, in the text that DuckDB parses, where the query begins.
+    """
     try:
         yield
     except duckdb.OutOfMemoryException:
-        raise MemoryError("the query needs more memory than it may take") from None
+        raise MemoryError(_OUT_OF_MEMORY) from None
     except (duckdb.InternalException, duckdb.FatalException) as error:
         if _NO_MEMORY in str(error):
-            raise MemoryError("the query needs more memory than it may take") from None
+            raise MemoryError(_OUT_OF_MEMORY) from None
         message, _, _ = str(error).partition("\nStack Trace:")
-        raise RegistryError(f"DuckDB {duckdb.__version__} fails on this query: {_first(message)}") from None
+        raise RegistryError(f"DuckDB {duckdb.__version__} fails on this query: {_join_lines(message)}") from None
     except duckdb.Error as error:
-        raise _refusal(str(error), query, first_line) from None
+        raise _make_query_error(str(error), query, first_line) from None
 
 
-def _refusal(message: str, query: Query, first_line: int) -> QueryError:
-    """The error for DuckDB's `message`, whose last lines may show the place with a caret."""
+def _make_query_error(message: str, query: Query, first_line: int) -> QueryError:
+    """Return the error for a message of DuckDB, whose last lines may mark a place with a caret."""
     if "prepared statement parameters: " in message:
         names = message.rpartition(": ")[2]
-        return QueryError(f"no value is given for the parameter {names}; --param NAME=VALUE, or in Python "
-                          "name=value, gives one", path=query.source)
+        return QueryError(f"the parameter {names} has no value; add --param NAME=VALUE, or name=value in Python",
+                          path=query.source)
     if "excess parameters: " in message:
         return QueryError(f"the query has no parameter ${message.rpartition(': ')[2]}", path=query.source)
     *_, place = [None, *_PLACE.finditer(message)]
     if place is None:
-        return QueryError(_first(message), path=query.source)
-    line = int(place[1]) - first_line + 1
-    shown = message[place.end():]
-    indent = len(place[0].strip()) + 1  # DuckDB's caret stands below its own "LINE n: "
-    text, _, caret = shown.partition("\n")
-    return QueryError(_first(message[:place.start()]), path=query.source, line=line,
+        return QueryError(_join_lines(message), path=query.source)
+    text, _, caret = message[place.end():].partition("\n")
+    indent = len(place[0].strip()) + 1  # DuckDB indents the caret by its own "LINE n: "
+    return QueryError(_join_lines(message[:place.start()]), path=query.source, line=int(place[1]) - first_line + 1,
                       excerpt=f"  {text}\n  {caret[indent:]}")
 
 
-def _first(message: str) -> str:
+def _join_lines(message: str) -> str:
     return " ".join(message.split())
 
 
-TABLE_ROWS = 10_000  # that a table, which is written in one piece, has at most unless more are asked for
-
-
 def write_result(connection: Connection, request: QueryRequest, output: TextIO) -> list[str]:
-    """Write the answer to a request to `out`, or into its output file; gives what there is to tell beside it.
+    """Write the result of a query to `output`, or to the file of the request; return notes.
 
     Raises:
         QueryError: The query is refused.
         LimitError: There are more rows than allowed.
-        MemoryError: They need more memory than allowed.
+        MemoryError: The query needs more memory than allowed.
         StoreError: The file cannot be written.
     """
     if request.output is not None:
         return write_parquet(connection, request.query, request.output, request.max_rows)
-    found = answer(connection, request.query)
-    keys = _distinct(found.columns)
+    result = run_query(connection, request.query)
+    keys = _number_duplicates(result.columns)
     if request.format != "table":
-        rows = _bounded_rows(found, request.max_rows)
+        rows = _limit_rows(result, request.max_rows)
         output.writelines(render_rows(keys, rows, request.format, terminal=request.width is not None))
-        return found.told
+        return result.notes
     shown: list[Row] = []
-
-    def table() -> str:
-        return render([Table([dict(zip(keys, row, strict=True)) for row in shown], keys=keys)], "table",
-                      width=request.width, color=request.color)
-
     try:
-        for row in _bounded_rows(found, request.max_rows or TABLE_ROWS):
-            shown.append(row)  # noqa: PERF402  (what came before an error is kept)
+        for row in _limit_rows(result, request.max_rows or TABLE_ROWS):
+            shown.append(row)  # noqa: PERF402  (rows before an error are shown)
     except LimitError:
-        output.write(table())
+        output.write(_render_table(request, keys, shown))
         raise
-    output.write(table())
-    return found.told
+    output.write(_render_table(request, keys, shown))
+    return result.notes
 
 
-def _bounded_rows(found: QueryResult, max_rows: int | None) -> Iterator[Row]:
-    for n, row in enumerate(chain.from_iterable(found.batches)):
+def _render_table(request: QueryRequest, keys: list[str], rows: list[Row]) -> str:
+    table = Table([dict(zip(keys, row, strict=True)) for row in rows], keys=keys)
+    return render([table], "table", width=request.width, color=request.color)
+
+
+def _limit_rows(result: QueryResult, max_rows: int | None) -> Iterator[Row]:
+    for n, row in enumerate(chain.from_iterable(result.batches)):
         if max_rows is not None and n == max_rows:
-            raise too_many_rows(max_rows)
+            raise _make_row_error(max_rows)
         yield row
 
 
-def _distinct(columns: list[str]) -> list[str]:
-    """The columns' names; one that stands twice is numbered.
+def _number_duplicates(columns: list[str]) -> list[str]:
+    """Number repeated names of columns.
 
-    >>> _distinct(["a", "a", "a_2"])
+    >>> _number_duplicates(["a", "a", "a_2"])
     ['a', 'a_3', 'a_2']
     """
-    keys: list[str] = []
-    seen, taken, numbers = set[str](), set(columns), defaultdict[str, Iterator[int]](lambda: count(2))
+    keys: dict[str, None] = {}
+    used, numbers = set(columns), defaultdict[str, Iterator[int]](lambda: count(2))
     for name in columns:
-        unused = (key for n in numbers[name] if (key := f"{name}_{n}") not in taken)
-        keys.append(name if name not in seen else next(unused))
-        seen.add(name)
-        taken.add(keys[-1])
-    return keys
+        key = name
+        if name in keys:
+            key = next(key for n in numbers[name] if (key := f"{name}_{n}") not in used)
+        keys[key] = None
+        used.add(key)
+    return list(keys)

@@ -1,8 +1,8 @@
-"""What every query needs and none has to do again, done where processes for queries are forked, before the first one.
+"""Preparation that all queries share, done once in the process that forks others.
 
-Only the process that forks imports this. What SQLAlchemy's dialect asks DuckDB once a process takes as long as the rest
-of a short query; it is asked of a database in memory, which is closed again: no thread of DuckDB and no file is there
-when a process is forked. Objects that all of them share are not looked through for garbage, which would copy them.
+SQLAlchemy's dialect asks DuckDB some questions once in each process, which takes as long as the rest of a short query.
+Here it asks a database in memory, which is closed again: a fork must have no threads and files of DuckDB. Objects that
+exist now are excluded from garbage collection, which would copy their memory into each fork.
 """
 
 import gc

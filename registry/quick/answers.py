@@ -9,15 +9,28 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from itertools import combinations
 from typing import Any
 
-from registry.column_names import columns_of, is_called, is_size, usual_form
+from registry.column_names import columns_of, is_called, is_measure, is_size, usual_form
 from registry.errors import InputError, listed
 from registry.metrics import BLEU, CER, WER, Metric, Spearman
 from registry.metrics.texts import choose_tokenizer
+from registry.quick.checks import (
+    ask_about_absent_labels,
+    ask_about_codes,
+    ask_about_groups,
+    ask_about_sets,
+    ask_about_span_rows,
+    group_options,
+    refuse_marks,
+    refuse_other_gold,
+    refuse_other_order,
+    refuse_probabilities,
+    refuse_summary,
+)
 from registry.quick.formats import ENOUGH_DOCUMENTS
+from registry.quick.parts import split_runs, split_systems, write_sets
 from registry.quick.plan import (
     OPTION,
     Asked,
@@ -41,10 +54,11 @@ from registry.quick.tables import (
     is_number,
     item_columns,
     read_table,
+    refuse_unusual_numbers,
     repaired,
     text_lines,
 )
-from registry.readers import READERS, Document, Lines, Reader
+from registry.readers import READERS, Document, Lines, Reader, Responses
 
 _READERS: dict[Kind, str] = {"label": "labels", "score": "scores", "segment": "texts"}
 _VALUE: dict[str, tuple[str, str]] = {"labels": ("label", "label"), "scores": ("gold", "score"),
@@ -53,14 +67,6 @@ _KINDS: dict[str, Kind] = {"labels": "label", "scores": "score", "texts": "segme
 _FEW = 10  # rows; of fewer, different values may be labels
 _MOST = 0.5  # the share of rows in which copies of the gold are the same, if they are copies
 _PARTS = 4  # columns that may name an item together with another one
-_NO_LABEL = re.compile(r"[-_?*.]+|n/?a|nan|none|null", re.IGNORECASE)
-_SUMMARY = re.compile(r"all|average|avg|mean|median|overall|sum|total|std\W?(?:dev|deviation)?|sd|\d+ ?(?:quantile|%)",
-                      re.IGNORECASE)
-_MARKS = (  # in text, which metrics would count as words
-    (re.compile(r"^\s*<[a-z]+>"), "tags such as <t>", 0.5),
-    (re.compile(r"\{ [^{}/]* / [^{}]*\}"), "alternatives in braces, as sclite writes them,", 0.0),
-    (re.compile(r"\(%[a-z]+\)"), "optional words such as (%hesitation), as sclite writes them,", 0.0))
-_NAME = re.compile(r"[\d_()-]")
 
 
 def plan_answers(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan | None:
@@ -72,34 +78,43 @@ def plan_answers(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan
     """
     if asked.kind == "lines":
         return plan_lines(gold, systems)
+    systems = split_systems(systems, asked)
     tables = read_all([gold, *(given.document for given in systems)], asked)
-    if tables is None:
+    if tables is None or (asked.kind is not None and asked.kind not in _KINDS):
         return None
-    right, *theirs = tables
-    if asked.kind is not None and asked.kind not in _KINDS:
-        return None
-    if asked.kind is None and asked.value is None and all({"judge", "human"} <= {*map(str.casefold, one.names)}
-                                                          for one in theirs):
+    if asked.kind is None and asked.value is None and all(
+            {"judge", "human"} <= {*map(str.casefold, table.names)} for table in tables[1:]):
         raise QuestionError("the systems have scores of a judge, and of people for some items. Add an option:", {
             "--as judged --option drawn=random": "people's items were drawn at random",
             "--as judged --option drawn=probability": "the gold has the probability of each item"}, gold.path)
+    runs = split_runs([Given("gold", gold), *systems], [asked.item or item_columns(table) for table in tables], asked)
+    if len(runs) > len(tables):
+        gold, systems = runs[0].document, [given for given in runs if not given.name.startswith("gold")]
+        tables = read_all([gold, *(given.document for given in systems)], asked) or []
+    right, *theirs = tables
+    if asked.kind is None and asked.value is None:
+        ask_about_span_rows(right)
     asking = OpenRoles()
-    items, own_items = _items(right, theirs, asked, asking)
-    value, kind, own = _values(right, theirs, (items, own_items), asked, asking)
+    items, own_items = _choose_all_items(right, theirs, asked, asking)
+    value, kind, own = _choose_values(right, theirs, items, own_items, asked, asking)
+    ask_about_groups(right, items, asked, asking)
+    if kind == "score" and value is not None:
+        ask_about_codes(right.cells(value), asked, asking)
     asking.raise_if_any(gold.path, right.shown() + (f"; of {theirs[0].document.path}: {theirs[0].shown()}" if any(
-        one.names != right.names for one in theirs[:1]) else ""))
+        table.names != right.names for table in theirs[:1]) else ""))
     assert value is not None
     assert kind is not None
-    every = [(right, items), *zip(theirs, own_items, strict=True)]
-    for table, keys in every:
+    for table, keys in [(right, items), *zip(theirs, own_items, strict=True)]:
         refuse_summary(table, keys)
-    _refuse_other_gold(right, items, value, list(zip(theirs, own_items, own, strict=True)))
+    if value in right.nested:
+        return plan_tables(right, items, value, kind, list(zip(systems, theirs, own_items, own, strict=True)), asked)
+    refuse_other_gold(right, items, value, list(zip(theirs, own_items, own, strict=True)))
+    answers = [table.cells(column) for table, column in zip(theirs, own, strict=True)]
     if kind == "label" and asked.kind is None and asked.value is None:
-        _ask_about_absent_labels(right, value, list(zip(theirs, own, strict=True)))
+        ask_about_absent_labels(right, value, answers)
     if kind == "segment":
-        refuse_marks([gold, *(given.document for given in systems)], [table.cells(column) for table, column in (
-            (right, value), *zip(theirs, own, strict=True))], asked)
-        if right.is_lines and all(one.is_lines for one in theirs):
+        refuse_marks([gold, *(given.document for given in systems)], [right.cells(value), *answers], asked)
+        if right.is_lines and all(table.is_lines for table in theirs):
             return plan_lines(gold, systems)
     return plan_tables(right, items, value, kind, list(zip(systems, theirs, own_items, own, strict=True)), asked)
 
@@ -109,19 +124,23 @@ def read_all(documents: Sequence[Document], asked: Asked) -> list[Table] | None:
 
     Raises:
         QuestionError: It is open whether the first lines name the columns.
+        InputError: Numbers have decimal commas or percent signs.
     """
     found = [read_table(document, asked.options) for document in documents]
-    tables = [one for one in found if one is not None]
+    tables = [table for table in found if table is not None]
     if len(tables) < len(found):
         return None
-    if all(one.header is not None for one in tables):
-        return tables
-    return [one if one.header is not None else _with_header(one, tables, asked) for one in tables]
+    tables = [table if table.header is not None else _with_header(table, tables, asked) for table in tables]
+    for table in tables:
+        if asked.value is None or asked.value[0] == "score":
+            refuse_unusual_numbers(table, [name for name in table.names if not is_called(name, "item") and (
+                asked.value is None or name in asked.value[1])])
+    return tables
 
 
 def _with_header(table: Table, tables: Sequence[Table], asked: Asked) -> Table:
     """Read the file again as the first lines of all files show: a header is in no other file an item."""
-    others = [one for one in tables if one is not table]
+    others = [other for other in tables if other is not table]
     first = list(table.names)
 
     def read(*, header: bool) -> Table:
@@ -130,41 +149,42 @@ def _with_header(table: Table, tables: Sequence[Table], asked: Asked) -> Table:
         return again
 
     if len(first) == 1:
-        lengths = [len(one.rows) + (one.header is None) for one in others]
+        lengths = [len(other.rows) + (other.header is None) for other in others]
         if any(length == len(table.rows) for length in lengths):
             return read(header=True)
-        if any(one.header is not None or list(one.names) != first for one in others):
+        if any(other.header is not None or list(other.names) != first for other in others):
             return read(header=False)
-    if any(first[0] in cells for one in others for cells in map(one.cells, one.names)):
+    if any(first[0] in cells for other in others for cells in map(other.cells, other.names)):
         return read(header=False)
-    opening = [list(one.names if one.header is None else one.rows[0]) for one in others if one.header is not True]
-    if any(one[0] == first[0] and one != first for one in opening):
+    opening = [list(other.names if other.header is None else other.rows[0]) for other in others
+               if other.header is not True]
+    if any(row[0] == first[0] and row != first for row in opening):
         return read(header=False)
-    if opening and all(one[0] != first[0] for one in opening):
+    if opening and all(row[0] != first[0] for row in opening):
         return read(header=True)
     raise QuestionError(f"does the first line name the columns ({', '.join(first)[:60]})? Add one of these options:", {
         "--option header=true": "it names the columns", "--option header=false": "it is an item"}, table.document.path)
 
 
-def _items(right: Table, theirs: Sequence[Table], asked: Asked,
-           asking: OpenRoles) -> tuple[list[str], list[list[str]]]:
+def _choose_all_items(right: Table, theirs: Sequence[Table], asked: Asked,
+                      asking: OpenRoles) -> tuple[list[str], list[list[str]]]:
     """Return the columns that name the items in the gold and in each system's file; none if rows are numbered."""
     none = [list[str]() for _ in theirs]
     if asked.in_order:
-        for one in theirs:
-            _refuse_other_order(right, one)
+        for table in theirs:
+            refuse_other_order(right, table)
         return [], none
     if asked.item:
         mine = [required(right, name) for name in asked.item]
-        return mine, [_same_items(one, right, mine, asked, asking) for one in theirs]
-    if all(one.is_lines for one in theirs) or (right.is_lines and not any(map(item_columns, theirs))):
-        if all(one.is_lines for one in theirs):
-            return [], none
-        asking.add("the gold has no names of items", {
-            "--in-order": "all files have the same items in the same order"})
+        return mine, [_choose_same_items(table, right, mine, asked, asking) for table in theirs]
+    if all(table.is_lines for table in theirs) or (right.is_lines and not any(map(item_columns, theirs))):
+        if not all(table.is_lines for table in theirs):
+            asking.add("the gold has no names of items", {
+                "--in-order": "all files have the same items in the same order"})
         return [], none
-    found = _first_of_two(right, asked) or choose_items(right, asking, [one for one in theirs if not one.is_lines])
-    return found, [_same_items(one, right, found, asked, asking) for one in theirs] if found else none
+    items = _first_of_two(right, asked) or choose_items(
+        right, asked, asking, [table for table in theirs if not table.is_lines])
+    return items, [_choose_same_items(table, right, items, asked, asking) for table in theirs] if items else none
 
 
 def _first_of_two(table: Table, asked: Asked) -> list[str]:
@@ -174,70 +194,101 @@ def _first_of_two(table: Table, asked: Asked) -> list[str]:
     return [name for name in table.names if name not in named][:1] if table.is_unique(table.names[:1]) or named else []
 
 
-def choose_items(table: Table, asking: OpenRoles, others: Sequence[Table] = (), *,
-                 apart: Sequence[str] = ()) -> list[str]:
+def choose_items(table: Table, asked: Asked, asking: OpenRoles, others: Sequence[Table] = (), *,
+                 system: Sequence[str] = ()) -> list[str]:
     """Return the columns that name the items of a table by their usual names; without a header the first of two.
 
     Args:
         table: The table.
+        asked: The user's options.
         asking: Records the role if it is open.
         others: Tables of systems, which have to have the items too.
-        apart: Columns by which rows of an item differ, as those of systems in long form.
+        system: Columns by which rows of an item differ, as those of systems and runs in long form.
     """
+    apart = [*system, *([asked.by] if asked.by in table.names else [])]
     usual = [name for name in item_columns(table) if name not in apart] if table.header else []
     if not table.header and len(table.names) == 2:
         usual = [table.names[0]]
     alone = [name for name in usual if table.is_unique([name, *apart])]
     runs = [name for name in columns_of(table.names, "run") if name not in apart and len({*table.cells(name)}) > 1]
     if alone:
-        if (repeated := _repeated_item(table, runs, apart)) is not None:
-            asking.add(f"column {repeated[0]!r} occurs in several rows, which {repeated[1]!r} numbers, and runs of an "
-                       "item are no items: write a file for each run and add --runs fixed, or keep one row of each", {
-                           option("--item", alone[0]): "these rows are different items"})
+        if (repeated := _find_repeated_item(table, runs, apart)) is not None:
+            asking.add(f"column {repeated[0]!r} occurs in several rows, which {repeated[1]!r} numbers", {
+                option("--item", alone[0]): "these rows are different items",
+                f"{option('--item', repeated[0])} --runs fixed": "they are runs of an item: average them"})
         return alone[:1]
+    parts = [name for name in (*columns_of(table.names, "part"), *columns_of(table.names, "group"), *asked.pool)
+             if name in table.names and name not in (*apart, *runs)]
     weak = [name for name in usual if len(usual) > 1 and usual_form(name) in ("sample", "sample_id", "sample_idx", "no",
                                                                               "nr", "number", "idx")]
-    parts = [name for name in columns_of(table.names, "part") if name not in apart and name not in runs]
     for size in (2, 3):
         found = [columns for columns in combinations(dict.fromkeys([*parts, *usual]), size)
                  if any(name in usual for name in columns) and not any(name in weak for name in columns)
+                 and not any(len(group_options(name)) == 1 for name in columns)
+                 and (any(name in parts for name in columns) or not _are_crossed(table, columns))
                  and table.is_unique([*columns, *apart])]
         if len(found) == 1:
             return list(found[0])
         if found:
             break
-    answers: dict[str, str] = {}
     if usual:
-        twice = _repeated(table, [usual[0], *apart])
-        question = f"column {usual[0]!r} does not name each row alone{twice}"
-        for columns in combinations(table.names[:_PARTS + len(usual)], 2):
-            if usual[0] in columns and not {*columns} & {*apart} and table.is_unique([*columns, *apart]):
-                other = next(name for name in columns if name != usual[0])
-                answers[" ".join(option("--item", name) for name in columns)] = (
-                    "if these rows are different items" + (", and no runs of one" if other in runs or other in weak
-                                                           else ""))
-        if runs or weak:
-            question += (f"; if {(runs or weak)[0]!r} numbers runs of a system, write a file for each run and add "
-                         "--runs fixed")
-        elif not answers:
-            asking.add(f"{question}; remove rows that repeat an item, or name other columns", {
-                "--item COLUMN": "repeated for several columns"})
-            return usual[:1]
-    else:
-        question = "no column has a usual name for items" if table.header else "no header names the columns"
-        free = [name for name in table.names[:8] if name not in apart and not (
-            are_numbers(table.cells(name)) and any("." in cell for cell in table.cells(name)))]
-        for columns_ in (*((name,) for name in free), *combinations(free, 2)):
-            if len(answers) < _PARTS and table.is_unique([*columns_, *apart]) and (len(columns_) == 1 or not any(
-                    table.is_unique([name, *apart]) for name in columns_)):
-                answers[" ".join(option("--item", name) for name in columns_)] = "names every row"
-        if not apart and all(len(one.rows) == len(table.rows) for one in others):
-            answers["--in-order"] = "all files have the same items in the same order"
+        _ask_about_repeated(table, usual[0], apart, asking, weak, is_alone=not system and not others)
+        return []
+    answers: dict[str, str] = {}
+    free = [name for name in table.names[:8] if name not in apart and not is_called(
+        name, "system", "run", "group", "meta", "score", "gold", "label") and not (
+        are_numbers(table.cells(name)) and any("." in cell for cell in table.cells(name)))]
+    for columns_ in (*((name,) for name in free), *combinations(free, 2)):
+        if len(answers) < _PARTS and table.is_unique([*columns_, *apart]) and (len(columns_) == 1 or not any(
+                table.is_unique([name, *apart]) for name in columns_)):
+            answers[" ".join(option("--item", name) for name in columns_)] = "names every row"
+    if not apart and all(len(other.rows) == len(table.rows) for other in others):
+        answers["--in-order"] = "all files have the same items in the same order"
+    question = "no column has a usual name for items" if table.header else "no header names the columns"
     asking.add(question, answers or {"--item COLUMN": "repeated for several columns"})
     return []
 
 
-def _repeated_item(table: Table, runs: Sequence[str], apart: Sequence[str]) -> tuple[str, str] | None:
+def _are_crossed(table: Table, columns: Sequence[str]) -> bool:
+    """Return whether every value of one column occurs with every value of the others, as metrics and runs do."""
+    return len({*zip(*map(table.cells, columns), strict=True)}) == math.prod(
+        len({*table.cells(name)}) for name in columns)
+
+
+def _ask_about_repeated(table: Table, item: str, apart: Sequence[str], asking: OpenRoles, weak: Sequence[str], *,
+                        is_alone: bool) -> None:
+    """Ask why items occur several times: for systems, runs, or parts of a column, or as different items."""
+    answers: dict[str, str] = {}
+    is_long = bool(apart)
+    for name in table.names:
+        cells = table.cells(name)
+        is_decimal = are_numbers(cells) and any("." in cell for cell in cells)
+        if name in (item, *apart) or is_decimal or is_called(name, "score", "gold", "label", "answer") or is_measure(
+                name) or not table.is_unique([item, name, *apart]):
+            continue
+        average = {f"--option run={name}": "average them for each system and item"} if is_long else {}
+        if is_called(name, "group"):
+            return  # `ask_about_groups` asks
+        if is_called(name, "run"):
+            answers |= average or {option("--by", name): "a board for each run"}
+        elif is_called(name, "part"):
+            answers |= group_options(name)
+        elif is_called(name, "system"):
+            answers |= {f"--option system={name}": "it names the systems"} if is_alone else {
+                option("--by", name): "a board for each of its values"}
+        elif is_called(name, "meta"):
+            answers |= {**average, option("--by", name): "a board for each of its values"}
+        elif 2 * len({*cells}) <= len(cells) or name in weak:
+            answers |= {f"{option('--item', item)} {option('--item', name)}": "these rows are different items" + (
+                ", and no runs of one" * (name in weak))}
+            answers |= {f"--option system={name}": "it names the systems"} if is_alone else average
+            answers[option("--by", name)] = "a board for each of its values"
+    asking.add(f"column {item!r} does not name each row alone{_first_repeated(table, [item, *apart])}" + (
+        "" if answers else "; remove rows that repeat an item, or name other columns"),
+        answers or {"--item COLUMN": "repeated for several columns"})
+
+
+def _find_repeated_item(table: Table, runs: Sequence[str], apart: Sequence[str]) -> tuple[str, str] | None:
     """Return a column that names items, and one of runs, if the rows are most combinations of both."""
     for run in runs:
         for name in table.names:
@@ -248,8 +299,8 @@ def _repeated_item(table: Table, runs: Sequence[str], apart: Sequence[str]) -> t
     return None
 
 
-def _repeated(table: Table, columns: Sequence[str]) -> str:
-    """Name the first item that occurs twice, with its lines."""
+def _first_repeated(table: Table, columns: Sequence[str]) -> str:
+    """Return the first item that occurs twice, with its lines."""
     seen: dict[str, int] = {}
     for key, line in zip(table.keys(columns), table.lines, strict=True):
         if key in seen:
@@ -258,7 +309,8 @@ def _repeated(table: Table, columns: Sequence[str]) -> str:
     return ""
 
 
-def _same_items(table: Table, right: Table, columns: Sequence[str], asked: Asked, asking: OpenRoles) -> list[str]:
+def _choose_same_items(table: Table, right: Table, columns: Sequence[str], asked: Asked,
+                       asking: OpenRoles) -> list[str]:
     """Return a system's columns that name the items: of the gold's names, else of usual ones or the first of two."""
     said = [found for name in asked.item if (found := table.column(name)) is not None]
     if len(said) == len(columns) > 0:
@@ -282,45 +334,72 @@ def _same_items(table: Table, right: Table, columns: Sequence[str], asked: Asked
 
 
 def required(table: Table, name: str) -> str:
-    """Return the column of this name or number."""
+    """Return the column of this name or number.
+
+    Raises:
+        InputError: There is none.
+    """
     if (found := table.column(name)) is None:
         raise table.document.error(f"no column {name!r}; columns: {table.shown()}")
     return found
 
 
-def _values(right: Table, theirs: Sequence[Table], items: tuple[list[str], list[list[str]]], asked: Asked,
-            asking: OpenRoles) -> tuple[str | None, Kind | None, list[str]]:
+def _choose_values(right: Table, theirs: Sequence[Table], mine: list[str], own_items: list[list[str]], asked: Asked,
+                   asking: OpenRoles) -> tuple[str | None, Kind | None, list[str]]:
     """Return the gold's column of values, their kind, and the column of each system."""
-    mine, own_items = items
-    kinds = kinds_of(asked)
+    kinds = possible_kinds(asked)
+    if not kinds and (asked.sets is not None or _label_lists(right)):
+        kinds = ["label"]
     if not kinds:
         raise InputError(f"--metric {asked.metric} compares neither labels nor numbers nor texts, which are all that a "
                          "table is read for; name the reader of its values with --as (registry list readers)")
-    value = _gold_value(right, mine, theirs, asked, kinds, asking)
+    value = _choose_gold_value(right, mine, theirs, asked, kinds, asking)
     if value is None:
         return None, None, []
-    likely = [_system_value(one, right, value, keys, mine, asked, None) for one, keys in zip(
+    if value in right.nested:
+        lists = [value if value in table.nested else next(iter(_label_lists(table)), None) for table in theirs]
+        return value, "label", [require_list(table, name) for table, name in zip(theirs, lists, strict=True)]
+    likely = [_choose_system_value(table, right, value, keys, mine, asked, None) for table, keys in zip(
         theirs, own_items, strict=True)]
-    answers = [[cell for name in ([column] if column else one.names) if name not in keys for cell in one.cells(name)]
-               for one, column, keys in zip(theirs, likely, own_items, strict=True)]
-    names = [value] * bool(right.header) + [column for one, column in zip(theirs, likely, strict=True) if column and (
-        one.header)]
-    kind = choose_kind(right.cells(value), answers, names, kinds, asking, columns=(
+    answers = [[cell for name in ([column] if column else table.names) if name not in keys
+                for cell in table.cells(name)] for table, column, keys in zip(theirs, likely, own_items, strict=True)]
+    names = [value] * bool(right.header) + [column for table, column in zip(theirs, likely, strict=True)
+                                            if column and table.header]
+    for table in theirs:
+        refuse_probabilities(right.cells(value), table)
+    kind = choose_kind(right.cells(value), answers, names, kinds, asked, asking, columns=(
         value, next((column for column in likely if column), None)))
     if kind is None:
         return value, None, []
-    own = [column or _system_value(one, right, value, keys, mine, asked, kind) for column, one, keys in zip(
-        likely, theirs, own_items, strict=True)]
-    for one, keys, column in zip(theirs, own_items, own, strict=True):
+    own = [column or _choose_system_value(table, right, value, keys, mine, asked, kind)
+           for column, table, keys in zip(likely, theirs, own_items, strict=True)]
+    for table, keys, column in zip(theirs, own_items, own, strict=True):
         if column is None:
-            asking.add(f"the column of the system's answers in {one.document.path} ({one.shown()}) is open", {
-                f"{option(OPTION[kind], value)} {option(OPTION[kind], name)}": "" for name in one.names
+            asking.add(f"the column of the system's answers in {table.document.path} ({table.shown()}) is open", {
+                f"{option(OPTION[kind], value)} {option(OPTION[kind], name)}": "" for name in table.names
                 if name not in keys})
             return value, kind, []
     return value, kind, [column for column in own if column is not None]
 
 
-def kinds_of(asked: Asked) -> list[Kind]:
+def _label_lists(table: Table) -> list[str]:
+    """Return the columns of JSON whose values are lists of labels."""
+    return [name for name, values in table.nested.items() if all(
+        isinstance(label, str | int) for value in values for label in (value or ()))]
+
+
+def require_list(table: Table, name: str | None) -> str:
+    """Return the column of lists of labels.
+
+    Raises:
+        InputError: There is none.
+    """
+    if name is None:
+        raise table.document.error("has no list of labels in each item, as the gold has")
+    return name
+
+
+def possible_kinds(asked: Asked) -> list[Kind]:
     """Return the kinds of values that the user's options leave open."""
     if asked.value is not None:
         return [asked.value[0]]
@@ -330,11 +409,13 @@ def kinds_of(asked: Asked) -> list[Kind]:
     return kinds if asked.metric is None else [kind for kind in kinds if asked.metric_of(kind) is not None]
 
 
-def _gold_value(table: Table, items: Sequence[str], theirs: Sequence[Table], asked: Asked, kinds: Sequence[Kind],
-                asking: OpenRoles) -> str | None:
+def _choose_gold_value(table: Table, items: Sequence[str], theirs: Sequence[Table], asked: Asked,
+                       kinds: Sequence[Kind], asking: OpenRoles) -> str | None:
     """Return the gold's column of labels, numbers or texts; None if it is open."""
     rest = [name for name in table.names if name not in items and not (
         name == index_column(table) and len(table.names) > 2)]
+    if asked.gold in rest:
+        return asked.gold
     if asked.value is not None:
         names = asked.value[1]
         found = table.column(names[0])
@@ -359,6 +440,8 @@ def _gold_value(table: Table, items: Sequence[str], theirs: Sequence[Table], ask
         rest = chosen or rest
     if len(rest) == 1:
         return rest[0]
+    if not rest and len(lists := _label_lists(table)) == 1:
+        return lists[0]
     if not rest:
         raise table.document.error(f"has items and no column of labels, numbers or texts; columns: {table.shown()}")
     answers = {option(OPTION[kind], name): "" for name in rest for kind in _possible(table.cells(name), kinds)}
@@ -369,7 +452,7 @@ def _gold_value(table: Table, items: Sequence[str], theirs: Sequence[Table], ask
 
 
 def _possible(cells: Sequence[str], kinds: Sequence[Kind]) -> list[Kind]:
-    """Return the kinds that values may be."""
+    """Return the kinds of values that the cells may be."""
     filled = [cell for cell in cells if cell.strip()]
     if are_numbers(filled):
         found: list[Kind] = ["label", "score"] if all("." not in cell for cell in filled) else ["score"]
@@ -380,11 +463,12 @@ def _possible(cells: Sequence[str], kinds: Sequence[Kind]) -> list[Kind]:
     return [kind for kind in found if kind in kinds] or list(kinds)
 
 
-def _system_value(table: Table, right: Table, value: str, items: Sequence[str], right_items: Sequence[str],
-                  asked: Asked, kind: Kind | None) -> str | None:
+def _choose_system_value(table: Table, right: Table, value: str, items: Sequence[str], right_items: Sequence[str],
+                         asked: Asked, kind: Kind | None) -> str | None:
     """Return a system's column of answers: named, called an answer, called as the gold's, of its kind, or the only."""
-    is_gold = table.document.path == right.document.path
-    rest = [name for name in table.names if name not in items and not (is_gold and name == value)]
+    repeats_gold = table.document.path == right.document.path or asked.gold == value  # as rows of one table do
+    rest = [name for name in table.names if name not in items and not (repeats_gold and name == value) and not (
+        len({*table.cells(name)}) == 1 and is_called(name, "system", "run"))]
     if asked.value is not None:
         names = asked.value[1]
         for name in reversed(names):
@@ -396,6 +480,9 @@ def _system_value(table: Table, right: Table, value: str, items: Sequence[str], 
             return required(table, names[1])
     if len(rest) == 1:
         return rest[0]
+    if not rest and not repeats_gold:
+        lists = f"; {next(iter(table.nested))!r} has lists: write a label or a text" if table.nested else ""
+        raise table.document.error(f"has items and no column of answers; columns: {table.shown()}{lists}")
     if not rest:
         raise table.document.error("is the gold, and a system as well; name it once, unless it has a column of the "
                                    "system's answers too")
@@ -432,7 +519,7 @@ def _role(kind: Kind) -> Any:
 
 
 def choose_kind(right: Sequence[str], answers: Sequence[Sequence[str]], names: Sequence[str], kinds: Sequence[Kind],
-                asking: OpenRoles, *, columns: tuple[str, str | None]) -> Kind | None:
+                asked: Asked, asking: OpenRoles, *, columns: tuple[str, str | None]) -> Kind | None:
     """Return whether values are labels, numbers or texts; records the role and returns None if that is open.
 
     Args:
@@ -440,11 +527,16 @@ def choose_kind(right: Sequence[str], answers: Sequence[Sequence[str]], names: S
         answers: Each system's values.
         names: The names of their columns, if they have some.
         kinds: The kinds that options leave open.
+        asked: The user's options.
         asking: Records the open role.
         columns: The gold's column and the first system's, for the options that a question shows.
     """
+    value, own = columns
+    both = [value, own] if own and own != value else [value]
+    if asked.sets is not None:
+        return "label"
     if len(kinds) == 1:
-        return kinds[0]
+        return None if kinds == ["label"] and ask_about_sets(right, answers, both, asked, asking) else kinds[0]
     filled = [cell for cell in right if cell.strip()]
     values = {*filled}
     given = {cell.strip() for cells in answers for cell in cells if cell.strip()}
@@ -474,7 +566,9 @@ def choose_kind(right: Sequence[str], answers: Sequence[Sequence[str]], names: S
             return _if_open("segment", kinds)
         quoted = all(cell.strip().startswith('"') and is_number(cell.strip().strip('"')) for cell in values)
         numbers = [cell for cell in filled if is_number(cell)]
-        if not are_distinct and not quoted and len(numbers) < 0.9 * len(filled) and not _are_sets(values):
+        if not texts and "label" in kinds and ask_about_sets(right, answers, both, asked, asking):
+            return None
+        if not are_distinct and not quoted and len(numbers) < 0.9 * len(filled):
             common = {value.casefold() for value in values} & {one.casefold() for one in given}
             if common or not given or not all(map(is_number, given)):
                 return _if_open("label", kinds)
@@ -485,9 +579,7 @@ def choose_kind(right: Sequence[str], answers: Sequence[Sequence[str]], names: S
         if not are_distinct:
             means = {"label": "labels: correct if every letter is the gold's", "score": "numbers"}
             question = f"values such as {listed(sorted(values)[:3], 3)} may be no labels"
-    value, own = columns
     answers_: dict[str, str] = {}
-    both = [value, own] if own and own != value else [value]
     for kind, meaning in means.items():
         if kind in kinds:
             answers_[" ".join(option(OPTION[kind], name) for name in both)] = meaning
@@ -497,131 +589,6 @@ def choose_kind(right: Sequence[str], answers: Sequence[Sequence[str]], names: S
 
 def _if_open(kind: Kind, kinds: Sequence[Kind]) -> Kind:
     return kind if kind in kinds else kinds[0]
-
-
-def _are_sets(values: set[str]) -> bool:
-    parts = {value: {part.strip() for part in re.split(r"[,;|]", value)} for value in values}
-    several = [of for of in parts.values() if len(of) > 1]
-    times = [sum(part in of for of in parts.values()) > 1 for part in set().union(*several)] if several else []
-    return len(several) > 1 and 2 * sum(times) > len(times)
-
-
-def _refuse_other_order(right: Table, table: Table) -> None:
-    """Refuse a system's file whose names of items are the gold's, apart from leading zeros, in another order."""
-    for name in (name for name in item_columns(right) if name in item_columns(table)):
-        golds, own = ([key.strip().lstrip("0") for key in one.cells(name)] for one in (right, table))
-        same_places = sum(a == b for a, b in zip(own, golds, strict=False))
-        if len({*golds}) > _FEW and 2 * same_places < len({*own} & {*golds}) > len({*golds}) / 2:
-            raise table.document.error(f"column {name!r} names the gold's items in another order; leave --in-order "
-                                       "out, and write the names as in the gold, leading zeros too")
-
-
-def refuse_summary(table: Table, items: Sequence[str]) -> None:
-    """Refuse a row of means or sums: a last one without a name or with a usual one, or any that is one by its numbers.
-
-    Raises:
-        InputError: There is one; names its line.
-    """
-    last = table.keys(items)[-1].strip() if items and table.rows else "-"
-    if not last and sum(not key.strip() for key in table.keys(items)) == 1:
-        raise table.document.error("the last row has no name in the column of items, as a row of means has none; "
-                                   "remove it", table.lines[-1])
-    if _SUMMARY.fullmatch(last) and any(are_numbers(table.cells(name)) for name in table.names if name not in items):
-        raise table.document.error(f"the last row is called {last!r}, as a row of means or sums is; remove it",
-                                   table.lines[-1])
-    values = [name for name in table.names if name not in items]
-    for place, row in (("first", 0), ("last", len(table.rows) - 1)):
-        if len(table.rows) > _FEW and _is_summary(table, values, row):
-            raise table.document.error(f"the {place} row has the mean or the sum of all others in every column of "
-                                       "numbers, so it is no item; remove it", table.lines[row])
-
-
-def _is_summary(table: Table, names: Sequence[str], row: int) -> bool:
-    """Return whether a row sums up the others in every column of numbers, in some by a value that only it has."""
-    is_new = False
-    for column in map(table.cells, names):
-        if not are_numbers(column):
-            continue
-        others = [*column[:row], *column[row + 1:]]
-        if not _sums_up(column[row], others):
-            return False
-        is_new = is_new or column[row] not in others
-    return is_new
-
-
-def _sums_up(cell: str, others: Sequence[str]) -> bool:
-    """Return whether a cell is the sum of others, or their mean, rounded to its own digits."""
-    if not is_number(cell):
-        return False
-    numbers = [float(other) for other in others if is_number(other)]
-    last_digit = Decimal(cell.strip()).as_tuple().exponent
-    near = 0.5 * 10.0**last_digit if isinstance(last_digit, int) and last_digit < 0 else 0.0
-    total = math.fsum(numbers)
-    return bool(numbers) and any(abs(float(cell) - one) <= near + 1e-9 * abs(one) for one in (
-        total, total / len(numbers)))
-
-
-def _refuse_other_gold(right: Table, items: Sequence[str], value: str,
-                       systems: Sequence[tuple[Table, list[str], str]]) -> None:
-    """Refuse a system's file that repeats the gold's column with other values in some rows."""
-    golds = dict(zip(right.keys(items), right.cells(value), strict=True))
-    for table, keys, own in systems:
-        if not right.header or value not in table.names or value == own or table.document.path == right.document.path:
-            continue
-        rows = list(zip(table.keys(keys), table.cells(value), table.lines, strict=True))
-        others = [(key, cell, line) for key, cell, line in rows if golds.get(key, cell) != cell]
-        if others and len(others) < _MOST * len(rows):
-            key, cell, line = others[0]
-            raise InputError(f"column {value!r} is {cell[:80]!r}, and {golds[key][:80]!r} in the gold, "
-                             f"{right.document.path}: all files need the same gold", path=table.document.path,
-                             line=line, item=key)
-
-
-def _ask_about_absent_labels(right: Table, value: str, systems: Sequence[tuple[Table, str]]) -> None:
-    """Ask whether a gold label such as `-` or `NA` is one, if no system gives it."""
-    none = {cell for cell in right.cells(value) if _NO_LABEL.fullmatch(cell)}
-    for table, own in systems:
-        none -= {*table.cells(own)}
-    blank = sum(not cell.strip() for cell in right.cells(value))
-    if blank and not right.is_lines:
-        raise right.document.error(f"column {value!r} is empty in {blank} of {len(right.rows)} rows; if these items "
-                                   "have no label, remove them here and from the systems' files")
-    if none:
-        n = sum(cell in none for cell in right.cells(value))
-        raise QuestionError(
-            f"{n} of {len(right.rows)} items have the gold label {' or '.join(map(repr, sorted(none)))}, which no "
-            "system gives. If it stands for no label, remove these items from all files; if it is one, add:",
-            {option("--label", value): "it is a label, and all systems are wrong there"}, right.document.path)
-
-
-def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], asked: Asked) -> None:
-    """Refuse texts with marks that metrics would count as words: tags, alternatives, names of lines.
-
-    Raises:
-        InputError: Names the marks; `--as lines` reads them as words.
-    """
-    if asked.kind is not None:
-        return
-    remedy = "which would count as words; remove them from all files, or say --as lines if they are words"
-    for document, cells in zip(documents, texts, strict=True):
-        for pattern, what, share in _MARKS:
-            found = [n for n, cell in enumerate(cells) if pattern.search(cell)]
-            if len(found) > share * len(cells):
-                raise document.error(f"has {what} in {len(found)} of {len(cells)} texts, {remedy}", found[0] + 1)
-    for at, where in ((0, "begins"), (-1, "ends")):
-        words = [[parts[at] for cell in cells if len(parts := cell.split()) > 1] for cells in texts]
-        first = {*words[0]}
-        if 1 < len(first) == len(words[0]) and all(map(_NAME.search, first)) and all(
-                2 * len(first & {*others}) > len(first) for others in words[1:]):
-            raise documents[0].error(f"each line {where} with a name that all files have, {remedy}")
-    gold, *others = ([cell.split() for cell in cells] for cells in texts)
-    for step, where in ((1, "end"), (-1, "begin")):
-        ends = [tuple(theirs[::step][len(ours) - 1:]) for lines in others if len(lines) == len(gold)
-                for ours, theirs in zip(gold, lines, strict=True)
-                if len(ours) > 2 and ours != theirs and ours[::step][:-1] == theirs[::step][:len(ours) - 1]]
-        if len(ends) > _MOST * sum(map(len, others)) and len({*ends}) * 2 < len(ends):
-            raise documents[0].error(f"the systems' lines differ from the gold's only in how they {where}, as labels "
-                                     f"do, {remedy}")
 
 
 def plan_lines(gold: Document, systems: Sequence[Given]) -> Plan:
@@ -680,6 +647,8 @@ def reader_of(table: Table, kind: str, items: Sequence[str], values: Mapping[str
 def plan_tables(right: Table, items: list[str], value: str, kind: Kind,
           systems: Sequence[tuple[Given, Table, list[str], str]], asked: Asked) -> Plan:
     """Make the plan of roles that are all known."""
+    if asked.sets is not None or value in right.nested:
+        return _plan_sets(right, items, value, systems, asked)
     format_ = _READERS[kind]
     of_gold, of_system = _VALUE[format_]
     documents = [name for name in columns_of(right.names, "document") if name not in (*items[-1:], value)
@@ -715,6 +684,22 @@ def plan_tables(right: Table, items: list[str], value: str, kind: Kind,
                 metric, next(iter(documents), None), tuple(_joined(notes)))
 
 
+def _plan_sets(right: Table, items: list[str], value: str,
+               systems: Sequence[tuple[Given, Table, list[str], str]], asked: Asked) -> Plan:
+    """Plan labels of which an item may have several: they are written as sets of answers."""
+    columns = dict.fromkeys([value, *(own for *_, own in systems)])
+    mark = asked.sets
+    if mark is not None and not any(mark in cell for table, name in ((right, value), *(
+            (table, own) for _, table, _, own in systems)) for cell in table.cells(name)):
+        raise right.document.error(f"--sets {mark}: no label has this mark; columns: {right.shown()}")
+    said = [option("--item", name) for name in items] or ["--in-order"]
+    said += [option("--label", name) for name in columns if name in right.names][:2]
+    said += [option("--sets", asked.sets)] if asked.sets is not None else []
+    return Plan(write_sets(right, right.keys(items), value, asked.sets), Responses(), tuple(
+        System(given.name, write_sets(table, table.keys(keys), own, asked.sets), Responses())
+        for given, table, keys, own in systems), tuple(said), notes=("labels are sets: their order is not scored",))
+
+
 def form_options(tables: Sequence[Table]) -> list[str]:
     """Return the options that say how all of some files are written, if they are written alike."""
     forms = [{**table.form, "header": bool(table.header)} for table in tables]
@@ -747,4 +732,4 @@ def same_numbers(right: set[str], given: set[str]) -> dict[str, str]:
 def is_answer_column(name: str, items: Sequence[str]) -> bool:
     """Return whether a column of one table of all systems may be a system's, by its name."""
     return bool(name.strip()) and name not in items and not is_size(name) and not is_called(
-        name, "item", "given", "part", "run")
+        name, "item", "given", "part", "run", "system")

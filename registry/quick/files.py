@@ -118,6 +118,10 @@ def _of_folder(folder: Path, gold: Path | None) -> tuple[list[Path], list[str]]:
     if not folders:
         found = [path for path in beside if path.suffix not in _NO_OUTPUT]
         passed = [path.name for path in (*beside, *_folders(folder)) if path not in found]
+        if not found and beside:
+            raise QuestionError(f"no file of a system, as files with these endings are none ({listed(passed, 5)}). If "
+                                "they are, name them by a pattern:",
+                                {f"'{folder}/{{system}}{beside[0].suffix}'": ""}, str(folder))
         return found, [f"not read in {folder}: {listed(passed, 5)}"] if passed else []
     if gold is None and any(GOLD_NAME.search(one.name) for one in (*folders, *beside)):
         likely = next(one for one in (*beside, *folders) if GOLD_NAME.search(one.name))
@@ -143,9 +147,12 @@ def _of_teams(folder: Path, teams: Sequence[Path], gold: Path | None, notes: lis
                                                               f"{listed(others, 5)}"]
     leaf, own = next((leaf, own) for leaf, own in found.items() if len(own) != 1)
     pattern = f"{folder}/{{team}}/" + ("{system}/" if leaf.parent != folder else "")
+    patterns = {f"'{pattern}{name}'": "this file of each" for name in (meant or [path.name for path in own])[:5]}
+    if gold is None and len({path.suffix for path in own}) == 1:
+        patterns = {f"'{pattern}{{benchmark}}{own[0].suffix}'": "each file is a benchmark"} | patterns
     raise QuestionError(f"{counted(len(own), 'file')} in {leaf}, and one is expected in each folder. If each file is "
                         "a document, join them in the same order (cat FOLDER/* > FILE). Else name a pattern:",
-                        {f"'{pattern}{name}'": "" for name in (meant or [path.name for path in own])[:5]}, str(folder))
+                        patterns, str(folder))
 
 
 def _is_visible(name: str) -> bool:

@@ -26,12 +26,20 @@ from registry.quick.plan import (
     options_of,
     reader_option,
 )
-from registry.quick.tables import Table, is_number, item_columns, json_parts, read_table, readable, repaired, text_lines
+from registry.quick.tables import (
+    Table,
+    is_number,
+    item_columns,
+    json_objects,
+    read_table,
+    readable,
+    repaired,
+    text_lines,
+)
 from registry.readers import Bio, Conllu, Document, Pharaoh, Reader, Responses, Spans, Trec
 from registry.readers.bio import is_tag, suggest_tag
 from registry.readers.parsing.delimited import split_cells
-from registry.readers.parsing.fast_tables import read_parquet_rows
-from registry.readers.parsing.json_values import ABSENT, get_value, parse_object
+from registry.readers.parsing.json_values import ABSENT, get_value
 
 ENOUGH_DOCUMENTS = 10  # for documents to be units of resampling
 _LOOKED_AT = 1000  # lines of a file
@@ -39,9 +47,9 @@ _SHOWN = 60  # characters of a line
 _TAGS = 0.98  # the share of tags in a column of tags; readers refuse the others
 _SAME_TOKENS = 0.8  # the share of tokens that are the gold's, at the least, if others are let pass
 _SCHEMES = ("iob2", "iob1", "bioes", "bilou")
-_PLACES = (("start", "end"), ("begin", "end"), ("start_offset", "end_offset"), ("start_char", "end_char"),
+PLACES = (("start", "end"), ("begin", "end"), ("start_offset", "end_offset"), ("start_char", "end_char"),
            ("startOffset", "endOffset"), ("from", "to"))
-_TYPES = ("type", "label", "tag", "class", "category", "entity_type", "entity_group", "entity", "labels")
+TYPES = ("type", "label", "tag", "class", "category", "entity_type", "entity_group", "entity", "labels")
 _LISTS = re.compile(r"(?<![a-z])(spans?|entities|ents|annotations?|labels?|ner|result|predictions?|gold)(?![a-z])",
                     re.I)
 _DEEPEST = 4  # objects within objects in which lists of spans are looked for
@@ -377,7 +385,7 @@ def _list_of(document: Document, asked: Asked, gold: _List | None = None) -> _Li
     table = read_table(document, asked.options)
     if table is None or "syntax" not in table.form:
         return None
-    rows = _objects_of(document, table)
+    rows = json_objects(document, table)
     paths = list(dict.fromkeys(path for row in rows[:100] for path in _paths(row)))
     said = asked.options.get("spans")
     found: list[_List] = []
@@ -396,16 +404,6 @@ def _list_of(document: Document, asked: Asked, gold: _List | None = None) -> _Li
         raise QuestionError("several lists have spans. Add one of these options:", {
             f"--option spans={one.column}": "" for one in found}, document.path)
     return chosen[0] if chosen else None
-
-
-def _objects_of(document: Document, table: Table) -> list[Mapping[str, Any]]:
-    """Return a file's objects as JSON has them."""
-    if table.form["syntax"] == "parquet":
-        return [row for _, row in read_parquet_rows(document)]
-    if table.form["syntax"] == "jsonl":
-        return [parse_object(line, document.path, n) for n, line in enumerate(text_lines(document), 1) if line.strip()]
-    return [value if name is None else {**(value if isinstance(value, dict) else {"value": value}), "item": name}
-            for _, name, value in json_parts(document) or ()]
 
 
 def _paths(entry: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[str]:
@@ -430,8 +428,8 @@ def _parts(spans: Sequence[Any]) -> tuple[str, str, str] | None:
         return None
     prefixes = ["", *(f"{name}." for name in spans[0] if isinstance(spans[0][name], Mapping))]
     for prefix in prefixes:
-        for start, end in _PLACES:
-            for type_ in (*(f"{prefix}{name}{place}" for name in _TYPES for place in ("", ".0")), ""):
+        for start, end in PLACES:
+            for type_ in (*(f"{prefix}{name}{place}" for name in TYPES for place in ("", ".0")), ""):
                 if _fit(spans, prefix + start, prefix + end, type_):
                     return prefix + start, prefix + end, type_
     return None

@@ -18,6 +18,7 @@ from registry.metrics.texts import ReferenceMetric
 from registry.quick.answers import plan_answers, read_all
 from registry.quick.files import Files, Named, files_of_benchmarks, find_runs, find_systems, is_pattern
 from registry.quick.formats import plan_format
+from registry.quick.parts import split_plan
 from registry.quick.plan import (
     Asked,
     Given,
@@ -31,7 +32,7 @@ from registry.quick.plan import (
     reworded,
     with_options,
 )
-from registry.quick.scores import plan_scores, plan_table
+from registry.quick.scores import plan_scores, plan_table, split_options
 from registry.quick.tables import even_mark, item_columns, json_parts, read_table, repaired, text_lines
 from registry.quick.task import SEED, preview, task_folder
 from registry.readers import READERS, Document, Reader, Texts
@@ -102,9 +103,9 @@ def make(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
         if not own:
             raise InputError(f"no system has a file of the benchmark {benchmark!r}", path=path)
         plan = _plan(path, own, asked, trial)
-        if isinstance(plan, TaskFolder):
-            return _of_table(plan, files, asked, test)
-        plans[benchmark] = plan
+        prefix = f"{benchmark}-" if len(golds) > 1 else ""
+        plans |= {benchmark: plan} if asked.by is None else {
+            f"{prefix}{value}": part for value, part in split_plan(plan, asked.by, asked).items()}
     return _made(plans, files, asked, trial, test)
 
 
@@ -128,21 +129,36 @@ def _gold_file(paths: Sequence[Path], asked: Asked) -> Path | None:
     path = Path(asked.gold)
     if path.exists() or is_pattern(path):
         if path.is_dir():
-            raise InputError("--gold is a folder; name a file. If it has a file for each document, join them, and each "
-                             "system's in the same order: cat FOLDER/* > FILE", path=path)
+            raise _ask_about_gold_folder(path, paths[0])
         return path
-    if len(paths) == 1 and paths[0].is_file() and (table := read_table(Document.load(paths[0]), {
-            **asked.options, "header": True})) is not None:
-        if asked.gold in table.names:
+    if len(paths) == 1 and paths[0].is_file():
+        document = Document.load(paths[0])
+        table = read_table(document, asked.options)
+        if table is not None and table.header is None:
+            table = read_table(document, {**asked.options, "header": not asked.gold.isdigit()})
+        if table is None or table.column(asked.gold) is not None:
             return None
         raise InputError(f"--gold {asked.gold}: no such file, and no such column; columns: {table.shown()}",
                          path=paths[0])
     raise InputError("--gold: no such file", path=path)
 
 
-def _plan(gold: Path | None, systems: Sequence[Named], asked: Asked, trial: Trial) -> Plan | TaskFolder:
+def _ask_about_gold_folder(gold: Path, systems: Path) -> InputError:
+    """Return the question whether the files of the gold's folder are benchmarks or documents."""
+    suffixes = {path.suffix for path in gold.iterdir() if path.is_file() and not path.name.startswith(".")}
+    suffix = next(iter(suffixes)) if len(suffixes) == 1 else ".ENDING"
+    return QuestionError("--gold is a folder; name a file. If its files are documents, join them, and each system's in "
+                         "the same order (cat FOLDER/* > FILE). If they are benchmarks, name patterns:", {
+                             f"--gold '{gold}/{{benchmark}}{suffix}' '{systems}/{{model}}/{{benchmark}}{suffix}'": ""},
+                         str(gold))
+
+
+def _plan(gold: Path | None, systems: Sequence[Named], asked: Asked, trial: Trial) -> Plan:
     """Plan the files of one test set."""
     given = [Given(one.name, Document.load(one.path)) for one in systems]
+    if asked.system and (gold is not None or len(given) > 1):
+        raise InputError("--system names columns of one table of all systems; name systems' files without it",
+                         path=given[0].document.path)
     if gold is None:
         if len(given) == 1 and asked.kind in (None, "candidates", "labels", "scores", "texts"):
             plan = plan_table(given[0].document, asked)
@@ -233,7 +249,9 @@ def _with_roles(error: InputError, plan: Plan, asked: Asked) -> InputError:
 
 
 def _read_as(plan: Plan, metric: Metric, asked: Asked) -> str:
-    said = [*plan.roles, *(reader_option(name, value) for name, value in asked.options.items())]
+    said = [*plan.roles, *split_options(asked), *(
+        reader_option(name, value) for name, value in asked.options.items())]
+    said += [f"--runs {asked.runs}"] if asked.runs else []
     if asked.missing != "reject":
         said.append(f"--missing {asked.missing}")
     return " ".join(dict.fromkeys([*said, option("--metric", asked.metric or (
@@ -345,17 +363,10 @@ def _with_settings(kind: str, folder: TaskFolder, asked: Asked, test: str | None
     return replace(folder, tables=tables)
 
 
-def _of_importer(kind: str, folder: TaskFolder, asked: Asked, read_as: str = "") -> Made:
+def _of_importer(kind: str, folder: TaskFolder, asked: Asked) -> Made:
     said = [f"--as {kind}", *(reader_option(name, value) for name, value in asked.options.items())]
-    return Made(folder, tuple(_preview_of(folder)), read_as or " ".join(said),
+    return Made(folder, tuple(_preview_of(folder)), " ".join(said),
                 (f"results of {kind}: {counted(len(folder.tables['submit']), 'submission')}",))
-
-
-def _of_table(folder: TaskFolder, files: Files, asked: Asked, test: str | None) -> Made:
-    *notes, read_as = folder.notes
-    made = _of_importer("long", _with_settings("long", replace(folder, notes=tuple(notes)), asked, test), asked,
-                        read_as.removeprefix("read as: "))
-    return replace(made, notes=(*files.notes, "a row for each item and system"))
 
 
 def _preview_of(folder: TaskFolder) -> list[str]:
@@ -397,7 +408,9 @@ def _unsupported(document: Document, *, alone: bool = False) -> InputError:
         width = f"{min(widths)} to {max(widths)}" if len(widths) > 1 else str(max(widths, default=0))
         what = f"looks like {counted(len(lines), 'line')} of {width} cells with {between} between them{first}"
         if mark := even_mark(lines):
-            what = f"looks like columns with {mark!r} between them{first}; write tabs, commas or semicolons instead"
+            what = f"looks like columns with {mark!r} between them{first}"
+            path = document.path
+            remedy = f"; write tabs instead: sed 's/{mark}/\\t/g' {path} > {path}.tsv"
         nearest = "lines" if len(widths) > 1 else "labels"
     if alone:
         remedy += "; if it is one system's file, name the gold: --gold FILE"

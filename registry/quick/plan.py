@@ -1,8 +1,9 @@
-"""What `quick` is asked, how it reads all files, and the question that it raises if a role is open."""
+"""The user's options, the plan that says how all files are read, and the question about a role that is open."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from shlex import quote
@@ -20,12 +21,14 @@ from registry.values import as_toml
 Kind = Literal["label", "score", "segment"]
 OPTION: dict[str, str] = {"label": "--label", "score": "--score", "segment": "--text"}
 _MOST_OPTIONS, _MOST_FILES = 12, 5  # that a message shows
-_SAID_HERE = {"fold_case": "true", "check_order": "false"}  # manifest keys that errors name, as options of a reader
+_SETTING = re.compile(  # of a manifest, as errors name it
+    r"(?:let the manifest say |set (?:the submission's options? )?)?"
+    r"""\b([a-z_]+) = ("\w+"|true|false|\{.*?\}(?=[,;]|$))""")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What the user says with options.
+    """The user's options.
 
     Attributes:
         kind: A reader or importer by name.
@@ -37,6 +40,10 @@ class Asked:
         item: The columns that name an item.
         in_order: Files have no names of items and the same order.
         label, score, text: The column of the values; two are the gold's and the systems'.
+        system: In one table of all systems, the systems' columns; patterns such as `run_*` too.
+        by: The column whose values are test sets, each with a board.
+        pool: Columns whose values could be test sets, and are not.
+        sets: The mark between the labels of an item, which are a set.
     """
 
     kind: str | None = None
@@ -50,9 +57,13 @@ class Asked:
     label: tuple[str, ...] = ()
     score: tuple[str, ...] = ()
     text: tuple[str, ...] = ()
+    system: tuple[str, ...] = ()
+    by: str | None = None
+    pool: tuple[str, ...] = ()
+    sets: str | None = None
 
     def allows(self, format_: str, gives: str) -> bool:
-        """Return whether files may have this format, whose values are of the kind `gives`."""
+        """Return whether files may have this format, with values of the kind `gives`."""
         return self.kind in (None, format_) and (self.metric is None or self.metric_of(gives) is not None)
 
     def metric_of(self, gives: str) -> Metric | None:
@@ -70,8 +81,22 @@ class Asked:
         if len(given) > 1:
             raise InputError("--label, --score and --text exclude each other; give one of them")
         if given and len(given[0][1]) > 2:
-            raise InputError(f"{OPTION[given[0][0]]} names at most two columns: the gold's and the systems'")
+            raise InputError(f"{OPTION[given[0][0]]} names at most two columns: the gold's and the systems'; --system "
+                             "names the systems' columns of one table")
         return given[0] if given else None
+
+
+@dataclass(frozen=True)
+class Part(Document):
+    """A file that is made of some rows of a user's file, `whole`."""
+
+    whole: Document | None = None
+
+    @property
+    def original(self) -> Document:
+        """The user's file."""
+        assert self.whole is not None
+        return self.whole.original if isinstance(self.whole, Part) else self.whole
 
 
 @dataclass(frozen=True)
@@ -146,7 +171,8 @@ class OpenRoles:
             QuestionError: A role is open.
         """
         if self.questions:
-            which = "one of these options" if len(self.questions) == 1 else "an option for each"
+            which = "this option" if len(self.answers) == 1 else (
+                "one of these options" if len(self.questions) == 1 else "an option for each")
             raise QuestionError(f"{'; '.join(self.questions)}. Columns: {columns}. Add {which}:", self.answers, path)
 
 
@@ -240,13 +266,13 @@ class Trial:
         items = self.items(plan.gold, plan.reader)
         what = f" (read as {plan.reader.name})"
         if isinstance(items, InputError):
-            raise reworded(items, f"{items.message}{what}{_here(items)}")
+            raise reworded(items, f"{as_options(items.message)}{what}", plan.gold)
         found = [(system, self.answers(plan, items, system)) for system in plan.systems]
         errors = [(system, one) for system, one in found if isinstance(one, InputError)]
         if errors:
-            shown = [reworded(one, (f"column {system.name!r}: " if system.document.path == plan.gold.path else "")
-                              + one.message + ("" if n else what) + _here(one))
-                     for n, (system, one) in enumerate(errors[:_MOST_FILES])]
+            shown = [reworded(error, (f"column {system.name!r}: " if system.document.path == plan.gold.path else "")
+                              + as_options(error.message) + ("" if n else what), system.document)
+                     for n, (system, error) in enumerate(errors[:_MOST_FILES])]
             if len(errors) > _MOST_FILES:
                 shown.append(InputError(f"{counted(len(errors) - _MOST_FILES, 'more file is', 'more files are')} "
                                         "not read"))
@@ -254,13 +280,24 @@ class Trial:
         return items, [one for _, one in found if not isinstance(one, InputError)]
 
 
-def reworded(error: InputError, message: str) -> InputError:
-    """Return the error with another message."""
-    return InputError(message, path=error.path, line=error.line, item=error.item, category=error.category)
+def reworded(error: InputError, message: str, document: Document | None = None) -> InputError:
+    """Return the error with another message; without its line if `document` is a part, which has other lines."""
+    line = None if isinstance(document, Part) else error.line
+    return InputError(message, path=error.path, line=line, item=error.item, category=error.category)
 
 
-def _here(error: InputError) -> str:
-    if error.category == "missing":
-        return "; here: --missing"
-    said = next((name for name, value in _SAID_HERE.items() if f"{name} = {value}" in error.message), None)
-    return "" if said is None else f"; here: --option {said}={_SAID_HERE[said]}"
+def as_options(message: str) -> str:
+    """Replace settings of a manifest in an error's message by options of the command line.
+
+    >>> as_options('add it, or let the manifest say missing = "worst"'), as_options("set check_order = false")
+    ('add it, or add --missing worst', 'add --option check_order=false')
+    """
+    def replace_setting(match: re.Match[str]) -> str:
+        name, value = match.groups()
+        said = f"--missing {value.strip(chr(34))}" if name == "missing" else option("--option", f"{name}={value}")
+        return f"add {said}" if match[0][:len(name)] != name else said
+
+    if match := re.search(r"is '([^']*)'; expected a finite number", message):
+        message = message.replace("what option 'unscored' names", (
+            f"{reader_option('unscored', [match[1]])} --missing drop if there is none"))
+    return _SETTING.sub(replace_setting, message)

@@ -5,27 +5,36 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from registry.column_names import columns_of, directions, is_called, is_measure, is_size, usual_form
 from registry.errors import InputError, counted, listed
-from registry.importers import Long
-from registry.manifest.folder import TaskFolder
 from registry.metrics import Mean
 from registry.quick.answers import (
     choose_items,
     choose_kind,
     form_options,
     is_answer_column,
-    kinds_of,
+    plan_answers,
     plan_tables,
+    possible_kinds,
     read_all,
     reader_of,
-    refuse_summary,
     required,
 )
-from registry.quick.plan import OPTION, Asked, Given, OpenRoles, Plan, QuestionError, System, option, reader_option
-from registry.quick.tables import Table, are_numbers, are_texts, are_truths, is_number, read_table
+from registry.quick.checks import ask_about_codes, ask_about_groups, choose_systems, refuse_summary
+from registry.quick.files import GOLD_NAME, find_runs
+from registry.quick.parts import group_rows, split_runs, split_set, system_column, take_rows
+from registry.quick.plan import OPTION, Asked, Given, OpenRoles, Plan, QuestionError, System, option
+from registry.quick.tables import (
+    Table,
+    are_numbers,
+    are_texts,
+    are_truths,
+    is_number,
+    item_columns,
+    read_table,
+    refuse_unusual_numbers,
+)
 from registry.readers import Document
 
 _FLAGS = ({"true", "false"}, {"yes", "no"}, {"0", "1"}, {"y", "n"}, {"t", "f"})
@@ -33,20 +42,22 @@ _LIKE_LABELS = 0.2  # the share of a system's cells that are labels of the gold,
 _SHOWN = 4  # columns in a message
 
 
-def plan_scores(systems: Sequence[Given], asked: Asked) -> Plan:
-    """Plan tables of scores, one for each system.
+def plan_scores(systems: Sequence[Given], asked: Asked, items_of: Document | None = None) -> Plan:
+    """Plan tables of scores, one for each system, and perhaps a table of all items.
 
     Raises:
         QuestionError: No column is called as scores are, or the direction is open; the options include `--gold`.
         InputError: A file is no table.
     """
-    documents = [given.document for given in systems]
-    tables = read_all(documents, asked)
+    tables = read_all([given.document for given in systems], asked)
     if tables is None:
         raise _name_gold("no file is the gold unless it is named", "", systems)
+    runs = split_runs(systems, [asked.item or item_columns(table) for table in tables], asked)
+    if len(runs) > len(systems):
+        systems, tables = runs, read_all([given.document for given in runs], asked) or []
     first = tables[0]
     asking = OpenRoles()
-    scores = [_score_column(one, asked) for one in tables]
+    scores = [_score_column(table, asked) for table in tables]
     if not all(scores):
         raise _ask_for_roles(tables, systems, asked)
     names = [name for name in scores if name is not None]
@@ -55,20 +66,25 @@ def plan_scores(systems: Sequence[Given], asked: Asked) -> Plan:
     if asked.item:
         items = [required(first, name) for name in asked.item]
     elif not asked.in_order and not first.is_lines:
-        items = choose_items(first, asking, tables[1:])
-    better = _better([score], asked, asking, first, gold=str(documents[0].path))
+        items = choose_items(first, asked, asking, tables[1:])
+    ask_about_groups(first, items, asked, asking)
+    ask_about_codes([cell for table, name in zip(tables, names, strict=True) for cell in table.cells(name)], asked,
+                    asking)
+    better = _choose_direction([score], asked, asking, first, gold=str(first.document.path))
     asking.raise_if_any(first.document.path, first.shown())
-    for one, given in zip(tables, systems, strict=True):
-        if any(name not in one.names for name in items):
-            raise given.document.error(f"no column {', '.join(map(repr, items))}, as {documents[0].path} has; columns: "
-                                       f"{one.shown()}")
-        refuse_summary(one, items)
-    if not items and len({len(one.rows) for one in tables}) > 1:
+    for table in tables:
+        if any(name not in table.names for name in items):
+            raise table.document.error(f"no column {', '.join(map(repr, items))}, as {first.document.path} has; "
+                                       f"columns: {table.shown()}")
+        refuse_summary(table, items)
+    if not items and len({len(table.rows) for table in tables}) > 1:
         raise first.document.error("has another number of rows than the other files, and no names of items; name their "
                                    "column: --item COLUMN")
-    whole = max(tables, key=lambda one: len({*one.keys(items)}))
-    read = [System(given.name, given.document, reader_of(one, "scores", items, {"score": name}, options=asked.options))
-            for given, one, name in zip(systems, tables, names, strict=True)]
+    whole = (read_table(items_of, asked.options) if items_of is not None else None) or max(
+        tables, key=lambda table: len({*table.keys(items)}))
+    read = [System(given.name, given.document, reader_of(table, "scores", items, {"score": name},
+                                                         options=asked.options))
+            for given, table, name in zip(systems, tables, names, strict=True)]
     said = [option("--item", name) for name in items] or ["--in-order"]
     return Plan(whole.document, reader_of(whole, "scores", items, {}, options=asked.options), tuple(read),
                 (*said, option("--score", score), *form_options(tables)), Mean.build({"better": better}),
@@ -119,8 +135,6 @@ def _ask_for_roles(tables: Sequence[Table], systems: Sequence[Given], asked: Ask
 
 
 def _name_gold(question: str, columns: str, systems: Sequence[Given], numbers: Sequence[str] = ()) -> QuestionError:
-    from registry.quick.files import GOLD_NAME
-
     named = [given.document.path for given in systems if GOLD_NAME.search(Path(given.document.path).stem)]
     answers = {f"{option('--gold', named[0] if len(named) == 1 else 'FILE')}": "the file of the right answers"}
     answers |= {option("--score", name): "each file has the scores of a system" for name in numbers}
@@ -129,7 +143,7 @@ def _name_gold(question: str, columns: str, systems: Sequence[Given], numbers: S
                          systems[0].document.path)
 
 
-def _better(names: Sequence[str], asked: Asked, asking: OpenRoles, table: Table, *, gold: str = "") -> str:
+def _choose_direction(names: Sequence[str], asked: Asked, asking: OpenRoles, table: Table, *, gold: str = "") -> str:
     """Return which scores are better: as the user says, or by the words of a name; records the role if it is open."""
     said = asked.options.get("better")
     if said in ("higher", "lower"):
@@ -146,7 +160,7 @@ def _better(names: Sequence[str], asked: Asked, asking: OpenRoles, table: Table,
     return "higher"
 
 
-def plan_table(document: Document, asked: Asked) -> Plan | TaskFolder | None:
+def plan_table(document: Document, asked: Asked) -> Plan | None:
     """Plan one table of all systems: a column for each, or a row for each item and system; None if it is no table.
 
     Raises:
@@ -154,90 +168,115 @@ def plan_table(document: Document, asked: Asked) -> Plan | TaskFolder | None:
         InputError: Rows are systems, or columns are measures.
     """
     table = read_table(document, asked.options)
+    if table is not None and table.header is None and asked.gold is not None:
+        table = read_table(document, {**asked.options, "header": not asked.gold.isdigit()})
     if table is None or len(table.names) < 2 or "spans" in asked.options:
         return None
-    if not table.header:
-        raise QuestionError("is the only file, and its first line does not name columns. Add an option:", {
+    if not table.header and asked.gold is None and asked.options.get("header") is not False:
+        first, second, *_ = (*table.names, table.names[-1])
+        raise QuestionError("is the only file, and its first line does not name columns. Columns: "
+                            f"{table.shown()}. Add one of these options:", {
             "--gold FILE": "the right answers, if this is one system's file",
-            "--option header=true": f"the first line names the systems ({', '.join(table.names)[:60]})"},
-            document.path)
-    systems = [name for name in columns_of(table.names, "system") if not are_numbers(table.cells(name)) or is_called(
-        name, "system")]
-    if systems and asked.gold is None:
-        return _long(table, systems[0], asked)
-    return _wide(table, asked)
+            f"--option header=false --item {first} --gold {second}": f"column {second} has the right answers",
+            f"--option header=false --item {first} --option better=higher": "each other column has a system's scores",
+            "--option header=true": "the first line names the columns"}, document.path)
+    refuse_unusual_numbers(table, [name for name in table.names if not is_called(name, "item") and (
+        asked.value is None or asked.value[0] == "score")])
+    if {"model_a", "model_b", "winner"} <= {*map(usual_form, table.names)}:
+        raise document.error("has comparisons of two systems by a judge, and no score of each system; a board needs a "
+                             "score of each system for each item")
+    system = system_column(table, asked)
+    golds = columns_of(table.names, "gold") if asked.gold is None else [asked.gold]
+    if system is not None and golds and (asked.gold is not None or not _likely_scores(table, [system, *golds])):
+        return _plan_long_answers(table, system, golds, asked)
+    if system is not None:
+        return _plan_long_scores(table, system, asked)
+    names = [name for name in columns_of(table.names, "system") if not are_numbers(table.cells(name))]
+    if asked.gold is None and names and len({*table.cells(names[0])}) > len(table.rows) / 2:
+        raise document.error(
+            f"rows seem to be systems, by column {names[0]!r}; a board needs the scores of all items: a row for each "
+            "item and a column for each system. If columns are items, turn the table: python -c 'import csv, sys; "
+            f"csv.writer(sys.stdout).writerows(zip(*csv.reader(open(sys.argv[1]))))' {document.path}")
+    return _plan_wide(table, asked)
 
 
-def _long(table: Table, system: str, asked: Asked) -> TaskFolder:
-    """Import a table with a row for each item and system."""
-    system = required(table, str(asked.options.get("system", system)))
-    if 2 * len({*table.cells(system)}) > len(table.rows):
-        raise table.document.error(
-            f"rows seem to be systems, by column {system!r}; a board needs the scores of all items: a row for each "
-            "item and a column for each system, or columns of item, system and score")
+def _plan_long_answers(table: Table, system: str, golds: Sequence[str], asked: Asked) -> Plan | None:
+    """Plan a table with a row for each item and system, with the gold in a column and the answers in another."""
+    if len(golds) > 1:
+        raise QuestionError(f"several columns have usual names of a gold. Columns: {table.shown()}. Add one of these "
+                            "options:", {option("--gold", name): "" for name in golds}, table.document.path)
+    rows = group_rows(table, system)
+    longest = max(rows, key=lambda name: len(rows[name]))
+    plan = plan_answers(take_rows(table, rows[longest], "gold"), [
+        Given(name, take_rows(table, own, f"{system} {name}")) for name, own in rows.items()],
+        replace(asked, gold=golds[0]))
+    return plan and replace(plan, roles=(option("--gold", golds[0]), *plan.roles), notes=(
+        *plan.notes, f"a row for each item and system, which column {system!r} names"))
+
+
+def _likely_scores(table: Table, used: Sequence[str | None]) -> list[str]:
+    """Return the columns of numbers that are called as scores are."""
+    numbers = [name for name in table.names if name not in used and _are_scores(table.cells(name))]
+    return [name for name in numbers if is_called(name, "score")] or [name for name in numbers if is_measure(name)]
+
+
+def _plan_long_scores(table: Table, system: str, asked: Asked) -> Plan:
+    """Plan a table with a row for each item and system, and a score in each."""
     asking = OpenRoles()
-    test_set, run = asked.options.get("test_set"), asked.options.get("run")
-    known = [name for name in (system, test_set, run) if name is not None]
-    if asked.item:
-        items = [required(table, name) for name in asked.item]
-    else:
-        items = choose_items(table, asking, apart=known)
-        if not items and run is None:
-            for name in columns_of(table.names, "run"):
-                again = OpenRoles()
-                found = choose_items(table, again, apart=[*known, name])
-                if found and not again.questions:
-                    items, run, asking = found, name, OpenRoles()
-                    break
-    if run is None and items and not table.is_unique([*items, *known]):
-        run = next((name for name in columns_of(table.names, "run") if name not in items and table.is_unique(
-            [*items, *known, name])), None)
-    used = {*items, system, *known, run}
-    if asked.score:
-        score: str | None = required(table, asked.score[0])
-    else:
-        score = asked.options.get("score")
-    if score is None:
-        numbers = [name for name in table.names if name not in used and _are_scores(table.cells(name))
-                   and not is_called(name, "item", "run") and not is_size(name)]
-        likely = [name for name in numbers if is_called(name, "score")] or [name for name in numbers if is_measure(
-            name)]
-        if len(likely) == 1:
-            score = likely[0]
-        elif not numbers:
-            raise table.document.error(f"has a row for each item and system, by column {system!r}, and no column of "
-                                       "numbers; if it has answers, write a file for each system and name the gold: "
-                                       "--gold FILE")
-        else:
-            asking.add(f"a row for each item and system (column {system!r}); which column has the scores?", {
-                option("--score", name): "" for name in likely or numbers})
-    better = _better([score] if score else [], asked, asking, table)
+    names = [name for name in table.names if name == asked.options.get("run") or is_called(name, "run")]
+    runs = [name for name in names if len({*table.cells(name)}) > 1]
+    items = [required(table, name) for name in asked.item]
+    if not items and not asked.in_order:
+        quiet = OpenRoles()
+        items = choose_items(table, asked, quiet, system=[system]) or choose_items(
+            table, asked, asking, system=[system, *runs])
+    ask_about_groups(table, items, asked, asking)
+    numbers = [name for name in table.names if name not in (*items, system, *runs) and _are_scores(table.cells(name))
+               and not is_called(name, "item", "run") and not is_size(name)]
+    likely = [name for name in _likely_scores(table, [*items, system, *runs]) if name in numbers]
+    score = asked.score or tuple(likely if len(likely) == 1 else numbers if len(numbers) == 1 else ())
+    if not numbers:
+        raise table.document.error(f"has a row for each item and system, by column {system!r}, and no column of "
+                                   "numbers; if it has answers, name the gold: --gold FILE, or --gold COLUMN")
+    if not score:
+        asking.add(f"a row for each item and system (column {system!r}); which column has the scores?", {
+            option("--score", name): "" for name in likely or numbers})
+    metrics = list(dict.fromkeys(table.cells(required(table, asked.by)))) if asked.by is not None else []
+    if {"higher", "lower"} == {better for name in metrics for better in directions(name)}:
+        raise table.document.error(f"column {asked.by!r} has measures of which higher values are better, and others of "
+                                   f"which lower ones are ({listed(metrics, 3)}); write a file for each measure")
+    better = _choose_direction([*score, *metrics], asked, asking, table)
+    if score:
+        ask_about_codes(table.cells(required(table, score[0])), asked, asking)
     asking.raise_if_any(table.document.path, table.shown())
-    form = {name: value for name, value in table.form.items() if name in ("separator", "syntax")}
-    if form.get("syntax") == "parquet":
-        form = {}
-    options: dict[str, Any] = {**form, "item": items, "system": system, "score": score, "better": better}
-    options |= {"run": run} if run else {}
-    options |= {"missing": asked.missing} if asked.missing in ("drop",) else {}
-    options |= {name: value for name, value in asked.options.items() if name in Long.__dataclass_fields__}
-    folder = Long.build(options).read(Path(table.document.path))
-    said = [option("--item", name) for name in items] + [option("--score", str(score)), f"--option better={better}"]
-    said += [reader_option(name, value) for name, value in (("system", system), ("run", run)) if value]
-    said += [f"--missing {asked.missing}"] * (asked.missing != "reject")
-    return TaskFolder(folder.tables, folder.files, folder.sources, (
-        *folder.notes, f"read as: {' '.join(said)}"), folder.advice, folder.copies, folder.comments)
+    refuse_summary(table, items, system)
+    keys = table.keys([*items, *([asked.by] if asked.by else [])])
+    first = take_rows(table, [*{key: n for n, key in reversed([*enumerate(keys)])}.values()][::-1], "items")
+    systems = [Given(name, take_rows(table, rows, f"{system} {name}"))
+               for name, rows in group_rows(table, system).items()]
+    plan = plan_scores(systems, replace(asked, item=tuple(items), score=score, options={
+        **asked.options, "better": better, "unscored": asked.options.get("unscored", [""])}), first)
+    return replace(plan, notes=(f"a row for each item and system, which column {system!r} names",))
 
 
-def _wide(table: Table, asked: Asked) -> Plan:
+def split_options(asked: Asked) -> list[str]:
+    """Return the options that divide rows into test sets, or do not."""
+    by = [option("--by", asked.by)] if asked.by is not None else []
+    return [*by, *(option("--pool", name) for name in asked.pool)]
+
+
+def _plan_wide(table: Table, asked: Asked) -> Plan:
     """Plan a table with a row for each item and a column for each system, perhaps with one for the gold."""
     asking = OpenRoles()
-    items = _items_of_wide(table, asked, asking)
+    items = _choose_items_of_wide(table, asked, asking)
     refuse_summary(table, items)
-    gold = _gold_of_wide(table, items, asked)
-    others = [name for name in table.names if name != gold and is_answer_column(name, items)]
+    ask_about_groups(table, items, asked, asking)
+    gold = _choose_gold_of_wide(table, items, asked)
+    others = [name for name in table.names if name not in (gold, asked.by, *asked.pool) and is_answer_column(
+        name, items)]
     numbers = [name for name in others if are_numbers(table.cells(name))]
     if gold is not None:
-        return _with_gold(table, items, gold, others, asked, asking)
+        return _plan_wide_with_gold(table, items, gold, others, asked, asking)
     truths = [name for name in others if are_truths(table.cells(name))]
     flags = [name for name in others if {cell.casefold() for cell in table.cells(name)} in _FLAGS]
     words = [name for name in others if name not in (*numbers, *truths) and not are_texts(table.cells(name))]
@@ -249,62 +288,77 @@ def _wide(table: Table, asked: Asked) -> Plan:
             f"columns seem to be measures ({listed(measures, _SHOWN)}), and no systems: a board needs the scores of "
             "one measure, a row for each item, and a column or a file for each system. If columns are systems, add "
             "--option better=higher")
-    scored = numbers or truths
+    scored = [name for name in others if name in numbers or name in truths] if asked.score == () else numbers
+    if len(kinds := {last for name in scored if is_measure(last := usual_form(name).rpartition("_")[2])}) > 1 and (
+            not asked.system):
+        raise table.document.error(f"columns have several measures ({listed(sorted(kinds), _SHOWN)}); name those of "
+                                   f"one: --system '*{min(kinds)}'")
     like = [name for name in words if name not in flags and any(
         other != name and {*table.cells(other)} & {*table.cells(name)} for other in words)]
-    if not scored or (len(scored) < 2 and not (len(flags) > 0 and numbers)) or (
+    if not asked.system and (not scored or (len(scored) < 2 and not (len(flags) > 0 and numbers)) or (
             "better" not in asked.options and not numbers) or (
-            like and len(like) > len(numbers) and "better" not in asked.options):
-        answers = {option("--gold", name): "the right answers; the other columns are systems'"
-                   for name in (like or flags or words or others)}
+            like and len(like) > len(numbers) and "better" not in asked.options)):
+        first = "" if table.header or items else f"{option('--item', table.names[0])} "
+        answers = {first + option("--gold", name): "the right answers; the other columns are systems'"
+                   for name in (like or flags or words or others) if not first or name != table.names[0]}
         if truths:
             answers["--option better=higher"] = "true and false: what each system got right"
         raise QuestionError("is one table, and no column has a usual name of a gold. Columns: "
                             f"{table.shown()}. Add one of these options:", answers or {
                                 "--gold FILE": "the right answers"}, table.document.path)
+    scored = choose_systems(table, scored, asked, asking) if not asked.score else scored
+    ask_about_codes([cell for name in scored for cell in table.cells(name)], asked, asking)
     left = [name for name in table.names if name not in (*items, *scored)]
     file_name = Path(table.document.path).stem
     names = [file_name] if is_measure(file_name) else []
     names += measures if len(measures) == len(scored) == 1 else []
-    better = _better(names, asked, OpenRoles() if asked.options.get("better") else asking, table)
-    if asking.questions:
+    direction = OpenRoles()
+    better = _choose_direction(names, asked, direction, table)
+    for question in direction.questions:
         candidates = [name for name in flags if not are_numbers(table.cells(name))]
-        golds = {" ".join((*(option("--item", one) for one in _candidate_names(table, name)), option("--gold", name),
+        golds = {" ".join((*(option("--item", part) for part in _candidate_names(table, name)), option("--gold", name),
                            "--metric 'SetP(best=100)'")): "candidates, of which this column flags the correct ones"
                  for name in candidates}
         golds |= {option("--gold", name): "the right answers, which the others are compared with"
                   for name in dict.fromkeys((*flags, *numbers[:_SHOWN])) if name not in candidates}
-        asking.add(f"columns of numbers are {listed(scored, _SHOWN)}", golds)
+        asking.add(f"{question}; columns of numbers are {listed(scored, _SHOWN)}", direction.answers | golds)
     asking.raise_if_any(table.document.path, table.shown())
     systems = tuple(System(name, table.document, reader_of(table, "scores", items, {"score": name},
                                                            options=asked.options)) for name in scored)
     said = [option("--item", name) for name in items] + [f"--option better={better}"]
-    said += [option("--score", name) for name in scored] if asked.score else []
+    said += [option("--score", name) for name in asked.score] + [option("--system", name) for name in asked.system]
     return Plan(table.document, reader_of(table, "scores", items, {}, options=asked.options), systems,
                 (*said, *form_options([table])), Mean.build({"better": better}),
                 notes=(f"{counted(len(scored), 'column')} of scores; the mean of each, {better} is better",
-                       *([f"not read: {listed(left, 5)}"] if left else [])))
+                       *([f"not read: {listed(left, 5)}"] if left else []), *_notes_on_runs(scored)))
 
 
-def _items_of_wide(table: Table, asked: Asked, asking: OpenRoles) -> list[str]:
+def _notes_on_runs(columns: Sequence[str]) -> list[str]:
+    """Say which columns could be runs of one system, and how they are averaged."""
+    return [f"{', '.join(runs.systems.values())} are separate systems; --as wide --option 'runs={{system}}"
+            f"{first.removeprefix(runs.name).removesuffix(number)}{{run}}' reads them as runs of one"
+            for runs in find_runs(columns) for number, first in [next(iter(runs.systems.items()))]]
+
+
+def _choose_items_of_wide(table: Table, asked: Asked, asking: OpenRoles) -> list[str]:
     """Return the columns that name items; none if rows are numbered, which is right in one table."""
     if asked.in_order:
         return []
     if asked.item:
         return [required(table, name) for name in asked.item]
-    if any(is_called(name, "item") or not name.strip() for name in table.names):
-        return choose_items(table, asking)
+    if any(is_called(name, "item") or not name.strip() for name in table.names) or not table.header:
+        return choose_items(table, asked, asking)
     runs = [name for name in columns_of(table.names, "run") if 2 * len({*table.cells(name)}) <= len(table.rows)]
-    if runs:
+    if runs and asked.by != runs[0]:
         asking.add(f"column {runs[0]!r} may number runs of an item, which are no items", {
-            "--in-order": "every row is an item"})
+            option("--by", runs[0]): "a board for each run", "--in-order": "every row is an item"})
     return []
 
 
-def _gold_of_wide(table: Table, items: Sequence[str], asked: Asked) -> str | None:
+def _choose_gold_of_wide(table: Table, items: Sequence[str], asked: Asked) -> str | None:
     """Return the column of the gold: the one that the user names, or the only one with a usual name."""
     if asked.gold is not None:
-        return asked.gold
+        return required(table, asked.gold)
     if asked.value is not None and asked.value[0] != "score":
         return required(table, asked.value[1][0])
     if "better" in asked.options:
@@ -317,30 +371,32 @@ def _gold_of_wide(table: Table, items: Sequence[str], asked: Asked) -> str | Non
     return golds[0] if golds else None
 
 
-def _with_gold(table: Table, items: list[str], gold: str, others: Sequence[str], asked: Asked,
-               asking: OpenRoles) -> Plan:
+def _plan_wide_with_gold(table: Table, items: list[str], gold: str, others: Sequence[str], asked: Asked,
+                         asking: OpenRoles) -> Plan:
     """Plan a table with the gold in a column, and answers of a system in each column of the same kind."""
     right = table.cells(gold)
     values = {cell.strip().casefold() for cell in right if cell.strip()}
     numbers = [name for name in others if are_numbers(table.cells(name))]
-    flags = next((of for of in _FLAGS if values == of), None)
     decimals = [name for name in numbers if any(is_number(cell) and not float(cell).is_integer()
                                                 for cell in table.cells(name))]
-    if flags is not None and decimals and asked.value is None and asked.metric_of("score") is None:
-        return _candidates(table, items, gold, numbers, asked, asking)
-    kinds = kinds_of(asked)
-    kind = choose_kind(right, [table.cells(name) for name in (numbers if are_numbers(right) else others)
-                               if name not in items], [gold], kinds, asking, columns=(gold, None))
-    asking.raise_if_any(table.document.path, table.shown())
-    assert kind is not None
+    if values in _FLAGS and decimals and asked.value is None and asked.metric_of("score") is None:
+        numbers = choose_systems(table, numbers, asked, asking) if asked.system else numbers
+        return _plan_candidates(table, items, gold, numbers, asked, asking)
+    answers = [table.cells(name) for name in (numbers if are_numbers(right) else others) if name not in items]
+    kind = choose_kind(right, answers, [gold], possible_kinds(asked), asked, asking, columns=(gold, None))
     if kind == "score":
-        systems = [name for name in numbers if not is_called(name, "gold")]
+        systems = numbers
+        ask_about_codes([cell for name in (gold, *numbers) for cell in table.cells(name)], asked, asking)
     elif kind == "segment":
         systems = [name for name in others if are_texts(table.cells(name)) or usual_form(name) == usual_form(gold)]
     else:
-        known = {cell.strip().casefold() for cell in right}
-        systems = [name for name in others if not is_called(name, "gold") and sum(
-            cell.strip().casefold() in known for cell in table.cells(name)) > _LIKE_LABELS * len(table.rows)]
+        labels = {label for value in values for label in _labels_of(value, asked)}
+        systems = [name for name in others if sum(
+            bool(labels & _labels_of(cell, asked)) for cell in table.cells(name)) > _LIKE_LABELS * len(table.rows)]
+    systems = choose_systems(table, [name for name in systems if not is_called(name, "gold")], asked, asking,
+                             has_one_scale=kind != "score")
+    asking.raise_if_any(table.document.path, table.shown())
+    assert kind is not None
     if not systems:
         raise table.document.error(f"column {gold!r} is the gold, and no other column has such values; name the gold's "
                                    f"column with --gold, or the systems' files. Columns: {table.shown()}")
@@ -348,9 +404,17 @@ def _with_gold(table: Table, items: list[str], gold: str, others: Sequence[str],
     plan = plan_tables(table, items, gold, kind, [(Given(name, table.document), table, items, name)
                                                   for name in systems], asked)
     said = [option("--item", name) for name in items] or ["--in-order"]
-    said += [option("--gold", gold)] + ([f"--as {plan.reader.name}"] if asked.kind or asked.value else [])
+    said += [option("--gold", gold)] + [option("--system", name) for name in asked.system]
+    said += [option("--sets", asked.sets)] if asked.sets is not None else (
+        [f"--as {plan.reader.name}"] if asked.kind or asked.value else [])
     return replace(plan, roles=(*said, *form_options([table])),
                    notes=(*plan.notes, *([f"not read: {listed(left, 5)}"] if left else [])))
+
+
+def _labels_of(cell: str, asked: Asked) -> set[str]:
+    """Return the labels of a cell: one, or those of a set."""
+    text = cell.strip().casefold()
+    return {text} if asked.sets is None else {*split_set(text, asked.sets)}
 
 
 def _candidate_names(table: Table, flag: str) -> list[str]:
@@ -358,8 +422,8 @@ def _candidate_names(table: Table, flag: str) -> list[str]:
     return next((words[:size] for size in range(1, len(words) + 1) if table.is_unique(words[:size])), [])
 
 
-def _candidates(table: Table, items: list[str], flag: str, systems: Sequence[str], asked: Asked,
-                asking: OpenRoles) -> Plan:
+def _plan_candidates(table: Table, items: list[str], flag: str, systems: Sequence[str], asked: Asked,
+                     asking: OpenRoles) -> Plan:
     """Plan candidates, of which a column flags the correct ones, and which systems rank by their scores."""
     spelled = {cell.strip().casefold(): cell for cell in table.cells(flag)}
     true, false = next((spelled[yes], spelled[no]) for yes, no in (

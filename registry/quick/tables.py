@@ -22,7 +22,7 @@ from registry.readers.parsing.fast_tables import MAGIC, NUMBER, read_parquet_row
 from registry.readers.parsing.json_values import parse_object, read_json_members
 from registry.readers.tables import to_text
 
-MOST_COLUMNS = 1000
+MOST_COLUMNS = 20_000
 EVEN = 0.95  # the share of lines with as many cells as most; readers refuse the others by their line
 WORDS = 3  # of a text on average; labels have fewer
 DISTINCT = 0.5  # the share of different values above which they are texts rather than labels
@@ -30,6 +30,7 @@ _DEPTH = 3  # of objects within a row whose members are columns
 _FEW = 3  # members of a single object: an item's, while more are items
 _BLANK_NUMBERS = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))
 _NUMBER = re.compile(NUMBER)
+_UNUSUAL_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*(e[+-]?\d+)? ?%?", re.IGNORECASE)
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -45,7 +46,7 @@ class Table:
         form: Options of readers that say how the file is written, except the header.
         header: Whether the first line, or the keys of objects, name the columns; None if that is open.
         names_items: Whether items are the keys of one JSON object, in the column `item`.
-        nested: Columns of JSON that are lists, with the first one's content.
+        nested: Columns of JSON that are lists, with their values; None if a row has none.
     """
 
     document: Document
@@ -55,7 +56,7 @@ class Table:
     form: Mapping[str, Any]
     header: bool | None
     names_items: bool = False
-    nested: Mapping[str, Any] = field(default_factory=dict)
+    nested: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     _cells: dict[str, list[str]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -116,6 +117,26 @@ def are_numbers(cells: Sequence[str]) -> bool:
     """Return whether all cells are numbers, apart from those that say that there is none."""
     filled = {cell for cell in cells if cell.strip().casefold() not in _BLANK_NUMBERS}
     return bool(filled) and all(map(is_number, filled))
+
+
+def refuse_unusual_numbers(table: Table, names: Sequence[str]) -> None:
+    """Refuse columns of numbers that are written with decimal commas, thousands separators or percent signs.
+
+    Raises:
+        InputError: Gives a command that writes the file with decimal points.
+    """
+    for name in names:
+        cells = [cell.strip() for cell in table.cells(name) if cell.strip().casefold() not in _BLANK_NUMBERS]
+        if not cells or are_numbers(cells) or not all(map(_UNUSUAL_NUMBER.fullmatch, cells)):
+            continue
+        marks, change = ("percent signs", "s/%//g") if any("%" in cell for cell in cells) else (
+            "commas", "s/,//g") if all(re.fullmatch(r"[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?", cell) for cell in cells
+                                       if "," in cell) else ("decimal commas", r"s/\([0-9]\),\([0-9]\)/\1.\2/g")
+        if marks == "commas" and table.form.get("separator") == "comma":
+            change = r"""s/"\([^"]*\),\([^"]*\)"/\1\2/g"""
+        path = table.document.path
+        raise table.document.error(f"column {name!r} has numbers with {marks}, such as {cells[0]!r}; write plain "
+                                   f"numbers: sed '{change}' {path} > {path}.new")
 
 
 def are_truths(cells: Sequence[str]) -> bool:
@@ -219,6 +240,16 @@ def json_parts(document: Document) -> list[tuple[int, str | None, Any]] | None:
         return None
 
 
+def json_objects(document: Document, table: Table) -> list[Mapping[str, Any]]:
+    """Return the objects of a file of JSON or Parquet, one for each row."""
+    if table.form["syntax"] == "parquet":
+        return [row for _, row in read_parquet_rows(document)]
+    if table.form["syntax"] == "jsonl":
+        return [parse_object(line, document.path, n) for n, line in enumerate(text_lines(document), 1) if line.strip()]
+    return [value if name is None else {**(value if isinstance(value, dict) else {"value": value}), "item": name}
+            for _, name, value in json_parts(document) or ()]
+
+
 def _is_nested(members: Sequence[tuple[int, str | None, Any]]) -> bool:
     """Return whether an object's members are no items but hold them, as `config` and `results` do."""
     values = [value for _, name, value in members if name is not None]
@@ -233,14 +264,10 @@ def _is_nested(members: Sequence[tuple[int, str | None, Any]]) -> bool:
 def _objects(document: Document, rows: Sequence[tuple[int, dict[str, Any]]], form: Mapping[str, Any], *,
              names_items: bool = False) -> Table | None:
     flat = [dict(_members(row, _DEPTH)) for _, row in rows]
-    nested: dict[str, Any] = {}
-    names: dict[str, None] = {}
-    for row in flat:
-        for name, value in row.items():
-            if isinstance(value, list):
-                nested.setdefault(name, value)
-            elif value is not None:
-                names[name] = None
+    lists = dict.fromkeys(name for row in flat for name, value in row.items() if isinstance(value, list))
+    nested = {name: [row.get(name) for row in flat] for name in lists}
+    names = dict.fromkeys(name for row in flat for name, value in row.items()
+                          if value is not None and not isinstance(value, list))
     if not names or len(names) > MOST_COLUMNS:
         return None
     cells = [[_cell(row.get(name)) for name in names] for row in flat]
@@ -267,7 +294,7 @@ def _delimited(document: Document, options: Mapping[str, Any], lines: Sequence[s
     separators: Sequence[Separator] = (said,) if said else get_args(Separator)
     wants_cells = document.path.removesuffix(".gz").endswith((".csv", ".tsv")) and not said
     fault: InputError | None = None
-    nearly: Table | None = None
+    nearly: tuple[list[tuple[int, list[str]]], int, dict[str, Any]] | None = None
     for separator in separators:
         if MARKS[separator] not in "\n".join(lines) and not said:
             continue
@@ -287,9 +314,9 @@ def _delimited(document: Document, options: Mapping[str, Any], lines: Sequence[s
             continue
         if times == len(rows):
             return _with_header(document, numbered, width, form, options)
-        nearly = nearly or _with_header(document, numbered, width, form, options)
+        nearly = nearly or (numbered, width, form)
     if nearly is not None:
-        return nearly
+        return _with_header(document, *nearly, options)
     if fault is not None:
         raise fault
     if (said and said != "tab") or even_mark(lines):

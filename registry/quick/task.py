@@ -15,7 +15,7 @@ from registry.manifest.folder import TaskFolder
 from registry.metric_names import declared_metric
 from registry.metrics import Metric
 from registry.quick.files import Runs, find_runs
-from registry.quick.plan import Asked, Plan, System, options_of
+from registry.quick.plan import Asked, Part, Plan, System, options_of
 
 SEED = 1  # of random draws: the same files give the same board
 _TESTS = {"judged": "prediction-powered"}  # kinds of values whose usual test is another one
@@ -60,7 +60,8 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, asked: Asked, test: s
         of_plan = {gold: plan.gold.path, **{places[system.name].copy: system.document.path for system in plan.systems}}
         copies |= of_plan
         files |= {file: documents[path].content for file, path in of_plan.items()}
-        sources |= {path: document.digest for path, document in documents.items()}
+        originals = [document.original if isinstance(document, Part) else document for document in documents.values()]
+        sources |= {document.path: document.digest for document in originals}
     first = next(iter(plans.values()))
     usual = "crossed" if asked.runs == "random" else _TESTS.get(first.reader.gives, "permutation")
     significance: dict[str, Any] = {"test": test or usual, **({"runs": asked.runs} if asked.runs else {})}

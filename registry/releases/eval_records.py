@@ -26,7 +26,7 @@ from registry.boards.leaderboard import Leaderboard, Standing
 from registry.boards.load import BOARD_PAIRS
 from registry.boards.snapshot import load_snapshot
 from registry.errors import InputError
-from registry.evaluation.scoring.label_codes import stored_labels
+from registry.evaluation.scoring.label_codes import load_labels
 from registry.families import FAMILIES
 from registry.files import new_folder, portable_name
 from registry.importers.every_eval_ever import (
@@ -136,7 +136,7 @@ class GoldItems:
     @cached_property
     def labels(self) -> Mapping[int, str]:
         """Names of the labels, by their numbers in statistics."""
-        numbers = stored_labels(self.connection, self.gold_revision_id).numbers
+        numbers = load_labels(self.connection, self.gold_revision_id).numbers
         return {number: name for name, number in numbers.items()}
 
     def load_answers(self, scoring_id: int) -> Mapping[tuple[int, int], Answers]:

@@ -27,13 +27,13 @@ from registry.boards.snapshot import TaskBoards, load_snapshot
 from registry.errors import InputError, RegistryError
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.matrices import Steps
-from registry.evaluation.scoring.label_codes import stored_labels
-from registry.evaluation.scoring.measure import KeptItems, Measured, measure, measure_labels
-from registry.evaluation.verifying.derived import RESULT_TABLES, compare_results, derive_results, of_families
+from registry.evaluation.scoring.label_codes import load_labels
+from registry.evaluation.scoring.measure import CountedItems, SubmissionScore, score_label_runs, score_runs
+from registry.evaluation.verifying.derived import RESULT_TABLES, add_families, compare_results, derive_results
 from registry.evaluation.verifying.faults import Fault, set_aside
-from registry.evaluation.verifying.log import with_places_of_purged
+from registry.evaluation.verifying.log import find_purged_comparisons
 from registry.evaluation.verifying.stored import verify_references
-from registry.evaluation.verifying.verify import Verified
+from registry.evaluation.verifying.verify import VerificationResult
 from registry.identity import canonical_json
 from registry.manifest import decode_manifest
 from registry.metrics import METRICS, ConfusionMetric
@@ -134,8 +134,8 @@ def _verify_standings(board: Any, pairs: Columns, standings: Columns) -> Iterato
             "submission_a", "submission_b", "is_significant", "difference")), strict=True):
         if is_significant:
             wins[(rows[a], rows[b]) if difference > 0 else (rows[b], rows[a])] = True
-    request = Request.recorded(board.request)
-    ranked = np.flatnonzero([request.ranks(kind, late=bool(late)) for kind, late in zip(
+    request = Request.from_json(board.request)
+    ranked = np.flatnonzero([request.is_ranked(kind, late=bool(late)) for kind, late in zip(
         standings["kind"], standings["late"], strict=True)])
     ranking = rank(standings["score"][ranked], wins[np.ix_(ranked, ranked)], lower_is_better=board.better == "lower")
     derived = {column: np.full(len(rows), np.nan) for column in _RANKS}
@@ -194,7 +194,7 @@ def _verify_by_totals(connection: Connection, stored: Any, totals: Sequence[Any]
     per_one = tuple(row.per_one for row in totals[:width])
     runs = np.array([row.total for row in totals], dtype=np.float64).reshape(-1, 1, width) / per_one
     metric = parse("metric", METRICS, stored.metric)
-    yield from _compare_scores(connection, stored, measure(metric, list(runs), Steps(per_one)))
+    yield from _compare_scores(connection, stored, score_runs(metric, list(runs), Steps(per_one)))
 
 
 def _verify_by_items(connection: Connection, stored: Any) -> Iterator[Fault]:
@@ -204,14 +204,14 @@ def _verify_by_items(connection: Connection, stored: Any) -> Iterator[Fault]:
     (statistics,), present = load_statistics(connection, stored.family, stored.metric_id, [stored.scoring_id],
                                              first, n_items)
     is_kept: Flags = np.any(present, axis=1)
-    kept_items = KeptItems.of(is_kept, first, catalog.item_keys(connection, revision))
+    kept_items = CountedItems.select(is_kept, first, catalog.item_keys(connection, revision))
     runs: list[Floats] = [statistics[is_kept, n] for n in range(statistics.shape[1])]
     if isinstance(metric, ConfusionMetric):
-        labels = stored_labels(connection, revision)
-        measured, contents = measure_labels(metric, labels, runs), [labels.coded(run) for run in runs]
+        labels = load_labels(connection, revision)
+        measured, contents = score_label_runs(metric, labels, runs), [labels.decode(run) for run in runs]
     else:
-        measured, contents = measure(metric, runs), runs
-    if (digest := kept_items.digest_of(contents)) != stored.digest:
+        measured, contents = score_runs(metric, runs), runs
+    if (digest := kept_items.digest_statistics(contents)) != stored.digest:
         yield Fault("altered", "statistics", stored.name,
                     f"their digest is {digest}, but the score has {stored.digest}")
     for column, derived in (("n_items", len(kept_items.ids)), ("step", measured.step)):
@@ -221,14 +221,14 @@ def _verify_by_items(connection: Connection, stored: Any) -> Iterator[Fault]:
     yield from _compare_scores(connection, stored, measured)
 
 
-def _compare_scores(connection: Connection, stored: Any, measured: Measured) -> Iterator[Fault]:
+def _compare_scores(connection: Connection, stored: Any, measured: SubmissionScore) -> Iterator[Fault]:
     """Compare a stored score, and the scores of its runs, with computed ones."""
     runs = [row.value for row in connection.exec_driver_sql(
         "SELECT value FROM replicate_score WHERE scoring_id = ? AND metric_id = ? ORDER BY replicate",
         (stored.scoring_id, stored.metric_id))]
     if not _are_equal([stored.value], [measured.value]):
         yield Fault("altered", "score", stored.name, f"is {stored.value}, but computed again {measured.value}")
-    if len(runs) != len(measured.of_runs) or not _are_equal(runs, measured.of_runs):
+    if len(runs) != len(measured.run_values) or not _are_equal(runs, measured.run_values):
         yield Fault("altered", "score", stored.name, "the scores of its runs are different when computed again")
 
 
@@ -257,13 +257,13 @@ def is_release(folder: Path) -> bool:
     return folder.is_dir() and any((folder / name).exists() for name in ("release.json", writing.CHECKSUMS))
 
 
-def verify_release(folder: Path, execution: Execution) -> Verified:
+def verify_release(folder: Path, execution: Execution) -> VerificationResult:
     """Verify the release in a folder.
 
     Raises:
         InputError: The folder is not a release.
     """
-    verified = Verified()
+    verified = VerificationResult()
     verified.count("file", len(list_files(folder)))
     verified.faults += writing.verify_checksums(folder)
     try:
@@ -296,7 +296,7 @@ def verify_release(folder: Path, execution: Execution) -> Verified:
 
 
 @contextmanager
-def _collect_error(verified: Verified, name: str, action: str = "verified") -> Iterator[None]:
+def _collect_error(verified: VerificationResult, name: str, action: str = "verified") -> Iterator[None]:
     """Turn an error into a fault, so that the verification continues."""
     try:
         yield
@@ -315,7 +315,7 @@ def _explain_unreadable(error: Exception) -> str:
     return "its brackets are nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
-def verify_public(connection: Connection, execution: Execution, verified: Verified) -> None:
+def verify_public(connection: Connection, execution: Execution, verified: VerificationResult) -> None:
     """Verify a public file, or a registry that was made from a release.
 
     Neither has all the files that numbers were computed from, and their log is redacted.
@@ -330,7 +330,7 @@ def verify_public(connection: Connection, execution: Execution, verified: Verifi
         verified.faults += [fault for fault in verify_references(connection) if fault.of != "source"]
         for table in ("comparison", "score"):
             verified.count(table, int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one()))  # noqa: S608
-        purged = of_families(connection, with_places_of_purged(connection))
+        purged = add_families(connection, find_purged_comparisons(connection))
         verified.faults += verify_decisions(connection, purged)
         with_gold = [task for task in tasks if decode_manifest(task.manifest).release.gold]
         verified.faults += verify_scores(connection, {task.task_id for task in with_gold})

@@ -21,7 +21,14 @@ from registry.boards.submissions import Ladder, LadderRow
 from registry.errors import counted
 from registry.metric_names import metric_decimals
 from registry.rendering.table import Column, Row, Table, format_p_value, format_text, make_number_format
-from registry.reports.columns import BOARD_KEYS, PAIR_KEYS, STANDING_KEYS, board_columns, interval, pair_columns
+from registry.reports.columns import (
+    BOARD_KEYS,
+    PAIR_KEYS,
+    STANDING_KEYS,
+    format_interval,
+    make_board_columns,
+    make_pair_columns,
+)
 from registry.significance import CORRECTIONS
 
 if TYPE_CHECKING:
@@ -33,10 +40,10 @@ def board_table(board: Leaderboard) -> Table:
     rows = [board.shared_values | {key: getattr(of, key) for key in STANDING_KEYS} | {
         "warnings": board.warnings,
         "shown": of.display_name + "*" * of.late, "range": left, "in_cluster": cluster,
-        "interval": interval(of.ci_low, of.ci_high, board.decimals)}
+        "interval": format_interval(of.ci_low, of.ci_high, board.decimals)}
         for of, left, cluster in zip(board.standings, rank_ranges(board), board.clusters, strict=True)]
     late = ("* came late.",) if any(of.late for of in board.standings) else ()
-    return Table(rows, board_columns(board), board.title, (*board.sentences, *late, *board.footnotes), BOARD_KEYS,
+    return Table(rows, make_board_columns(board), board.title, (*board.sentences, *late, *board.footnotes), BOARD_KEYS,
                  board.signature)
 
 
@@ -44,12 +51,13 @@ def pair_table(board: Leaderboard) -> Table:
     """Return the pairs of a leaderboard, with rows of `PAIR_KEYS`; the better system is `system_a`."""
     pairs = [decision.row for decision in board.decisions]
     rows = displayed_pairs(pairs, make_display_names(pairs, "_a"), make_display_names(pairs, "_b"), board.decimals)
-    return Table(rows, pair_columns(rows, board.decimals), board.title, board.sentences, PAIR_KEYS, board.signature)
+    return Table(rows, make_pair_columns(rows, board.decimals), board.title, board.sentences, PAIR_KEYS,
+                 board.signature)
 
 
 def displayed_pairs(pairs: Sequence[Row], names_a: Sequence[str], names_b: Sequence[str], decimals: int) -> list[Row]:
     """Add to rows of pairs the values that people see."""
-    return [{**row, "shown_a": a, "shown_b": b, "interval": interval(row["ci_low"], row["ci_high"], decimals),
+    return [{**row, "shown_a": a, "shown_b": b, "interval": format_interval(row["ci_low"], row["ci_high"], decimals),
              "shown_p": format_p_value(row["p_value"], row["log10_p"])}
             for row, a, b in zip(pairs, names_a, names_b, strict=True)]
 
@@ -130,7 +138,7 @@ class WideColumn:
     def beside(self, name: str) -> str:
         """What stands beside a system's score, for people: the ranks left open, and the interval of an average."""
         cell = None if self.board else self.cells.get(name)
-        ends = interval(part(cell, "ci_low"), part(cell, "ci_high"), self.decimals)
+        ends = format_interval(part(cell, "ci_low"), part(cell, "ci_high"), self.decimals)
         return " ".join(filter(None, (f"({self.left[name]})" if name in self.left else "", ends)))
 
     def printed(self, cell: Standing | MacroAverage | None) -> str:
@@ -224,7 +232,7 @@ def macro_pair_table(board: MacroBoard, past: str = "") -> Table:
         f"{count_significant(won, len(rows))} at {board.alpha:g}; "
         f"{family(board.correction, len(rows), board.test)} of units within each of the test sets "
         f"{', '.join(board.test_sets)}.")
-    return Table(rows, pair_columns(rows, decimals), f"{board.task}{track}: macro {board.metric}",
+    return Table(rows, make_pair_columns(rows, decimals), f"{board.task}{track}: macro {board.metric}",
                  (*filter(None, [past]), said), MACRO_PAIR_KEYS)
 
 

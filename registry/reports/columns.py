@@ -1,8 +1,8 @@
-"""The columns of leaderboards and of pairs, each listed once.
+"""The columns of leaderboards and of pairs: the only place with their headings, explanations, types and formats.
 
-`BOARD` and `PAIRS` list every column by its JSON name: heading, explanation, JSON type, and how people see its values.
-`SHOWN` says which of them a form shows, in which order and when. Terminal, Markdown, LaTeX, CSV, JSON, the JSON Schema,
-the page and `docs/columns.md` follow from these. The page's script receives names and headings as data.
+`BOARD` and `PAIRS` list all columns by their JSON names. `SHOWN` lists the columns of each form, in their order. The
+terminal, Markdown, LaTeX, CSV, JSON, the JSON Schema, the page with its tooltips, tables of differences and
+`docs/columns.md` use these lists. The page's script receives headings and explanations as data.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from registry.rendering.table import (
 from registry.significance.base import Alternative
 
 if TYPE_CHECKING:
-    from registry.query.schema import Thing
+    from registry.query.schema import Relation
 
 Json = dict[str, Any]
 Form = Literal["terminal", "latex", "page"]  # Markdown shows the columns of the terminal
@@ -40,16 +40,16 @@ class Field:
     """A column of leaderboards or pairs.
 
     Attributes:
-        name: Its JSON name, which never changes, in every form that programs read, in the page's data and its script.
-        heading: The heading for people. A column with an empty one is only for programs.
-        about: What it is. Empty if the database says so, in the comment of the column of the view.
-        type: Its JSON type. Empty if the view has it.
-        nullable: Whether it may be null.
+        name: Its JSON name, which never changes, in all formats for programs and in the page's script.
+        heading: The heading for people. A column without one is for programs only.
+        about: The explanation. Empty if the column of the database view has a comment.
+        type: The JSON type. Empty if the column of the view has a type.
+        nullable: True if it may be null.
         limits: Further keywords of its JSON Schema.
-        style: How people see its values.
-        right: Whether people see it on the right, as numbers are.
-        is_derived: Whether people see it and programs do not.
-        display: The key of the value that people see in a row, if it is not the value itself.
+        style: The format of its values for people.
+        right: True if people see it aligned on the right, as numbers are.
+        is_derived: True if only people see it.
+        display: The key of the value that people see in a row, if it is another key.
     """
 
     name: str
@@ -146,22 +146,23 @@ PAIRS = (
     Field("same_team", "team", "whether both systems are of one team", "boolean", style="same"),
     Field("interval", "CI", "confidence interval of the difference", right=True, is_derived=True))
 
-BOARD_KEYS = tuple(one.name for one in BOARD if not one.is_derived)
-STANDING_KEYS = tuple(one.name for one in BOARD if not (one in _SHARED or one.is_derived or one.name == "warnings"))
-PAIR_KEYS = tuple(one.name for one in PAIRS if not one.is_derived)
-_BOARD = {one.name: one for one in BOARD}
-_PAIRS = {one.name: one for one in PAIRS}
+BOARD_KEYS = tuple(column.name for column in BOARD if not column.is_derived)
+STANDING_KEYS = tuple(column.name for column in BOARD
+                      if not (column in _SHARED or column.is_derived or column.name == "warnings"))
+PAIR_KEYS = tuple(column.name for column in PAIRS if not column.is_derived)
+_BOARD = {column.name: column for column in BOARD}
+_PAIRS = {column.name: column for column in PAIRS}
 _RANGES: dict[Ranks, str] = {"range": "range", "cluster": "cluster", "neighbour": "neighbours",
                              "simultaneous": "simultaneous", "bootstrap": "resampled"}
-_MOST_LETTERS = 24  # a row of more letters is unreadable
+_MOST_LETTERS = 24  # nobody can read a row of more letters
 
 
 def shows_letters(board: Leaderboard) -> bool:
-    """Return whether people see letters.
+    """Return True if people see letters.
 
-    Letters would contradict ranks that do not rest on all decisions, and nobody can read a row of very many.
+    Letters would contradict ranks that use other tests than the decisions.
     """
-    longest = max((len(of.letters or "") for of in board.standings), default=0)
+    longest = max((len(standing.letters or "") for standing in board.standings), default=0)
     return bool(board.decisions) and board.ranks in ("range", "cluster") and longest <= _MOST_LETTERS
 
 
@@ -174,11 +175,11 @@ def _has_ranges(board: Leaderboard) -> bool:
 
 
 def _has_intervals(board: Leaderboard) -> bool:
-    return any(interval(of.ci_low, of.ci_high, 0) for of in board.standings)
+    return any(format_interval(standing.ci_low, standing.ci_high, 0) for standing in board.standings)
 
 
 def _has_runs(board: Leaderboard) -> bool:
-    return any(of.runs > 1 for of in board.standings)
+    return any(standing.runs > 1 for standing in board.standings)
 
 
 def _has_teams(board: Leaderboard) -> bool:
@@ -186,11 +187,11 @@ def _has_teams(board: Leaderboard) -> bool:
 
 
 def _differs(name: str) -> Callable[[Leaderboard], bool]:
-    return lambda board: len({getattr(of, name) for of in board.standings}) > 1
+    return lambda board: len({getattr(standing, name) for standing in board.standings}) > 1
 
 
-# The columns of leaderboards that each form shows, in its order, and when. The page has names, scores and ranks first,
-# because a narrow screen shows these.
+# The columns of leaderboards in each form, in their order, with their conditions. The page begins with names, scores
+# and ranks, because a narrow screen shows only the first columns.
 SHOWN: dict[Form, dict[str, Callable[[Leaderboard], bool]]] = {
     "terminal": {
         "rank": _always, "range": _has_ranges, "share_best": lambda board: board.ranks == "bootstrap",
@@ -205,7 +206,7 @@ SHOWN: dict[Form, dict[str, Callable[[Leaderboard], bool]]] = {
         "wins": lambda board: bool(board.decisions), "team": _has_teams, "kind": _differs("kind"), "runs": _has_runs,
         "run_sd": _has_runs},
 }
-# The columns of pairs that people see, in their order, and when, by the rows.
+# The columns of pairs that people see, in their order, with their conditions.
 _PAIRS_SHOWN: dict[str, Callable[[Sequence[Row]], bool]] = {
     **dict.fromkeys(("system_a", "system_b", "score_a", "score_b", "difference"), _always),
     "interval": lambda rows: any(row["interval"] for row in rows),
@@ -216,69 +217,76 @@ _PAIRS_SHOWN: dict[str, Callable[[Sequence[Row]], bool]] = {
 }
 
 
-def shown_fields(board: Leaderboard, form: Form) -> list[Field]:
-    """Return the columns that a form shows of a leaderboard."""
+def select_fields(board: Leaderboard, form: Form) -> list[Field]:
+    """Return the columns of a leaderboard in a form."""
     return [_BOARD[name] for name, is_shown in SHOWN[form].items() if is_shown(board)]
 
 
-def board_heading(shown: Field, board: Leaderboard, form: Form) -> str:
-    """Return a column's heading, which can depend on the leaderboard."""
-    if shown.name == "score" and form != "terminal":
+def make_heading(column: Field, board: Leaderboard, form: Form) -> str:
+    """Return the heading of a column, which can depend on the leaderboard."""
+    if column.name == "score" and form != "terminal":
         return board.metric_label
-    if shown.name == "interval":
+    if column.name == "interval":
         if not _has_intervals(board):
             return "on one scale"
-        return f"{100 * board.comparison.confidence:g} % {shown.heading}"
-    heading = _RANGES[board.ranks] if shown.name == "range" else shown.heading
+        return f"{100 * board.comparison.confidence:g} % {column.heading}"
+    heading = _RANGES[board.ranks] if column.name == "range" else column.heading
     return heading.capitalize() if form == "latex" else heading
 
 
-def page_headings(board: Leaderboard) -> dict[str, str]:
-    """Return the headings of the page that are a leaderboard's own, by name."""
-    headings = {of.name: board_heading(of, board, "page") for of in shown_fields(board, "page")}
+def make_page_headings(board: Leaderboard) -> dict[str, str]:
+    """Return the headings on the page that differ between leaderboards, by name."""
+    headings = {column.name: make_heading(column, board, "page") for column in select_fields(board, "page")}
     return {name: heading for name, heading in headings.items() if heading != _BOARD[name].heading}
 
 
-def page_columns() -> Json:
-    """Return headings and alignment of all columns, as the page's script reads them."""
-    # The page's differences are to one system, so their sides are not A and B.
+def make_page_columns() -> Json:
+    """Return heading, tooltip and alignment of all columns for the page's script."""
+    # The page shows differences to one system, so their sides are not A and B.
     pairs = _PAIRS | {"difference": replace(_PAIRS["difference"], heading="difference")}
-    return {name: {key: {"heading": one.heading, "right": one.right} for key, one in fields.items() if one.heading}
-            for name, fields in (("board", _BOARD), ("pairs", pairs))}
+    return {view: {name: {"heading": column.heading, "about": column.about, "right": column.right}
+                   for name, column in columns.items() if column.heading}
+            for view, columns in (("board", _BOARD), ("pairs", pairs))}
 
 
-def board_columns(board: Leaderboard) -> list[Column]:
-    """Return the columns that people see of a leaderboard; the first cluster stands out."""
-    several = len(set(board.clusters) - {None}) > 1
-    return [_column(of, board.decimals, board_heading(of, board, "terminal"),
-                    _is_first if several and of.name in ("cluster", "system") else None)
-            for of in shown_fields(board, "terminal")]
+def make_board_columns(board: Leaderboard) -> list[Column]:
+    """Return the columns of a leaderboard on a terminal, with the first cluster highlighted."""
+    has_clusters = len(set(board.clusters) - {None}) > 1
+    return [_make_column(column, board.decimals, make_heading(column, board, "terminal"),
+                         _is_in_first_cluster if has_clusters and column.name in ("cluster", "system") else None)
+            for column in select_fields(board, "terminal")]
 
 
-def pair_columns(rows: Sequence[Row], decimals: int) -> list[Column]:
-    """Return the columns that people see of pairs; significant ones stand out."""
-    return [_column(_PAIRS[name], decimals, _PAIRS[name].heading,
-                    is_significant if name in ("p_adjusted", "significant") else None)
+def make_pair_columns(rows: Sequence[Row], decimals: int) -> list[Column]:
+    """Return the columns of pairs for people, with significant differences highlighted."""
+    return [_make_column(_PAIRS[name], decimals, _PAIRS[name].heading,
+                         is_significant if name in ("p_adjusted", "significant") else None)
             for name, is_shown in _PAIRS_SHOWN.items() if is_shown(rows)]
 
 
-def _column(shown: Field, decimals: int, heading: str, decided: Callable[[Row], bool | None] | None) -> Column:
+def make_text_columns(view: Literal["board", "pairs"], names: Sequence[str]) -> list[Column]:
+    """Return columns whose rows have formatted values by name, such as tables of differences."""
+    columns = _BOARD if view == "board" else _PAIRS
+    return [Column(name, columns[name].heading, right=columns[name].right) for name in names]
+
+
+def _make_column(column: Field, decimals: int, heading: str, emphasis: Callable[[Row], bool | None] | None) -> Column:
+    format_score = make_number_format(decimals)
     write: dict[Style, Callable[[Any], str]] = {
-        "text": format_text, "score": make_number_format(decimals), "p": format_p_value,
-        "deviation": lambda value: format_text(None) if value is None else make_number_format(decimals)(value),
+        "text": format_text, "score": format_score, "p": format_p_value,
+        "deviation": lambda value: format_text(None) if value is None else format_score(value),
         "percent": lambda share: format_text(None) if share is None else format_percent(share),
         "yes": lambda value: "yes" if value else "", "same": lambda value: "same" if value else ""}
-    return Column(shown.display or shown.name, heading, write[shown.style], right=shown.right, emphasis=decided)
+    return Column(column.display or column.name, heading, write[column.style], right=column.right, emphasis=emphasis)
 
 
-def _is_first(row: Row) -> bool | None:
-    """Return True in the first cluster, and None elsewhere."""
+def _is_in_first_cluster(row: Row) -> bool | None:
     return True if row["in_cluster"] == 1 else None
 
 
-def interval(low: float | None, high: float | None, digits: int) -> str:
-    """Write an interval, with an open end as a dash; nothing if it has no end."""
-    ends = [None if end is None or not math.isfinite(end) else f"{end:.{digits}f}" for end in (low, high)]
+def format_interval(low: float | None, high: float | None, decimals: int) -> str:
+    """Format an interval, with a dash for an open end; empty without ends."""
+    ends = [None if end is None or not math.isfinite(end) else f"{end:.{decimals}f}" for end in (low, high)]
     return "" if ends == [None, None] else " to ".join(end or "-" for end in ends)
 
 
@@ -286,32 +294,32 @@ _TYPES = {"VARCHAR": "string", "DOUBLE": "number", "BIGINT": "integer", "INTEGER
           "BOOLEAN": "boolean"}
 
 
-def board_schema(things: Sequence[Thing]) -> Json:
+def make_board_schema(things: Sequence[Relation]) -> Json:
     """Return the JSON Schema of `board --format json`; `things` are the views of any registry of this version."""
-    return _schema(things, "leaderboard", BOARD, "Leaderboards: a row for every board and system, best first")
+    return _make_schema(things, "leaderboard", BOARD, "Leaderboards: a row for every board and system, best first")
 
 
-def pairs_schema(things: Sequence[Thing]) -> Json:
+def make_pairs_schema(things: Sequence[Relation]) -> Json:
     """Return the JSON Schema of `pairs --format json`; `things` are the views of any registry of this version."""
-    return _schema(things, "pairwise", PAIRS, "Every pair of systems on every leaderboard")
+    return _make_schema(things, "pairwise", PAIRS, "Every pair of systems on every leaderboard")
 
 
-def _schema(things: Sequence[Thing], view: str, fields: Sequence[Field], title: str) -> Json:
-    properties = {one.name: _property(one, about, type_) for one, about, type_ in described(things, view, fields)}
+def _make_schema(things: Sequence[Relation], view: str, columns: Sequence[Field], title: str) -> Json:
+    properties = {}
+    for column, about, type_ in describe_fields(things, view, columns):
+        heading = {"title": column.heading} if column.heading else {}
+        properties[column.name] = {**heading, "description": about,
+                                   "type": [type_, "null"] if column.nullable else type_, **column.limits}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, "type": "array",
             "items": {"type": "object", "additionalProperties": False, "required": list(properties),
                       "properties": properties}}
 
 
-def described(things: Sequence[Thing], view: str, fields: Sequence[Field]) -> Iterator[tuple[Field, str, str]]:
-    """Yield the columns that programs read, each with its explanation and its JSON type."""
+def describe_fields(things: Sequence[Relation], view: str,
+                    columns: Sequence[Field]) -> Iterator[tuple[Field, str, str]]:
+    """Yield the columns for programs, each with its explanation and its JSON type."""
     stored = {column.name: column for thing in things if thing.name == view for column in thing.columns}
-    for one in fields:
-        if not one.is_derived:
-            about, type_ = one.about or stored[one.name].comment, one.type or _TYPES[stored[one.name].type]
-            yield one, about.replace("NULL", "null"), type_
-
-
-def _property(one: Field, about: str, type_: str) -> Json:
-    heading = {"title": one.heading} if one.heading else {}
-    return {**heading, "description": about, "type": [type_, "null"] if one.nullable else type_, **one.limits}
+    for column in columns:
+        if not column.is_derived:
+            about = column.about or stored[column.name].comment
+            yield column, about.replace("NULL", "null"), column.type or _TYPES[stored[column.name].type]

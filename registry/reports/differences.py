@@ -1,9 +1,9 @@
-"""What changed between two states of a leaderboard: tables, data, the draft of an erratum, and stale scores."""
+"""Differences between two states of leaderboards as tables, as data, and as a draft of an erratum; stale scores."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from typing import Any
@@ -15,279 +15,279 @@ from registry.evaluation.scoring.stale import StaleScore
 from registry.provenance import Signature
 from registry.rendering.render import escape_markdown, render_markdown_rows
 from registry.rendering.table import Column, Table, format_p_value, format_text, make_number_format
+from registry.reports.columns import make_text_columns
 
-_MOST_SHOWN = 20  # corrected items that people see
+_MOST_SHOWN = 20  # corrected items in a table
+_MOST_LISTED = 50  # corrected items in an erratum
+_LONGEST_GOLD = 80  # characters
 _STANDING = ("version", "score", "rank", "rank_low", "rank_high", "cluster")
 _DECISION = ("difference", "p_value", "p_adjusted", "significant")
+_WHY = Column("why", "why")
 
 
-def difference_tables(found: BoardDifference) -> list[Table]:
-    """Who moved, and which decisions changed, as tables."""
-    heading = found.after.title
-    of_system = _OF_SYSTEM | {"score": lambda of: make_number_format(found.after.decimals)(of.score)}
-    rows = [{"system": of.system, "why": of.why,
-             **{key: _then(of.before, of.after, write) for key, write in of_system.items()}} for of in found.systems]
-    moved = Table(rows, [Column("system", "system"), *_columns(of_system), Column("why", "why")],
-                  f"{heading}: who moved", _captions(found))
-    shown = [of for of in found.pairs if of.decided]
-    left_out = len(found.pairs) - len(shown)
-    rows = [{"system_a": of.systems[0], "system_b": of.systems[1], "why": of.why,
-             **{key: _then(of.before, of.after, write) for key, write in _OF_PAIR.items()}} for of in shown]
-    changed = Table(
-        rows, [Column("system_a", "system A"), Column("system_b", "system B"), *_columns(_OF_PAIR),
-               Column("why", "why")],
-        f"{heading}: which decisions and raw p-values changed",
-        (f"{counted(left_out, 'further pair')} only adjusted anew.",) if left_out else ())
-    return [moved, *([changed] if rows else []), *_corrected(found, heading)]
+def make_difference_tables(difference: BoardDifference) -> list[Table]:
+    """Return tables of the systems and pairs that changed, and of corrected items."""
+    title, decimals = difference.after.title, difference.after.decimals
+    rows = [{"system": change.system, "why": change.why, **_pair_values(
+        _format_standing(change.before, decimals), _format_standing(change.after, decimals))}
+        for change in difference.systems]
+    tables = [Table(rows, [*make_text_columns("board", ("system", "rank", "range", "cluster", "score")), _WHY],
+                    f"{title}: who moved", _make_captions(difference))]
+    changes = [change for change in difference.pairs if change.is_substantial]
+    if changes:
+        rows = [{"system_a": change.systems[0], "system_b": change.systems[1], "why": change.why,
+                 **_pair_values(_format_decision(change.before), _format_decision(change.after))} for change in changes]
+        n_adjusted = len(difference.pairs) - len(changes)
+        columns = make_text_columns("pairs", ("system_a", "system_b", "p_value", "p_adjusted", "significant"))
+        tables.append(Table(rows, [*columns, _WHY], f"{title}: which decisions and raw p-values changed", (
+            f"{counted(n_adjusted, 'further pair')} only have another adjusted p-value.",) if n_adjusted else ()))
+    return tables if difference.correction is None else [*tables, *_make_item_tables(difference.correction, title)]
 
 
-def _corrected(found: BoardDifference, heading: str) -> list[Table]:
-    """Which items have another gold, and by which items the systems' statistics changed."""
-    if (corrected := found.correction) is None:
-        return []
-    more = len(corrected.on_board) - _MOST_SHOWN
-    items = Table([vars(of) for of in corrected.on_board[:_MOST_SHOWN]],
+def _format_standing(standing: Standing | None, decimals: int) -> dict[str, str]:
+    if standing is None:
+        return dict.fromkeys(("rank", "range", "cluster", "score"), "")
+    return {"rank": format_text(standing.rank),
+            "range": "-" if standing.rank_low is None else f"{standing.rank_low}-{standing.rank_high}",
+            "cluster": format_text(standing.cluster), "score": make_number_format(decimals)(standing.score)}
+
+
+def _format_decision(decision: PairDecision) -> dict[str, str]:
+    return {"p_value": format_p_value(decision.p_value), "p_adjusted": format_p_value(decision.p_adjusted),
+            "significant": "yes" if decision.significant else "no"}
+
+
+def _pair_values(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
+    """Return values before and after, as one text each; once if they are equal."""
+    return {key: new if before[key] == new else f"{before[key]} → {new}".strip() for key, new in after.items()}
+
+
+def _make_item_tables(correction: Correction, title: str) -> list[Table]:
+    """Return tables of the corrected items, and of each system's items with other statistics."""
+    corrected = correction.on_board
+    n_more = len(corrected) - _MOST_SHOWN
+    items = Table([vars(item) for item in corrected[:_MOST_SHOWN]],
                   [Column("item", "item"), Column("before", "gold before", format_text),
                    Column("after", "gold now", format_text)],
-                  f"{heading}: {counted(len(corrected.on_board), 'corrected item')}",
-                  (f"and {counted(more, 'more item')}.",) if more > 0 else ())
-    systems = Table([vars(of) for of in corrected.systems],
-                    [Column("system", "system"), Column("n_items", "items", right=True),
-                     Column("most", "changed most", ", ".join)], f"{heading}: items whose statistics changed")
+                  f"{title}: {counted(len(corrected), 'corrected item')}",
+                  (f"and {counted(n_more, 'more item')}.",) if n_more > 0 else ())
+    systems = Table([vars(system) for system in correction.systems],
+                    [*make_text_columns("board", ("system",)), Column("n_items", "items", right=True),
+                     Column("most", "changed most", ", ".join)], f"{title}: items whose statistics changed")
     return [items, systems]
 
 
-def difference_data(found: BoardDifference) -> dict[str, Any]:
-    """All that changed, with full precision, for programs."""
+def make_difference_data(difference: BoardDifference) -> dict[str, Any]:
+    """Return all changes at full precision, for programs."""
     return {
-        **found.after.key._asdict(), "before": found.before.signature,
-        "after": found.after.signature, "reasons": list(found.reasons),
-        "systems": [{"system": of.system, "before": _plain(of.before, _STANDING), "after": _plain(of.after, _STANDING),
-                     "why": of.why} for of in found.systems],
-        "pairs": [{"systems": of.systems, "before": _plain(of.before, _DECISION), "after": _plain(of.after, _DECISION),
-                   "why": of.why} for of in found.pairs],
-        "correction": None if found.correction is None else asdict(found.correction)}
+        **difference.after.key._asdict(), "before": difference.before.signature,
+        "after": difference.after.signature, "reasons": list(difference.reasons),
+        "systems": [{"system": change.system, "before": _select_values(change.before, _STANDING),
+                     "after": _select_values(change.after, _STANDING), "why": change.why}
+                    for change in difference.systems],
+        "pairs": [{"systems": change.systems, "before": _select_values(change.before, _DECISION),
+                   "after": _select_values(change.after, _DECISION), "why": change.why}
+                  for change in difference.pairs],
+        "correction": None if difference.correction is None else asdict(difference.correction)}
 
 
-def _plain(of: Standing | PairDecision | None, keys: Iterable[str]) -> dict[str, Any] | None:
-    return None if of is None else {key: getattr(of, key) for key in keys}
+def _select_values(source: Standing | PairDecision | None, keys: Iterable[str]) -> dict[str, Any] | None:
+    return None if source is None else {key: getattr(source, key) for key in keys}
 
 
-def _captions(found: BoardDifference) -> tuple[str, ...]:
-    same = not (found.reasons or found.systems or found.pairs)
-    clusters = [len({of.cluster for of in state.systems.values()} - {None}) for state in (found.before, found.after)]
-    said = [f"Clusters: {clusters[0]}, then {clusters[1]}."] if clusters[0] != clusters[1] else []
-    return (*(["Nothing changed."] if same else found.reasons), *said, f"before: {found.before.signature}",
-            f"after: {found.after.signature}")
+def _make_captions(difference: BoardDifference) -> tuple[str, ...]:
+    has_changes = difference.reasons or difference.systems or difference.pairs
+    old, new = (len({standing.cluster for standing in state.systems.values()} - {None})
+                for state in (difference.before, difference.after))
+    clusters = (f"Clusters: {old}, then {new}.",) if old != new else ()
+    return (*(difference.reasons if has_changes else ("Nothing changed.",)), *clusters,
+            f"before: {difference.before.signature}", f"after: {difference.after.signature}")
 
 
-def _columns(keys: Iterable[str]) -> list[Column]:
-    return [Column(key, key, right=True) for key in keys]
-
-
-def _then(before: Any, after: Any, write: Callable[[Any], str]) -> str:
-    """A value before and after, or once where it is the same."""
-    was, now = ("" if of is None else write(of) for of in (before, after))
-    return now if was == now else f"{was} → {now}".strip()
-
-
-_OF_SYSTEM: dict[str, Callable[[Standing], str]] = {
-    "rank": lambda of: format_text(of.rank),
-    "range": lambda of: "-" if of.rank_low is None else f"{of.rank_low}-{of.rank_high}",
-    "cluster": lambda of: format_text(of.cluster),
-}
-_OF_PAIR: dict[str, Callable[[PairDecision], str]] = {
-    "p": lambda of: format_p_value(of.p_value), "adjusted p": lambda of: format_p_value(of.p_adjusted),
-    "significant": lambda of: "yes" if of.significant else "no",
-}
-
-
-_MOST_LISTED = 50  # corrected items that are listed
-_LONGEST = 80  # characters of a gold
-
-
-def erratum(found: Sequence[BoardDifference]) -> str:
-    """Write the erratum of boards between whose states the gold was corrected."""
-    parts = []
-    for (task, test_set), group in groupby(found, key=lambda of: (of.after.key.task, of.after.key.test_set)):
+def draft_erratum(differences: Sequence[BoardDifference]) -> str:
+    """Return a draft of the erratum of boards whose gold was corrected, as Markdown."""
+    parts = list[str]()
+    for (task, test_set), group in groupby(differences, key=lambda difference: (
+            difference.after.key.task, difference.after.key.test_set)):
         boards = list(group)
-        parts += [*_correction(task, test_set, boards), *(line for of in boards for line in _board(of))]
+        parts += _describe_correction(task, test_set, boards)
+        parts += [line for board in boards for line in _describe_board(board)]
     return "".join(parts)
 
 
-def _correction(task: str, test_set: str, boards: Sequence[BoardDifference]) -> Iterator[str]:
-    first = boards[0]
-    corrected, versions = first.correction, [state.task_version for state in (first.before, first.after)]
-    assert corrected is not None
+def _describe_correction(task: str, test_set: str, boards: Sequence[BoardDifference]) -> Iterator[str]:
+    correction, versions = boards[0].correction, [state.task_version for state in (boards[0].before, boards[0].after)]
+    assert correction is not None
+    change = f" (version {versions[0]} of the task, now {versions[1]})" if versions[0] != versions[1] else ""
+    has_other_submissions = any(board.before.systems[name].submission != board.after.systems[name].submission
+                                for board in boards for name in board.before.systems.keys() & board.after.systems)
+    submissions = "different for some systems (see below)" if has_other_submissions else "unchanged"
     yield f"# Erratum: the gold annotations of {escape_markdown(f'{task}/{test_set}')}\n\n"
-    of_versions = f" (version {versions[0]} of the task, now {versions[1]})" if versions[0] != versions[1] else ""
-    yield (f"The gold annotations of test set {escape_markdown(test_set)} were corrected"
-           f"{escape_markdown(of_versions)}. {_counts(corrected)} All submissions were scored again with the "
-           f"corrected gold; the submissions themselves are {_submissions(boards)}. The results below replace "
-           "those that were published before.\n\n")
-    shown = corrected.items[:_MOST_LISTED]
-    if shown:
+    yield (f"The gold annotations of test set {escape_markdown(test_set)} were corrected{escape_markdown(change)}. "
+           f"{_count_items(correction)} All submissions were scored again with the corrected gold; the submissions "
+           f"themselves are {submissions}. The results below replace the results that were published before.\n\n")
+    if listed := correction.items[:_MOST_LISTED]:
         yield "## Corrected annotations\n\n"
         yield from render_markdown_rows(["item", "was", "is"], [
-            [of.item, *("not there" if side is None else _clipped(side) for side in (of.before, of.after))]
-            for of in shown])
-        if more := len(corrected.items) - len(shown):
-            yield f"\nand {counted(more, 'more item')}.\n"
+            [item.item, *("absent" if gold is None else _shorten(gold) for gold in (item.before, item.after))]
+            for item in listed])
+        if n_more := len(correction.items) - len(listed):
+            yield f"\nand {counted(n_more, 'more item')}.\n"
         yield "\n"
 
 
-def _counts(corrected: Correction) -> str:
-    """How many items have another gold, are new or are gone."""
-    added = sum(of.before is None for of in corrected.items)
-    removed = sum(of.after is None for of in corrected.items)
-    n = len(corrected.items) - added - removed
-    said = [f"{counted(n, 'item')} of {corrected.n_before} {'has' if n == 1 else 'have'} another gold annotation"]
-    said += [f"{counted(added, 'item')} {'was' if added == 1 else 'were'} added"] if added else []
-    said += [f"{counted(removed, 'item')} {'was' if removed == 1 else 'were'} removed"] if removed else []
-    return f"{'; '.join(said)}."
+def _count_items(correction: Correction) -> str:
+    n_added = sum(item.before is None for item in correction.items)
+    n_removed = sum(item.after is None for item in correction.items)
+    n_changed = len(correction.items) - n_added - n_removed
+    counts = [f"{counted(n_changed, 'item')} of {correction.n_before} {'has' if n_changed == 1 else 'have'} another "
+              "gold annotation"]
+    counts += [f"{counted(n, 'item')} {'was' if n == 1 else 'were'} {verb}"
+               for n, verb in ((n_added, "added"), (n_removed, "removed")) if n]
+    return f"{'; '.join(counts)}."
 
 
-def _clipped(gold: str) -> str:
-    return gold if len(gold) <= _LONGEST else f"{gold[:_LONGEST - 3]}..."
+def _shorten(gold: str) -> str:
+    return gold if len(gold) <= _LONGEST_GOLD else f"{gold[:_LONGEST_GOLD - 3]}..."
 
 
-def _submissions(boards: Sequence[BoardDifference]) -> str:
-    others = any(before.systems[name].submission != after.systems[name].submission
-                 for before, after in ((of.before, of.after) for of in boards)
-                 for name in before.systems.keys() & after.systems)
-    return "others for some systems (see below)" if others else "unchanged"
-
-
-def _board(of: BoardDifference) -> Iterator[str]:
-    yield f"## {escape_markdown(of.after.title)}\n\n"
+def _describe_board(difference: BoardDifference) -> Iterator[str]:
+    yield f"## {escape_markdown(difference.after.title)}\n\n"
     yield from render_markdown_rows(
         ["rank (range) before", "now", "system", "score before", "now", "items whose statistics changed"],
-        list(_rows(of)), [True, True, False, True, True, False])
-    yield f"\n{escape_markdown(_corrected_in_facet(of) + _ranks(of))}\n\n"
-    yield from _conclusions(of)
-    if other := [reason for reason in of.reasons if not reason.startswith("The gold was revised")]:
-        yield f"Beside the gold this changed, too: {escape_markdown(' '.join(other))}\n\n"
-    yield from (f"{when}: `{state.signature.replace('`', '')}`\n\n"
-                for when, state in (("Before", of.before), ("Now", of.after)))
+        list(_make_rows(difference)), [True, True, False, True, True, False])
+    yield f"\n{escape_markdown(_count_items_in_facet(difference) + _describe_ranks(difference))}\n\n"
+    yield from _describe_decisions(difference)
+    if reasons := [reason for reason in difference.reasons if not reason.startswith("The gold was revised")]:
+        yield f"In addition to the gold, this changed: {escape_markdown(' '.join(reasons))}\n\n"
+    yield from (f"{label}: `{state.signature.replace('`', '')}`\n\n"
+                for label, state in (("Before", difference.before), ("Now", difference.after)))
 
 
-def _corrected_in_facet(of: BoardDifference) -> str:
-    """State how many of the corrected items a board of a facet has."""
-    corrected, facet = of.correction, of.after.key.facet
-    if corrected is None or facet is None:
+def _count_items_in_facet(difference: BoardDifference) -> str:
+    correction, facet = difference.correction, difference.after.key.facet
+    if correction is None or facet is None:
         return ""
-    n, total = len(corrected.on_board), counted(len(corrected.items), "corrected item")
+    n, total = len(correction.on_board), counted(len(correction.items), "corrected item")
     return f"Of the {total} {n or 'none'} {'is' if n < 2 else 'are'} in {facet}. "
 
 
-def _ranks(of: BoardDifference) -> str:
-    """Which systems have another rank: among those that are on both boards, since a new one moves others, too."""
-    before, after = of.before.systems, of.after.systems
-    stayed = [name for name in after if name in before]
-    is_same = len(before) == len(after) == len(stayed)
-    was, now = ({name: board[name].rank for name in stayed} for board in (before, after))
-    if not is_same:
-        was, now = _among(was), _among(now)
-    moved = [name for name in stayed if was[name] != now[name]]
-    there, among = ("", "") if is_same else (" that were there before", " among these")
-    said = (f"{len(moved)} of {counted(len(stayed), 'system')}{there} {'has' if len(moved) == 1 else 'have'} another "
-            f"rank{among}: {', '.join(map(_shown, moved))}." if moved else
-            "No system has another rank." if is_same else
-            "Among the systems that were there before none has another rank.")
-    added, gone = len(after) - len(stayed), len(before) - len(stayed)
-    said += f" {counted(added, 'system')} {'is' if added == 1 else 'are'} new." if added else ""
-    said += f" {counted(gone, 'system')} {'is' if gone == 1 else 'are'} no longer there." if gone else ""
-    return said
+def _describe_ranks(difference: BoardDifference) -> str:
+    """Return which systems have another rank among the systems that are on both boards."""
+    before, after = difference.before.systems, difference.after.systems
+    shared = [name for name in after if name in before]
+    has_same_systems = len(before) == len(after) == len(shared)
+    old, new = ({name: board[name].rank for name in shared} for board in (before, after))
+    if not has_same_systems:
+        old, new = _rank_again(old), _rank_again(new)
+    moved = [name for name in shared if old[name] != new[name]]
+    scope = "" if has_same_systems else " that are on both boards"
+    if moved:
+        among = "" if has_same_systems else " among these"
+        sentence = (f"{len(moved)} of {counted(len(shared), 'system')}{scope} {'has' if len(moved) == 1 else 'have'} "
+                    f"another rank{among}: {', '.join(map(_shorten_name, moved))}.")
+    else:
+        sentence = "No system has another rank." if has_same_systems else (
+            "None of the systems that are on both boards has another rank among these.")
+    for n, state in ((len(after) - len(shared), "new"), (len(before) - len(shared), "removed")):
+        sentence += f" {counted(n, 'system')} {'is' if n == 1 else 'are'} {state}." if n else ""
+    return sentence
 
 
-def _among(ranks: Mapping[str, int | None]) -> dict[str, int | None]:
-    """The ranks that some systems of a board have among themselves."""
+def _rank_again(ranks: Mapping[str, int | None]) -> dict[str, int | None]:
+    """Return the ranks of some systems of a board among themselves."""
     known = sorted(rank for rank in ranks.values() if rank is not None)
     return {name: None if rank is None else 1 + bisect_left(known, rank) for name, rank in ranks.items()}
 
 
-def _conclusions(of: BoardDifference) -> Iterator[str]:
-    """Which pairs that were tested before are decided otherwise."""
-    stayed = len(of.before.pairs.keys() & of.after.pairs.keys())
-    of_before = "" if len(of.before.pairs) == len(of.after.pairs) == stayed else " on both boards"
-    changed = [one for one in of.pairs if one.before.significant != one.after.significant or _turned(one)]
-    if not stayed:
+def _describe_decisions(difference: BoardDifference) -> Iterator[str]:
+    """Yield sentences about the pairs that were tested before and have another decision now."""
+    before, after = difference.before.pairs, difference.after.pairs
+    n_shared = len(before.keys() & after.keys())
+    if not n_shared:
         yield "No pair of systems is on both boards.\n\n"
-    elif changed:
-        yield f"Of {counted(stayed, 'pair')}{of_before}, {len(changed)} {'is' if len(changed) == 1 else 'are'} " \
-              "decided otherwise:\n\n"
-        yield from (f"- {escape_markdown(_sentence(one) + _by_family(of, one))}\n" for one in changed)
-        yield "\n"
-    else:
-        yield f"No conclusion changed: all {counted(stayed, 'pair')}{of_before} are decided as before.\n\n"
+        return
+    pairs = counted(n_shared, "pair") + ("" if len(before) == len(after) == n_shared else " on both boards")
+    changes = [change for change in difference.pairs
+               if change.before.significant != change.after.significant or _is_reversed(change)]
+    if not changes:
+        yield f"No conclusion changed: all {pairs} have the same decision as before.\n\n"
+        return
+    yield f"Of {pairs}, {len(changes)} {'has' if len(changes) == 1 else 'have'} another decision:\n\n"
+    yield from (f"- {escape_markdown(_describe_change(change) + _explain_family(difference, change))}\n"
+                for change in changes)
+    yield "\n"
 
 
-def _by_family(of: BoardDifference, one: DecisionChange) -> str:
-    """What is to be said beside a decision where the family has another size: the gold is not all that changed it."""
-    was, now = (Signature.parse(state.signature).family_size for state in (of.before, of.after))
-    if was == now or of.after.settings["correction"] == "none":
+def _explain_family(difference: BoardDifference, change: DecisionChange) -> str:
+    """Return a note if the size of the family changed too, so that the gold is not the only cause of a decision."""
+    old, new = (Signature.parse(state.signature).family_size for state in (difference.before, difference.after))
+    if old == new or difference.after.settings["correction"] == "none":
         return ""
-    raw = [format_p_value(side.p_value) for side in (one.before, one.after)]
-    family = f"the family {'grew' if was < now else 'shrank'} from {counted(was, 'pair')} to {now}"
-    if one.before.p_value == one.after.p_value:
-        return f" Its raw p = {raw[0]} is as before, but {family}."
-    return f" Its raw p was {raw[0]}, and is {raw[1]}; {family}, too."
+    p_before, p_after = (format_p_value(side.p_value) for side in (change.before, change.after))
+    family = f"the family {'grew' if old < new else 'shrank'} from {counted(old, 'pair')} to {new}"
+    if change.before.p_value == change.after.p_value:
+        return f" Its raw p = {p_before} did not change, but {family}."
+    return f" Its raw p was {p_before}, and now is {p_after}; {family}, too."
 
 
-def _rows(of: BoardDifference) -> Iterator[list[str]]:
-    """A row of every system, as the corrected board has them."""
-    items = {} if of.correction is None else {one.system: one for one in of.correction.systems}
-    for name in (*of.after.systems, *(name for name in of.before.systems if name not in of.after.systems)):
-        was, now = of.before.systems.get(name), of.after.systems.get(name)
+def _make_rows(difference: BoardDifference) -> Iterator[list[str]]:
+    """Yield a row for every system, in the order of the corrected board."""
+    before, after, correction = difference.before.systems, difference.after.systems, difference.correction
+    items = {} if correction is None else {system.system: system for system in correction.systems}
+    format_score = make_number_format(difference.after.decimals)
+    for name in (*after, *(name for name in before if name not in after)):
+        sides = before.get(name), after.get(name)
         ranks = ["-" if side is None or side.rank is None else f"{side.rank} ({side.rank_low}-{side.rank_high})"
-                 for side in (was, now)]
-        scores = ["-" if side is None else make_number_format(of.after.decimals)(side.score) for side in (was, now)]
-        yield [*ranks, _shown(name), *scores, _changed(of, items.get(name))]
+                 for side in sides]
+        scores = ["-" if side is None else format_score(side.score) for side in sides]
+        yield [*ranks, _shorten_name(name), *scores, _describe_items(correction, items.get(name))]
 
 
-def _changed(of: BoardDifference, items: SystemItems | None) -> str:
-    """By how many items, and by which most, the statistics of a system changed."""
+def _describe_items(correction: Correction | None, items: SystemItems | None) -> str:
+    """Return the number of items whose statistics changed for a system, and the most changed items."""
     if items is None or not items.n_items:
         return "" if items is None else "none"
-    if of.correction is not None and items.n_items == len(of.correction.on_board):
-        return f"all {items.n_items} corrected ones" if items.n_items > 1 else "the corrected one"
+    if correction is not None and items.n_items == len(correction.on_board):
+        return f"all {items.n_items} corrected items" if items.n_items > 1 else "the corrected item"
     more = ", ..." if items.n_items > len(items.most) else ""
     return f"{items.n_items}: {', '.join(items.most)}{more}"
 
 
-def _shown(name: str) -> str:
-    """A system's name, without that of a team that is called the same."""
+def _shorten_name(name: str) -> str:
+    """Return a system's name, without its team if both have the same name."""
     team, _, system = name.partition("/")
     return system if team == system else name
 
 
-def _turned(of: DecisionChange) -> bool:
-    """Whether both are significant, in favour of the other system."""
-    return of.before.significant and of.after.significant and _favours(of, after=False) != _favours(of, after=True)
+def _is_reversed(change: DecisionChange) -> bool:
+    """Return True if both decisions are significant, but in favour of different systems."""
+    before, after = change.before, change.after
+    return before.significant and after.significant and _find_better(change, before) != _find_better(change, after)
 
 
-def _favours(of: DecisionChange, *, after: bool) -> str:
-    difference = (of.after if after else of.before).difference
-    return of.systems[0] if (difference or 0) > 0 else of.systems[1]
+def _find_better(change: DecisionChange, decision: PairDecision) -> str:
+    return change.systems[0] if (decision.difference or 0) > 0 else change.systems[1]
 
 
-def _sentence(of: DecisionChange) -> str:
-    """What was concluded of a pair, and what is."""
-    was, now = (f"adjusted p = {format_p_value(side.p_adjusted)}" for side in (of.before, of.after))
-    before, after = (_favours(of, after=later) for later in (False, True))
-    others = {name: _shown(other) for name, other in (of.systems, of.systems[::-1])}
-    if _turned(of):
-        return (f"{_shown(before)} was significantly better than {others[before]} ({was}); now {_shown(after)} is "
-                f"significantly better than {others[after]} ({now}).")
-    if of.before.significant:
-        return f"{_shown(before)} was significantly better than {others[before]} ({was}), and is not any more ({now})."
-    return f"{_shown(after)} is significantly better than {others[after]} ({now}), and was not before ({was})."
+def _describe_change(change: DecisionChange) -> str:
+    p_before, p_after = (f"adjusted p = {format_p_value(side.p_adjusted)}" for side in (change.before, change.after))
+    better_before, better_after = (_find_better(change, side) for side in (change.before, change.after))
+    opponents = {name: _shorten_name(other) for name, other in (change.systems, change.systems[::-1])}
+    before = f"{_shorten_name(better_before)} was significantly better than {opponents[better_before]} ({p_before})"
+    if _is_reversed(change):
+        return (f"{before}; now {_shorten_name(better_after)} is significantly better than {opponents[better_after]} "
+                f"({p_after}).")
+    if change.before.significant:
+        return f"{before}, and no longer is ({p_after})."
+    return (f"{_shorten_name(better_after)} is significantly better than {opponents[better_after]} ({p_after}), and "
+            f"was not before ({p_before}).")
 
 
-def stale_table(found: Sequence[tuple[StaleScore, float | None]]) -> Table:
-    """What was stale, why, the score that it was, and the one that it is."""
-    rows = [{"task": of.task, "test_set": of.test_set, "submission": of.submission, "metric": of.metric,
-             "before": of.value, "after": value, "why": of.why} for of, value in found]
+def make_stale_table(scores: Sequence[tuple[StaleScore, float | None]]) -> Table:
+    """Return a table of stale scores with their causes and new values."""
+    rows = [{"task": score.task, "test_set": score.test_set, "submission": score.submission, "metric": score.metric,
+             "before": score.value, "after": value, "why": score.why} for score, value in scores]
     columns = [Column(name, name.replace("_", " ")) for name in ("task", "test_set", "submission", "metric")]
     columns += [Column(name, name, make_number_format(4), right=True) for name in ("before", "after")]
-    return Table(rows, [*columns, Column("why", "why")], "What was stale" if rows else "Nothing was stale")
+    return Table(rows, [*columns, _WHY], "Stale scores" if rows else "No score is stale")

@@ -17,7 +17,7 @@ from registry.metrics import METRICS
 from registry.rendering.render import escape_latex, render_latex_environment
 from registry.rendering.table import make_number_format
 from registry.reports.boards import rank_ranges, ruled
-from registry.reports.columns import board_heading, interval, shown_fields
+from registry.reports.columns import format_interval, make_heading, select_fields
 from registry.significance import CORRECTIONS, TESTS
 from registry.significance.ranks import name_group
 from registry.values import parse
@@ -32,8 +32,8 @@ def latex_board(board: Leaderboard) -> str:
     that it beats significantly, as long as a letter names each. Footnotes stand below the table.
     """
     named = len(board.standings) <= _NAMED and bool(board.decisions)
-    columns = shown_fields(board, "latex")
-    headings = [""] * named + [escape_latex(board_heading(of, board, "latex")) for of in columns]
+    columns = select_fields(board, "latex")
+    headings = [""] * named + [escape_latex(make_heading(of, board, "latex")) for of in columns]
     # Scores are on the left, because superscripts of different lengths follow them.
     spec = "l" * named + "".join("r" if of.right and of.name != "score" else "l" for of in columns)
     caption = [escape_latex(f"{board.title}."), *map(escape_latex, board.sentences)]
@@ -52,7 +52,7 @@ def _rows(board: Leaderboard, columns: Sequence[str], *, named: bool) -> Iterato
         row = {"rank": "--" if of.rank is None else str(of.rank), "range": left.replace("-", "--"),
                "system": escape_latex(of.display_name) + "*" * of.late, "team": escape_latex(of.team),
                "score": score + (rf"\textsuperscript{{{beaten}}}" if beaten else ""),
-               "interval": _short(interval(of.ci_low, of.ci_high, board.decimals))}
+               "interval": _short(format_interval(of.ci_low, of.ci_high, board.decimals))}
         yield " & ".join([*([name_group(n)] if named else []), *(row[column] for column in columns)]) + r" \\"
 
 

@@ -15,9 +15,9 @@ from registry.boards import items as of_task
 from registry.boards.choose import select_pairs
 from registry.boards.leaderboard import SHARED_KEYS, Leaderboard
 from registry.errors import UnknownNameError
-from registry.query.schema import Thing
+from registry.query.schema import Relation
 from registry.reports.boards import board_table
-from registry.reports.columns import BOARD_KEYS, MESSAGE, PAIR_KEYS, board_schema, pairs_schema
+from registry.reports.columns import BOARD_KEYS, MESSAGE, PAIR_KEYS, make_board_schema, make_pairs_schema
 from registry.reports.items import item_table
 from registry.serve.answers import (
     AT,
@@ -270,13 +270,13 @@ SQL_PARAMETERS = (Parameter("q", "one SELECT or EXPLAIN; `$name` in it stands fo
                   Parameter("format", "as which; else what the header Accept asks for, else json", choices=FORMS))
 
 
-def description(things: Sequence[Thing]) -> Json:
+def description(things: Sequence[Relation]) -> Json:
     """The whole of it, from what any registry of this version holds."""
     schemas = {
         "task": _object(TASK_KEYS), "metric": _object(("id", "name", "better", "primary")),
-        "board": _object(BOARD_LIST_KEYS), "standing": board_schema(things)["items"],
-        "pair": pairs_schema(things)["items"], "submission": _object(SUBMISSION_KEYS), "item": _ANY, "output": _ANY,
-        "problem": _PROBLEM}
+        "board": _object(BOARD_LIST_KEYS), "standing": make_board_schema(things)["items"],
+        "pair": make_pairs_schema(things)["items"], "submission": _object(SUBMISSION_KEYS), "item": _ANY,
+        "output": _ANY, "problem": _PROBLEM}
     paths = {_CONVERTED.sub(r"{\1}", table.path): {"get": _of_table(table)} for table in TABLES}
     pages = {path: {"get": _of_page(path, about)} for path, about in PAGES.items()}
     return {

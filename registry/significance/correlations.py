@@ -24,7 +24,7 @@ from registry.messages import Message
 from registry.significance.base import Pair, Settings
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.matrix import Matrix
-from registry.significance.resampling.draws import BLOCK, blocks, draw_counts, swaps
+from registry.significance.resampling.draws import BLOCK, blocks, draw_counts, draw_permutations
 from registry.significance.units import midranks
 
 ROWS = 512  # items that are compared with all others at once
@@ -376,7 +376,7 @@ def _score_block(matrix: PairMatrix, seed: int, numbered: tuple[int, int]) -> Fl
 
 def swap_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settings,
                         use: Callable[[Floats], Used]) -> Iterator[Used]:
-    """Swap the standardized predictions of each pair in the units that `sum_swaps` draws.
+    """Swap the standardized predictions of each pair in the units that `sum_permutations` draws.
 
     Args:
         matrix: Matrix of all systems.
@@ -422,7 +422,7 @@ def _swapped_blocks(matrix: PairMatrix, pairs: Sequence[Pair], seed: int, use: C
         scores = matrix.prepare_swaps(pair)
         for some in _parts(len(draws), BLOCK):
             block = draws[some.start] // BLOCK
-            drawn = np.concatenate([bits for _, bits in swaps(matrix.n_units, block, seed)])
+            drawn = np.concatenate([bits for _, bits in draw_permutations(matrix.n_units, block, seed)])
             differences[some.start:some.stop, n] = _differences(matrix, scores, drawn[:, :len(some)].T)
     return use(differences)
 

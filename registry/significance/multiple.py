@@ -24,7 +24,7 @@ from registry.parallel.execution import Execution
 from registry.significance.base import Pair, Settings
 from registry.significance.correlations import PairMatrix, compute_unswapped, swap_differences
 from registry.significance.matrix import Matrix, additive
-from registry.significance.resampling.draws import sum_swaps
+from registry.significance.resampling.draws import sum_permutations
 from registry.significance.resampling.exceedances import TOLERANCE, SwappedPairs, tolerances
 from registry.significance.resampling.scores import score_resamples
 
@@ -441,10 +441,10 @@ def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, 
         blocks = swap_differences(matrix, pairs, settings, partial(_extremities, sides))
     elif kind == "permutation":
         swapped = partial(_swapped_extremities, SwappedPairs.of(additive(matrix), a, b), sides)
-        blocks = sum_swaps(matrix.statistics, settings, swapped)
+        blocks = sum_permutations(matrix.statistics, settings, swapped)
     else:
         blocks = recentre()
-    return Draws(_extremities(sides, difference), blocks, settings.resamples, tolerance, settings.execution.here)
+    return Draws(_extremities(sides, difference), blocks, settings.resamples, tolerance, settings.execution.local)
 
 
 def adjust_min_p(*of_boards: Draws) -> StepDown:

@@ -1,9 +1,9 @@
 """Planning: the power of a test of one pair, its type S and type M errors, and synthetic systems.
 
-A design is a test with everything that its power depends on, except the true difference and the number of units. The
-test is McNemar's exact test if units are right or wrong, and Student's if the score is a mean of units, both without
-draws; for other scores the design consists of the bootstrap's draws, shifted by the difference. Synthetic systems have
-declared accuracies and correlations, on items that are as hard as given ones.
+A design determines the power of a test, except for the true difference and the number of units. Binary units have
+McNemar's exact test, means of units have Student's test, and their power is computed without simulation. For other
+scores a design consists of resampled differences, shifted by the true difference. Synthetic systems have declared
+accuracies and correlations, on items with a given difficulty.
 """
 
 from __future__ import annotations
@@ -56,43 +56,43 @@ class Design:
     alpha: float
 
     @abstractmethod
-    def at(self, difference: float, units: int) -> Power:
+    def compute_power(self, difference: float, units: int) -> Power:
         """Return the power for a true `difference` (0 or more) on this number of units."""
 
-    def detectable(self, units: int, power: float) -> float:
-        """Return the smallest true difference that is detected with this power; nan if none is."""
+    def find_detectable(self, units: int, power: float) -> float:
+        """Return the smallest true difference that is detected with this power, or nan."""
         from scipy.optimize import brentq
 
-        def short(difference: float) -> float:
-            return self.at(difference, units).power - power
+        def excess(difference: float) -> float:
+            return self.compute_power(difference, units).power - power
 
-        if short(0.0) >= 0:
+        if excess(0.0) >= 0:
             return 0.0
-        most = self.largest
-        if math.isinf(most):
-            most = self.scale(units)
-            while short(most) < 0:
-                most *= 2
-        elif not short(most) >= 0:
+        upper = self.largest
+        if math.isinf(upper):
+            upper = self.standard_error(units)
+            while excess(upper) < 0:
+                upper *= 2
+        elif not excess(upper) >= 0:
             return math.nan
-        return float(brentq(short, 0.0, most, xtol=1e-9 * most))
+        return float(brentq(excess, 0.0, upper, xtol=1e-9 * upper))
 
-    def needed(self, difference: float, power: float) -> int | None:
+    def find_units(self, difference: float, power: float) -> int | None:
         """Return the smallest number of units that detects this true difference with this power; None above `MOST`.
 
-        The power of an exact test is not monotonic in the units; bisection finds a number that has the power while one
-        unit less has not.
+        The power of an exact test is not monotonic in the units. Bisection returns a number with sufficient power such
+        that one unit less is not sufficient.
         """
         if not 0 < difference <= self.largest:
             return None
         low, high = 1, 2
-        while not self.at(difference, high).power >= power:
+        while not self.compute_power(difference, high).power >= power:
             low, high = high, 2 * high
             if high > MOST:
                 return None
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if self.at(difference, middle).power >= power else (middle, high)
+            low, high = (low, middle) if self.compute_power(difference, middle).power >= power else (middle, high)
         return high
 
     @property
@@ -101,27 +101,28 @@ class Design:
         return math.inf
 
     @abstractmethod
-    def scale(self, units: int) -> float:
+    def standard_error(self, units: int) -> float:
         """Return the approximate standard error of the difference."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExactMcNemar(Design):
-    """McNemar's exact test, if only one system is right in a share `discordance` of the units.
+    """McNemar's exact test, if exactly one system is correct in a share `discordance` of the units.
 
-    The power is summed over all outcomes: the discordant units are binomial, and given their number those that favour
-    the better system are. With a difference above the discordance, all discordant units favour it.
+    The power is a sum over all outcomes. The number of discordant units is binomial, and so is, given that number, the
+    number of units that favour the better system. If the difference exceeds the discordance, all discordant units
+    favour the better system.
     """
 
     discordance: float
     largest = 1.0
 
-    def scale(self, units: int) -> float:
+    def standard_error(self, units: int) -> float:
         """Return the standard error of a small difference."""
         return math.sqrt(self.discordance / units)
 
-    def at(self, difference: float, units: int) -> Power:
-        """Sum over the numbers of discordant units that are not too unlikely (1e-13 on either side)."""
+    def compute_power(self, difference: float, units: int) -> Power:
+        """Sum over the likely numbers of discordant units, without tails of probability 1e-13."""
         return _mcnemar(units, max(self.discordance, difference), difference, self.alpha)
 
 
@@ -134,41 +135,41 @@ def _mcnemar(n: int, discordance: float, difference: float, alpha: float) -> Pow
     p = min(1.0, (1 + difference / discordance) / 2)
     m = np.arange(int(binom.ppf(1e-13, n, discordance)), int(binom.isf(1e-13, n, discordance)) + 1)
     weights = binom.pmf(m, n, discordance)
-    least = binom.isf(alpha / 2, m, 0.5) + 1  # the smallest significant count of the better system
-    above, below = binom.sf(least - 1, m, p), binom.cdf(m - least, m, p)
+    critical = binom.isf(alpha / 2, m, 0.5) + 1  # the smallest significant count of the better system
+    above, below = binom.sf(critical - 1, m, p), binom.cdf(m - critical, m, p)
     fewer = np.maximum(m - 1, 0)
-    means = (2 * p * binom.sf(least - 2, fewer, p) - above) + (below - 2 * p * binom.cdf(m - least - 1, fewer, p))
+    means = (2 * p * binom.sf(critical - 2, fewer, p) - above) + (below - 2 * p * binom.cdf(m - critical - 1, fewer, p))
     return Power.of(float(weights @ above), float(weights @ below), float(weights @ np.where(m > 0, m * means, 0)) / n,
                     difference)
 
 
 @dataclass(frozen=True, eq=False)
 class MatchedTDesign(Design):
-    """Student's test of the mean of normal differences between units, which have the standard deviation `deviation`."""
+    """Student's test of the mean of normal unit differences with the standard deviation `deviation`."""
 
     deviation: float
 
-    def scale(self, units: int) -> float:
+    def standard_error(self, units: int) -> float:
         return self.deviation / math.sqrt(units)
 
-    def at(self, difference: float, units: int) -> Power:
-        """Integrate over the estimated deviation; given this, the tails are normal."""
+    def compute_power(self, difference: float, units: int) -> Power:
+        """Integrate the normal tails over the distribution of the estimated deviation."""
         from scipy.special import gammaincinv, ndtr, stdtrit
 
         if units < 2 or not self.deviation:
             return Power(0.0, math.nan, math.nan)
         half = (units - 1) / 2
         levels, weights = quantile_levels()
-        shift, bar = difference / self.scale(units), float(stdtrit(units - 1, 1 - self.alpha / 2))
-        bars = bar * np.sqrt(gammaincinv(half, levels) / half)
-        above, below = ndtr(shift - bars), ndtr(-shift - bars)
-        sizes = shift * (above - below) + _density(bars - shift) + _density(bars + shift)
-        return Power.of(float(weights @ above), float(weights @ below), float(weights @ sizes) * self.scale(units),
-                        difference)
+        shift, critical = difference / self.standard_error(units), float(stdtrit(units - 1, 1 - self.alpha / 2))
+        thresholds = critical * np.sqrt(gammaincinv(half, levels) / half)
+        above, below = ndtr(shift - thresholds), ndtr(-shift - thresholds)
+        sizes = shift * (above - below) + _density(thresholds - shift) + _density(thresholds + shift)
+        size = float(weights @ sizes) * self.standard_error(units)
+        return Power.of(float(weights @ above), float(weights @ below), size, difference)
 
 
 def _density(z: Floats) -> Floats:
-    return np.asarray(np.exp(-np.clip(z, -40, 40) ** 2 / 2) / math.sqrt(2 * math.pi))  # 0 beyond
+    return np.asarray(np.exp(-np.clip(z, -40, 40) ** 2 / 2) / math.sqrt(2 * math.pi))
 
 
 class DrawnDesign(Design):
@@ -179,22 +180,24 @@ class DrawnDesign(Design):
     are scaled by the root of the ratio.
     """
 
-    def __init__(self, alpha: float, moves: Floats, units: int) -> None:
-        """Store the deviations d* - d of resampled differences, [draws], on this number of units."""
+    def __init__(self, alpha: float, deviations: Floats, units: int) -> None:
+        """Store the deviations d* - d of resampled differences, [resamples], on this number of units."""
         super().__init__(alpha)
-        both = np.sort(np.concatenate([moves, -moves]))  # a pair has no order: either system may be the better one
-        self._draws, self._sums, self._units = both, np.concatenate([[0.0], np.cumsum(both)]), units
-        self._bar = float(np.quantile(np.abs(moves), 1 - alpha, method="higher"))
+        # Both signs, because either system of a pair may be the better one.
+        self._deviations = np.sort(np.concatenate([deviations, -deviations]))
+        self._sums = np.concatenate([[0.0], np.cumsum(self._deviations)])
+        self._units = units
+        self._critical = float(np.quantile(np.abs(deviations), 1 - alpha, method="higher"))
 
-    def scale(self, units: int) -> float:
-        return float(np.std(self._draws)) * math.sqrt(self._units / units)
+    def standard_error(self, units: int) -> float:
+        return float(np.std(self._deviations)) * math.sqrt(self._units / units)
 
-    def at(self, difference: float, units: int) -> Power:
-        """Count the shifted deviations above the critical value."""
+    def compute_power(self, difference: float, units: int) -> Power:
+        """Count the shifted deviations that exceed the critical value."""
         factor = math.sqrt(self._units / units)
-        shift, n = difference / factor, len(self._draws)
-        above = int(np.searchsorted(self._draws, self._bar - shift, side="left"))
-        below = int(np.searchsorted(self._draws, -self._bar - shift, side="right"))
+        shift, n = difference / factor, len(self._deviations)
+        above = int(np.searchsorted(self._deviations, self._critical - shift, side="left"))
+        below = int(np.searchsorted(self._deviations, -self._critical - shift, side="right"))
         sizes = (self._sums[n] - self._sums[above] + (n - above) * shift) - (self._sums[below] + below * shift)
         return Power.of((n - above) / n, below / n, factor * float(sizes) / n, difference)
 
@@ -217,12 +220,12 @@ def compute_discordance(first: float, second: float, correlation: float) -> floa
 
 @lru_cache(maxsize=4096)
 def solve_latent_correlation(first: float, second: float, correlation: float) -> float:
-    """Return the correlation of two normal variables whose excesses over thresholds have given rates and correlation.
+    """Return the correlation of two normal variables from the correlation of their dichotomized values.
 
     Args:
-        first: The rate at which the first variable exceeds its threshold.
-        second: The rate of the second variable.
-        correlation: The phi coefficient of the 2 x 2 table of excesses.
+        first: Probability that the first variable exceeds its threshold.
+        second: Probability that the second variable exceeds its threshold.
+        correlation: Phi coefficient of the two exceedances.
 
     Raises:
         InputError: No two variables of these rates have this correlation.
@@ -233,17 +236,17 @@ def solve_latent_correlation(first: float, second: float, correlation: float) ->
     spread = math.sqrt(first * (1 - first) * second * (1 - second))
     both = first * second + correlation * spread
     low, high = max(0.0, first + second - 1), min(first, second)
-    bars = float(ndtri(first)), float(ndtri(second))
+    thresholds = float(ndtri(first)), float(ndtri(second))
 
-    def over(rho: float) -> float:
-        return _both_below(*bars, rho) - both
+    def excess(rho: float) -> float:
+        return _both_below(*thresholds, rho) - both
 
-    most = 1 - 1e-12
-    if not low < both < high or not over(-most) < 0 < over(most):  # the latter: too near an end for rounding
+    limit = 1 - 1e-12  # closer to 1, rounding errors dominate
+    if not low < both < high or not excess(-limit) < 0 < excess(limit):
         raise InputError(f"systems that get {first:g} and {second:g} right have a correlation between "
                          f"{(low - first * second) / spread:.2f} and {(high - first * second) / spread:.2f}, not "
                          f"{correlation:g}")
-    return float(brentq(over, -most, most, xtol=1e-12))
+    return float(brentq(excess, -limit, limit, xtol=1e-12))
 
 
 def _both_below(h: float, k: float, rho: float) -> float:
@@ -261,19 +264,20 @@ def _both_below(h: float, k: float, rho: float) -> float:
     return float(ndtr(h) * ndtr(k) + end / 2 * (weights @ inside) / (2 * math.pi))
 
 
-def draw_correct(rates: Floats, correlations: Floats, ease: Floats, seed: int, taken: Ints | None = None) -> Flags:
+def draw_correct(rates: Floats, correlations: Floats, ease: Floats, seed: int,
+                 selection: Ints | None = None) -> Flags:
     """Draw the items that synthetic systems get right, [items, systems].
 
-    A system is right in an item if a normal variable exceeds a threshold; the variables of systems are correlated (a
-    Gaussian copula). The mean of an item's variables is how easy the item is: scaled to variance 1, it is the normal
-    score of the item's rank among the given ones, and the rest is drawn.
+    A system gets an item right if a normal variable exceeds a threshold; the variables of systems are correlated (a
+    Gaussian copula). The mean of an item's variables represents its ease: scaled to variance 1, it is the normal score
+    of the item's rank. The rest is simulated.
 
     Args:
-        rates: The accuracy of each system, [systems], between 0 and 1.
-        correlations: The correlations of systems over items, [systems, systems]; the upper triangle is used.
-        ease: How easy each given item is, [given items]; only the order counts, and ties are broken at random.
-        seed: The seed of the draws.
-        taken: The places of the given items in the test set, [items], with repetitions; None: each item once.
+        rates: Accuracy of each system, between 0 and 1, [systems].
+        correlations: Correlations of systems over items, [systems, systems]; the upper triangle is used.
+        ease: Ease of each item, [items]; only the order counts, and ties are broken at random.
+        seed: Seed of the random numbers.
+        selection: Indices of the items of the test set, possibly repeated, [selected items]; None for each item once.
 
     Raises:
         InputError: No systems of these rates have these correlations.
@@ -285,15 +289,15 @@ def draw_correct(rates: Floats, correlations: Floats, ease: Floats, seed: int, t
         latent[a, b] = latent[b, a] = solve_latent_correlation(
             float(rates[a]), float(rates[b]), float(correlations[a, b]))
     if np.linalg.eigvalsh(latent).min() <= _SINGULAR:
-        raise InputError(f"{len(rates)} systems of these rates cannot have these correlations all at once: where two "
-                         "go with a third, they go with each other; take higher ones, or ones that are nearer to each "
-                         "other")
+        raise InputError(f"{len(rates)} systems of these rates cannot have these correlations together: the "
+                         "correlation matrix is not positive definite; set higher or more similar correlations")
     rng = np.random.Generator(stream(seed, OUTPUTS))
-    given = len(ease)
-    taken = np.arange(given) if taken is None else taken
-    drawn = rng.standard_normal((len(taken), len(rates))) @ np.linalg.cholesky(latent).T
-    places = np.empty(given)
-    places[np.lexsort((rng.random(given), ease))] = np.arange(given)
+    n_items = len(ease)
+    selection = np.arange(n_items) if selection is None else selection
+    variables = rng.standard_normal((len(selection), len(rates))) @ np.linalg.cholesky(latent).T
+    ranks = np.empty(n_items)
+    ranks[np.lexsort((rng.random(n_items), ease))] = np.arange(n_items)
     scale = math.sqrt(float(latent.sum()))
-    common = ndtri((places[taken] + 0.5) / given) - drawn.sum(axis=1) / scale  # the rest of the item's mean
-    return np.asarray(drawn + common[:, None] * (latent.sum(axis=0) / scale) > ndtri(1 - rates))
+    # Replaces the simulated mean of each item by its normal score.
+    shift = ndtri((ranks[selection] + 0.5) / n_items) - variables.sum(axis=1) / scale
+    return np.asarray(variables + shift[:, None] * (latent.sum(axis=0) / scale) > ndtri(1 - rates))

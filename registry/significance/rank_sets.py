@@ -1,8 +1,8 @@
 """Simultaneous bounds of ranks, and the corrected score of the best system.
 
-`bound_ranks` bounds the ranks of all systems by joint draws of all differences (`Bootstrapped`, `Flipped`), and
-`bound_ranks_by_tests` by p-values. `correct_winner` corrects the best score for its selection. All of them start from
-`Influences`: the influence of every unit on every score.
+`compute_rank_sets` bounds the ranks of all systems by joint resamples of all differences (`Bootstrapped`, `Flipped`),
+and `compute_rank_sets_by_tests` by p-values. `correct_winner` corrects the best score for its selection. Resamples and
+corrections use `Influences`: the influence of every unit on every score.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ from registry.significance.resampling.draws import (
     draw_counts,
     group_by_stratum,
     stream,
-    sum_swaps,
+    sum_permutations,
 )
 from registry.significance.resampling.exceedances import TOLERANCE
 from registry.significance.resampling.scores import score_without_runs
 
-RANK_DRAWS = 1000  # as many as csranks draws
-# the smallest numbers of units for which rank sets held in simulation (docs/validity.md)
+RANK_DRAWS = 1000  # resamples, as in csranks
+# smallest numbers of units for which rank sets hold in simulation (docs/validity.md)
 LEAST_UNITS = {"bootstrap": 20, "flips": 50, "holm": 0}
 
-_ROUNDING = 1e-13  # of a score without one unit, relative to the largest score
+_ROUNDING = 1e-13  # rounding error of a score without one unit, relative to the largest score
 _NEAR = 1e-4  # relative to the squares of two systems: smaller squares of their difference are summed directly
-_PAIRS = 2**10  # such pairs at a time
-_STILL = 1e-5  # relative to the observed square: an error with a smaller square does not vary in a draw
-_UNITS = 2**11  # units whose squares are multiplied at once
-_CLEAR = 5.0  # standard errors of a difference that needs no count of units
-_TIED = 1e-5  # relative to a statistic: squared errors are summed in single precision
-_COLUMNS = 2**10  # pairs whose errors are drawn at once
-_KEPT = 2**22  # maxima over groups of pairs
-_BETA = 0.1  # the share of alpha for errors of the interval for all systems (Andrews et al. 2024, section 5)
-_HALVINGS = 60
+_PAIRS_PER_BLOCK = 2**10  # of such pairs
+_CONSTANT = 1e-5  # relative to the observed square: below it, an error does not vary in a resample
+_UNITS_PER_BLOCK = 2**11  # units whose squares are multiplied together
+_CLEAR = 5.0  # standard errors; units of larger differences are not counted
+_TIED = 1e-5  # relative to a statistic, because squared errors are summed in single precision
+_PAIRS_PER_ROW_BLOCK = 2**10  # pairs whose errors are computed together
+_MAX_MAXIMA = 2**22  # stored maxima over groups of pairs
+_BETA = 0.1  # share of alpha for the interval of all systems (Andrews et al. 2024, section 5)
+_BISECTIONS = 60
 _TIED_SCORE = 1e-9  # relative to the best score, and to 1 for slopes
 
 
@@ -56,125 +56,124 @@ _TIED_SCORE = 1e-9  # relative to the best score, and to 1 for slopes
 class Influences:
     """Scores of systems, and the influence of every unit on them.
 
-    The score in a resample is the observed one plus the influences of the drawn units, up to terms of second order. So
-    all metrics are means for this purpose, and one resample gives the difference of every pair and its standard error.
+    The score of a resample is the observed score plus the influences of the resampled units, to first order. So every
+    metric is treated as a mean, and one resample yields all differences and their standard errors.
 
     Attributes:
-        scores: [systems]; higher is better, so scores are negated if lower is better.
-        of_units: [units, systems]; the influences of a system add up to 0.
-        strata: [units], the stratum within which each unit is resampled, numbered from 0; None for one stratum.
-        runs: [systems], the part of random runs in the squared standard error; 0 if runs are fixed.
-        n_runs: [systems], the number of random runs.
+        scores: Higher is better: scores are negated if lower is better, [systems].
+        values: Influences, which add up to 0 for each system, [units, systems].
+        strata: Stratum in which each unit is resampled, numbered from 0, [units]; None for one stratum.
+        runs: Contribution of random runs to the squared standard error; 0 if runs are fixed, [systems].
+        n_runs: Number of random runs, [systems].
     """
 
     scores: Floats
-    of_units: Floats
+    values: Floats
     strata: Ints | None
     runs: Floats
     n_runs: Ints
 
     @classmethod
     def of(cls, matrix: Matrix) -> Influences:
-        """Leave out each unit in turn (the jackknife; Efron and Tibshirani 1993, chapter 11), and each random run.
+        """Compute the jackknife over units (Efron and Tibshirani 1993, chapter 11) and over random runs.
 
-        A score that is undefined without some unit leaves the system with influences that are nan.
+        The influences of a system are nan if its score is undefined without one of the units.
         """
         matrix = matrix.by_unit
         sign, n = -1.0 if matrix.lower_is_better else 1.0, matrix.n_units
         without = matrix.jackknife()
         influences = sign * (n - 1) / n * (without.mean(axis=0) - without)
         runs, n_runs = np.zeros(len(matrix.observed)), np.zeros(len(matrix.observed), dtype=np.int64)
-        for system, of_runs in enumerate(score_without_runs(matrix)):
-            runs[system], n_runs[system] = (len(of_runs) - 1) * of_runs.var(), len(of_runs)
+        for system, scores in enumerate(score_without_runs(matrix)):
+            runs[system], n_runs[system] = (len(scores) - 1) * scores.var(), len(scores)
         return cls(sign * matrix.observed, influences, matrix.unit_strata, runs, n_runs)
 
     @property
     def n_units(self) -> int:
-        """The number of units."""
-        return len(self.of_units)
+        """Number of units."""
+        return len(self.values)
 
     @cached_property
     def are_defined(self) -> Flags:
-        """Systems with a score and influences of all units, [systems]."""
-        return np.isfinite(self.scores) & np.isfinite(self.of_units).all(axis=0) & np.isfinite(self.runs)
+        """Whether each system has a score and all influences, [systems]."""
+        return np.isfinite(self.scores) & np.isfinite(self.values).all(axis=0) & np.isfinite(self.runs)
 
     @property
     def defined(self) -> Influences:
-        """The influences of defined systems alone."""
+        """Influences of defined systems only."""
         chosen = self.are_defined
-        return replace(self, scores=self.scores[chosen], of_units=np.ascontiguousarray(self.of_units[:, chosen]),
+        return replace(self, scores=self.scores[chosen], values=np.ascontiguousarray(self.values[:, chosen]),
                        runs=self.runs[chosen], n_runs=self.n_runs[chosen])
 
     @cached_property
     def differences(self) -> Floats:
-        """The observed differences, [systems, systems]: positive if the first is better."""
+        """Observed differences, [systems, systems]; positive if the first system is better."""
         return self.scores[:, None] - self.scores
 
     @cached_property
     def tolerance(self) -> float:
-        """The largest difference by rounding alone."""
+        """Largest difference that can be a rounding error."""
         return TOLERANCE * float(np.abs(self.scores).max(initial=0))
 
     @cached_property
     def are_equal(self) -> Flags:
-        """Systems that differ neither in their scores nor in any unit, [systems, systems]."""
+        """Whether two systems have the same score and the same influences, [systems, systems]."""
         return np.asarray((self.squares == 0) & (np.abs(self.differences) <= self.tolerance))
 
     @cached_property
-    def of_strata(self) -> list[Ints]:
-        """The units of each stratum."""
+    def units_by_stratum(self) -> list[Ints]:
+        """Units of each stratum."""
         return [units for _, units in group_by_stratum(self.strata, self.n_units)]
 
     @cached_property
     def squares(self) -> Floats:
-        """The sum of the squared differences of two systems' influences, [systems, systems]; 0 if none varies."""
-        products = self.of_units.T @ self.of_units
-        own = np.diag(products)
-        squares = own[:, None] + own - 2 * products
-        near_a, near_b = np.nonzero(squares < _NEAR * (own[:, None] + own))  # digits cancel
-        for at in range(0, len(near_a), _PAIRS):
-            a, b = near_a[at:at + _PAIRS], near_b[at:at + _PAIRS]
-            squares[a, b] = np.square(self.of_units[:, a] - self.of_units[:, b]).sum(axis=0)
+        """Sums of the squared differences of two systems' influences, [systems, systems]; 0 if they are constant."""
+        products = self.values.T @ self.values
+        norms = np.diag(products)
+        squares = norms[:, None] + norms - 2 * products
+        near_a, near_b = np.nonzero(squares < _NEAR * (norms[:, None] + norms))  # cancellation
+        for start in range(0, len(near_a), _PAIRS_PER_BLOCK):
+            a, b = near_a[start:start + _PAIRS_PER_BLOCK], near_b[start:start + _PAIRS_PER_BLOCK]
+            squares[a, b] = np.square(self.values[:, a] - self.values[:, b]).sum(axis=0)
         largest = float(np.abs(self.scores).max(initial=0))
         return np.where(squares > self.n_units * (_ROUNDING * largest) ** 2, squares, 0.0)
 
     @cached_property
     def centred_squares(self) -> Floats:
-        """The same about the mean of each stratum."""
+        """`squares` about the mean of each stratum, [systems, systems]."""
         squares = self.squares.copy()
-        for units in self.of_strata:
-            sums = self.of_units[units].sum(axis=0)
+        for units in self.units_by_stratum:
+            sums = self.values[units].sum(axis=0)
             squares -= (sums[:, None] - sums) ** 2 / len(units)
         return np.where(squares > _ROUNDING * self.squares, squares, 0.0)
 
-    def covariances_of(self, system: int) -> Floats:
-        """Return the covariances of all scores with one system's, [systems]; its own is its variance, with runs."""
+    def compute_covariances(self, system: int) -> Floats:
+        """Return the covariances of all scores with the score of one system, [systems]."""
         covariances = np.zeros(len(self.scores))
-        for units in self.of_strata:
-            centred = self.of_units[units, system] - self.of_units[units, system].mean()
-            covariances += centred @ self.of_units[units]
+        for units in self.units_by_stratum:
+            centred = self.values[units, system] - self.values[units, system].mean()
+            covariances += centred @ self.values[units]
         covariances[system] += self.runs[system]
         return covariances
 
-    def steps_to(self, system: int) -> Floats:
-        """Return the smallest part of one unit in each difference to a system, [systems]; 0 if all are 0."""
-        apart = np.abs(self.of_units - self.of_units[:, [system]] + (self.scores - self.scores[system]) / self.n_units)
-        apart[apart <= _ROUNDING * max(1.0, float(np.abs(self.scores).max(initial=0)))] = np.inf
-        least: Floats = apart.min(axis=0)
-        return np.where(np.isfinite(least), least, 0.0)
+    def find_steps(self, system: int) -> Floats:
+        """Return the smallest nonzero contribution of a unit to each difference to a system, [systems]."""
+        sizes = np.abs(self.values - self.values[:, [system]] + (self.scores - self.scores[system]) / self.n_units)
+        sizes[sizes <= _ROUNDING * max(1.0, float(np.abs(self.scores).max(initial=0)))] = np.inf
+        steps: Floats = sizes.min(axis=0)
+        return np.where(np.isfinite(steps), steps, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class JointErrors(ABC):
-    """Errors of all differences in the same draws, in units of their own standard errors.
+    """Studentized errors of all differences in the same resamples.
 
-    The standard error is estimated again in every draw, as it is in the test set: the largest error often has a
-    standard error that is small by chance, in draws as in truth. With fixed standard errors rank sets fail too often
-    (Hall 1992, section 3.6; docs/limits.md).
+    The standard error is estimated in every resample, because the largest error often has a standard error that is
+    small by chance. With fixed standard errors rank sets fail too often (Hall 1992, section 3.6; docs/limits.md).
 
     Attributes:
-        influences: Of the units on the scores, all of them defined.
-        settings: The number of draws, their seed, and the execution with its memory.
+        influences: Defined influences.
+        settings: Number of resamples, seed, and execution with its memory.
     """
 
     influences: Influences
@@ -183,40 +182,39 @@ class JointErrors(ABC):
     @cached_property
     @abstractmethod
     def squared_errors(self) -> Floats:
-        """The squared standard error of every observed difference, [systems, systems]; 0 if it cannot vary."""
+        """Squared standard errors of the observed differences, [systems, systems]; 0 for constant differences."""
 
     @abstractmethod
     def prepare(self) -> None:
-        """Draw the arrays that all rows share."""
+        """Compute the arrays that all rows share."""
 
     @abstractmethod
-    def rows(self, systems: slice) -> Floats:
-        """Return the errors of the differences of some systems to all others, [draws, some systems, systems].
+    def compute_rows(self, systems: slice) -> Floats:
+        """Return studentized errors of the differences of some systems to all, [resamples, some systems, systems].
 
-        They are in units of the draw's standard error, and 0 if nothing varies in the draw: systems that differ in no
-        unit are never distinguished, so such a draw is no error.
+        An error is 0 if the difference does not vary in the resample.
         """
 
     @cached_property
     def observed(self) -> Floats:
-        """The observed differences in units of their standard errors, [systems, systems]; 0 if none varies."""
+        """Observed differences divided by their standard errors, [systems, systems]; 0 for constant differences."""
         squared = self.squared_errors
         return np.divide(self.influences.differences, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
 
-    def _studentized(self, systems: slice, moved: Floats, squared: Floats) -> Floats:
-        """Divide `moved` by the root of `squared`, [draws, some systems, systems] each, if that varies."""
-        in_truth = self.squared_errors[systems]
-        varies = (squared > _STILL * in_truth) & (in_truth > 0)
+    def _studentize(self, systems: slice, errors: Floats, squared: Floats) -> Floats:
+        """Divide errors by the root of their squared standard errors, [resamples, some systems, systems] each."""
+        observed = self.squared_errors[systems]
+        varies = (squared > _CONSTANT * observed) & (observed > 0)
         np.sqrt(squared, out=squared, where=varies)
-        return np.divide(moved, squared, out=np.zeros_like(moved), where=varies)
+        return np.divide(errors, squared, out=np.zeros_like(errors), where=varies)
 
 
 @dataclass(frozen=True, eq=False)
 class Bootstrapped(JointErrors):
-    """Errors in resamples of the units, within their strata, and of random runs.
+    """Errors in bootstrap resamples of the units within strata, and of random runs.
 
-    Few runs cannot be resampled. Their part is drawn from a normal distribution, and its variance from that of the
-    estimate (chi-squared with one degree of freedom less than runs).
+    Few runs cannot be resampled. Their contribution is simulated by a normal distribution, and their variance by a
+    chi-squared distribution with one degree of freedom less than runs.
     """
 
     @cached_property
@@ -227,70 +225,71 @@ class Bootstrapped(JointErrors):
         return squares
 
     def prepare(self) -> None:
-        _ = self._counts, self._sums, self._of_runs
+        _ = self._counts, self._sums, self._run_errors
 
-    def rows(self, systems: slice) -> Floats:
-        of_units = self.influences.of_units
-        n, some = of_units.shape[1], len(range(*systems.indices(of_units.shape[1])))
-        unit = float(np.abs(of_units).max()) or 1.0  # single precision is enough for squares that do not underflow
-        single = np.zeros((self.settings.resamples, some * n), dtype=np.float32)
-        for at in range(0, len(of_units), _UNITS):
-            part = (of_units[at:at + _UNITS] / unit).astype(np.float32)
-            apart = part[:, systems, None] - part[:, None, :]
-            single += self._counts[:, at:at + _UNITS].astype(np.float32) @ np.square(apart).reshape(len(part), -1)
-        squared = single.reshape(-1, some, n) * np.float64(unit**2)
-        moved = np.zeros_like(squared)
-        for sums, units in zip(self._sums, self.influences.of_strata, strict=True):
-            of_stratum = sums[:, systems, None] - sums[:, None, :]
-            centre = of_units[units].sum(axis=0)
-            moved += of_stratum - (centre[systems, None] - centre)
-            squared -= np.square(of_stratum, out=of_stratum) / len(units)
-        if self._of_runs is not None:
-            by_runs, of_estimate = self._of_runs
-            moved += by_runs[:, systems, None] - by_runs[:, None, :]
-            squared += of_estimate[:, systems, None] + of_estimate[:, None, :]
-        return self._studentized(systems, moved, squared)
+    def compute_rows(self, systems: slice) -> Floats:
+        values = self.influences.values
+        n, n_rows = values.shape[1], len(range(*systems.indices(values.shape[1])))
+        scale = float(np.abs(values).max()) or 1.0  # prevents underflow of squares in single precision
+        single = np.zeros((self.settings.resamples, n_rows * n), dtype=np.float32)
+        for start in range(0, len(values), _UNITS_PER_BLOCK):
+            block = (values[start:start + _UNITS_PER_BLOCK] / scale).astype(np.float32)
+            differences = block[:, systems, None] - block[:, None, :]
+            counts = self._counts[:, start:start + _UNITS_PER_BLOCK].astype(np.float32)
+            single += counts @ np.square(differences).reshape(len(block), -1)
+        squared = single.reshape(-1, n_rows, n) * np.float64(scale**2)
+        errors = np.zeros_like(squared)
+        for sums, units in zip(self._sums, self.influences.units_by_stratum, strict=True):
+            stratum_errors = sums[:, systems, None] - sums[:, None, :]
+            centre = values[units].sum(axis=0)
+            errors += stratum_errors - (centre[systems, None] - centre)
+            squared -= np.square(stratum_errors, out=stratum_errors) / len(units)
+        if self._run_errors is not None:
+            run_errors, run_variances = self._run_errors
+            errors += run_errors[:, systems, None] - run_errors[:, None, :]
+            squared += run_variances[:, systems, None] + run_variances[:, None, :]
+        return self._studentize(systems, errors, squared)
 
     @cached_property
     def _counts(self) -> NDArray[np.uint8]:
-        """The count of every unit in each draw, [draws, units]."""
-        of, draws = self.influences, self.settings.resamples
-        counts = make_array((draws, of.n_units), self.settings.execution.memory // 4, np.uint8)
-        drawn = self.settings.execution.here.map(
-            partial(draw_counts, of.strata, of.n_units, self.settings.seed), blocks(draws))
-        for at, of_block in zip(range(0, draws, BLOCK), drawn, strict=True):
-            counts[at:at + BLOCK] = of_block
+        """Counts of every unit, [resamples, units]."""
+        influences, resamples = self.influences, self.settings.resamples
+        counts = make_array((resamples, influences.n_units), self.settings.execution.memory // 4, np.uint8)
+        counts_by_block = self.settings.execution.local.map(
+            partial(draw_counts, influences.strata, influences.n_units, self.settings.seed), blocks(resamples))
+        for start, block_counts in zip(range(0, resamples, BLOCK), counts_by_block, strict=True):
+            counts[start:start + BLOCK] = block_counts
         return counts
 
     @cached_property
     def _sums(self) -> list[Floats]:
-        """The sums of the influences of each stratum's units, [draws, systems] each."""
+        """Sums of the influences in each stratum, [resamples, systems] each."""
         return [np.concatenate([
-            self._counts[at:at + BLOCK][:, units].astype(np.float64) @ self.influences.of_units[units]
-            for at in range(0, self.settings.resamples, BLOCK)]) for units in self.influences.of_strata]
+            self._counts[start:start + BLOCK][:, units].astype(np.float64) @ self.influences.values[units]
+            for start in range(0, self.settings.resamples, BLOCK)]) for units in self.influences.units_by_stratum]
 
     @cached_property
-    def _of_runs(self) -> tuple[Floats, Floats] | None:
-        """The part of runs in each system's error, and in its squared error, [draws, systems] each."""
-        of = self.influences
-        if not of.n_runs.any():
+    def _run_errors(self) -> tuple[Floats, Floats] | None:
+        """Contributions of runs to the errors and to their squared standard errors, [resamples, systems] each."""
+        influences = self.influences
+        if not influences.n_runs.any():
             return None
-        order = np.lexsort((of.runs, of.scores))  # draws do not depend on the order of systems
+        order = np.lexsort((influences.runs, influences.scores))  # independent of the order of systems
         normal, variance = np.zeros((2, self.settings.resamples, len(order)))
-        for place, system in enumerate(order.tolist()):
-            rng = np.random.Generator(stream(self.settings.seed, RUNS, place))
-            degrees = int(of.n_runs[system]) - 1
+        for n, system in enumerate(order.tolist()):
+            rng = np.random.Generator(stream(self.settings.seed, RUNS, n))
+            degrees = int(influences.n_runs[system]) - 1
             normal[:, system] = rng.standard_normal(self.settings.resamples)
             variance[:, system] = rng.chisquare(degrees, self.settings.resamples) / degrees
-        return normal * np.sqrt(of.runs), variance * of.runs
+        return normal * np.sqrt(influences.runs), variance * influences.runs
 
 
 @dataclass(frozen=True, eq=False)
 class Flipped(JointErrors):
-    """Errors if the two systems of every difference are swapped in random units, the same units in all pairs.
+    """Errors if the signs of unit differences are flipped in random units, the same units for all pairs.
 
-    For two systems and a mean of units this is the studentized permutation test. It is exact for each pair whose unit
-    differences are symmetric; for several pairs together it holds in the limit of many units. Strata are ignored.
+    For two systems and a mean of units this is the studentized permutation test. It is exact for a pair with symmetric
+    unit differences, and asymptotically valid for several pairs together. Strata are ignored.
     """
 
     @cached_property
@@ -299,44 +298,45 @@ class Flipped(JointErrors):
 
     @cached_property
     def _all_squares(self) -> Floats:
-        """The sums of the squared unit differences about 0."""
+        """Sums of the squared unit differences about 0, [systems, systems]."""
         return self.influences.squares + np.square(self.influences.differences) / self.influences.n_units
 
     def prepare(self) -> None:
         _ = self._sums, self._all_squares
 
-    def rows(self, systems: slice) -> Floats:
-        moved = self._sums[:, systems, None] - self._sums[:, None, :]
-        return self._studentized(systems, moved, self._all_squares[systems] - moved**2 / self.influences.n_units)
+    def compute_rows(self, systems: slice) -> Floats:
+        errors = self._sums[:, systems, None] - self._sums[:, None, :]
+        return self._studentize(systems, errors, self._all_squares[systems] - errors**2 / self.influences.n_units)
 
     @cached_property
     def _sums(self) -> Floats:
-        """The sums of all units after some have changed sign, [draws, systems]."""
-        of, settings = self.influences, self.settings
-        statistics = (of.of_units + of.scores / of.n_units)[:, :, None]
-        swapped = np.concatenate(list(sum_swaps(
-            statistics, replace(settings, execution=settings.execution.here), np.asarray)))[:, :, 0]
-        return np.asarray(of.scores - 2 * swapped)
+        """Sums of all units after sign flips, [permutations, systems]."""
+        influences, settings = self.influences, self.settings
+        statistics = (influences.values + influences.scores / influences.n_units)[:, :, None]
+        flipped = np.concatenate(list(sum_permutations(
+            statistics, replace(settings, execution=settings.execution.local), np.asarray)))[:, :, 0]
+        return np.asarray(influences.scores - 2 * flipped)
 
 
-DRAWS: dict[str, type[JointErrors]] = {"bootstrap": Bootstrapped, "flips": Flipped}
+JOINT_ERRORS: dict[str, type[JointErrors]] = {"bootstrap": Bootstrapped, "flips": Flipped}
+
 
 @dataclass(frozen=True, eq=False)
 class RankSets:
-    """Possible ranks of systems, each statement at level 1 - alpha; the best has rank 1.
+    """Confidence sets of ranks, each statement at level 1 - alpha; the best system has rank 1.
 
     Attributes:
-        low, high: [systems]; the ranks of all systems at once. The set of a system contains every rank that it shares
-            with truly equal systems: 1 + the number of truly better ones, to n less that of the truly worse ones. All
-            systems that are truly among the best t, ties included, have a `low` of t or less.
-        marginal_low, marginal_high: [systems]; the same for each system by itself.
-        wins: [systems, systems]; `wins[a, b]` says that a is better than b, all of them at once.
-        possible: [systems]; whether the system may be the best. A given system that is truly the best is among these;
-            all systems that are truly best together are among those with a `low` of 1.
-        lead_low, lead_high: [systems]; bounds of the difference to the best of the other systems, positive if the
-            system is better, all of them at once if one system is truly the best (Hsu 1984). They are constrained to
-            include 0: [0, high] means that the system is the best, [low, 0] that it is not better than the best of the
-            others. nan if they are unknown.
+        low, high: Simultaneous bounds of all ranks, [systems]. A tied system has all ranks of the tie: from 1 + the
+            number of better systems to n - the number of worse systems. All systems that are truly among the best t,
+            ties included, have a `low` of t or less.
+        marginal_low, marginal_high: Bounds of the rank of each system separately, [systems].
+        wins: Whether the first system is significantly better than the second, simultaneously, [systems, systems].
+        possible: Whether the system may be the best, [systems]. This includes a system that is truly the best with
+            probability 1 - alpha. If several systems are tied for the best, those with a `low` of 1 include all.
+        lead_low, lead_high: Bounds of the difference to the best of the other systems, positive if the system is
+            better, [systems]. They hold simultaneously if one system is truly the best (Hsu 1984), and always include
+            0: [0, high] means that the system is the best, and [low, 0] that it is not better than the best other
+            system. nan if they are unknown.
     """
 
     low: Ints
@@ -350,29 +350,32 @@ class RankSets:
 
     @classmethod
     def of(cls, wins: Flags, marginal_wins: Flags, marginal_losses: Flags, possible: Flags, leads: Floats) -> RankSets:
-        """Combine decisions over all pairs, and over the pairs of each system by itself ([system, other])."""
+        """Combine decisions over all pairs, and over the pairs of each system separately ([system, other])."""
         n = len(wins)
         return cls(1 + wins.sum(axis=0), n - wins.sum(axis=1), 1 + marginal_losses.sum(axis=1),
                    n - marginal_wins.sum(axis=1), wins, possible, *leads)
 
 
-def bound_ranks(matrix: Matrix, settings: Settings, *, alpha: float = 0.05, method: str = "bootstrap") -> RankSets:
-    """Bound the ranks of all systems by draws of the differences' errors.
+def compute_rank_sets(matrix: Matrix, settings: Settings, *, alpha: float = 0.05,
+                      method: str = "bootstrap") -> RankSets:
+    """Compute simultaneous rank sets from resampled errors of all differences.
 
-    The largest error over all ordered pairs, each in units of its own standard error, bounds all differences at once.
-    Significant pairs are removed, and the rest is tested again until no pair is found (Mogstad, Romano, Shaikh and
-    Wilhelm 2024, "Inference for ranks with applications to mobility across neighbourhoods and academic achievement
-    across countries", Review of Economic Studies 91; Romano and Wolf 2005). The rank of a system is then at least 1 +
-    the number of significantly better systems, and at most the number of systems less that of the worse ones.
+    The largest studentized error over all ordered pairs bounds all differences simultaneously. Significant pairs are
+    removed, and the remaining pairs are tested again until no pair is significant (Mogstad et al. 2024; Romano and Wolf
+    2005). The smallest rank of a system is 1 + the number of significantly better systems. The largest rank is the
+    number of systems minus the number of significantly worse ones.
 
-    A system without a score, or without one when some unit is left out, neither wins nor loses: it may have every rank,
-    and be the best. Systems that differ in no unit, or by the same in each, are never distinguished.
+    Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across neighbourhoods
+    and academic achievement across countries", Review of Economic Studies 91.
+
+    A system whose score, or jackknife, is undefined neither wins nor loses: it may have every rank, and be the best.
+    Systems with constant differences over all units are never distinguished.
 
     Args:
         matrix: By item or by unit.
-        settings: The number of draws, their seed, and the execution.
-        alpha: 1 - the level, below 1/2.
-        method: One of `DRAWS`.
+        settings: Number of resamples, seed, and execution.
+        alpha: 1 - confidence, below 1/2.
+        method: One of `JOINT_ERRORS`.
     """
     influences = Influences.of(matrix)
     defined = np.flatnonzero(influences.are_defined)
@@ -380,27 +383,27 @@ def bound_ranks(matrix: Matrix, settings: Settings, *, alpha: float = 0.05, meth
     wins, marginal_wins, marginal_losses = np.zeros((3, n, n), dtype=bool)
     possible, leads = np.ones(n, dtype=bool), np.full((2, n), np.nan)
     if len(defined) > 1:
-        errors = DRAWS[method](influences.defined, settings)
+        errors = JOINT_ERRORS[method](influences.defined, settings)
         square = np.ix_(defined, defined)
         wins[square], marginal_wins[square], marginal_losses[square], margins = _decide(
             errors, alpha, _count_differing(matrix.by_unit, errors, defined))
-        leads[:, defined], possible[defined] = _bound_leads(influences.defined, margins)
+        leads[:, defined], possible[defined] = _compute_lead_bounds(influences.defined, margins)
     return RankSets.of(wins, marginal_wins, marginal_losses, possible, leads)
 
 
-def bound_ranks_by_tests(results: Sequence[PairResult], systems: int, *, alpha: float = 0.05,
+def compute_rank_sets_by_tests(results: Sequence[PairResult], systems: int, *, alpha: float = 0.05,
                          one_sided: float = 0.5) -> RankSets:
-    """Bound the ranks of all systems by two-sided p-values of all pairs (in the order of `combinations`), by Holm.
+    """Compute rank sets from two-sided p-values of all pairs with Holm's correction.
 
-    The bounds are as valid as the p-values, with any number of units. They do not bound the lead of the best system. An
+    The sets are valid for any number of units if the p-values are. They do not bound the lead of the best system. An
     undefined p-value distinguishes no systems.
 
     Args:
-        results: Of a two-sided test.
-        systems: The number of systems.
-        alpha: 1 - the level.
-        one_sided: The share of a p-value that is at least the one-sided one of the better system: a half if the
-            distribution under the null hypothesis is symmetric, otherwise 1.
+        results: Results of a two-sided test, in the order of `combinations`.
+        systems: Number of systems.
+        alpha: 1 - confidence.
+        one_sided: Factor from the two-sided p-value to an upper bound of the one-sided p-value of the better system:
+            1/2 if the null distribution is symmetric, otherwise 1.
     """
     p = np.ones((systems, systems))
     better = np.zeros((systems, systems), dtype=bool)
@@ -413,17 +416,17 @@ def bound_ranks_by_tests(results: Sequence[PairResult], systems: int, *, alpha: 
     wins = np.zeros_like(better)
     wins[a, b] = adjust(p[a, b], "holm") <= alpha
     wins |= wins.T
-    own = np.zeros_like(better)
+    is_own = np.zeros_like(better)
     for system in range(systems):
-        others = np.arange(systems) != system
-        own[system, others] = adjust(p[system, others], "holm") <= alpha
-    least = np.where(better.T, p * one_sided, 1.0).min(axis=1)  # that another system is better
-    return RankSets.of(wins & better, own & better, own & better.T, least * max(1, systems - 1) > alpha,
+        is_other = np.arange(systems) != system
+        is_own[system, is_other] = adjust(p[system, is_other], "holm") <= alpha
+    smallest_p = np.where(better.T, p * one_sided, 1.0).min(axis=1)  # that another system is better
+    return RankSets.of(wins & better, is_own & better, is_own & better.T, smallest_p * max(1, systems - 1) > alpha,
                        np.full((2, systems), np.nan))
 
 
 def _count_differing(matrix: Matrix, errors: JointErrors, systems: Ints) -> Ints:
-    """Count the units in which systems differ, [systems, systems]; all units if the difference is clear or small."""
+    """Count the units in which systems differ, [systems, systems]; clear and small differences count all units."""
     sizes = np.abs(errors.observed)
     counts = np.full(sizes.shape, matrix.n_units)
     a, b = np.nonzero(np.triu((sizes > 1) & (sizes < _CLEAR)))
@@ -432,128 +435,130 @@ def _count_differing(matrix: Matrix, errors: JointErrors, systems: Ints) -> Ints
 
 
 def _decide(errors: JointErrors, alpha: float, differing: Ints) -> tuple[Flags, Flags, Flags, Floats]:
-    """Decide pairs by draws; only the draws of some systems are in memory at once.
+    """Test all pairs by resampled errors; only the errors of some systems are in memory together.
 
     If systems are exchangeable and differ in m units, all of these favour one system with a probability of 2^(1 - m),
-    or a given one with 2^-m. If that is above alpha, the pair is not significant: draws of so few units show too
-    little.
+    or a given one with 2^-m. If that exceeds alpha, the pair is not significant, because resamples of so few units are
+    not reliable.
 
     Returns:
-        Decisions, [systems, systems] each: wins over all pairs; wins, and losses, over the pairs of each system by
-        itself, [system, other]; and with each system as the best, the simultaneous one-sided margins of error of its
-        differences to the others, [best, other], infinite on the diagonal and if unknown.
+        wins: Simultaneous wins over all pairs, [systems, systems].
+        own_wins, own_losses: Wins and losses over the pairs of each system separately, [system, other].
+        margins: If each system is assumed to be the best, the simultaneous one-sided margins of error of its
+            differences to the others, [best, other]; infinite on the diagonal and if unknown.
     """
     observed = np.where(np.exp2(1.0 - differing) > alpha, 0.0, errors.observed)
     n = len(observed)
     family = _Family.of(observed, errors.settings.resamples)
     own_wins, own_losses = np.zeros((2, n, n), dtype=bool)
     factors = np.empty(n)
-    for system, drawn in _draw_rows(errors):
-        family.add(system, drawn)
-        own_wins[system], own_losses[system] = _distinguish(observed[system], drawn, alpha)
-        others = np.delete(drawn, system, axis=1)
-        # if few units differ, draws are skewed against the observed difference: the longer tail is correct
-        tails = others.max(axis=1), -others.min(axis=1)
-        factors[system] = max(0.0, *(_critical(largest, alpha) for largest in tails))
+    for system, row in _yield_rows(errors):
+        family.add(system, row)
+        own_wins[system], own_losses[system] = _distinguish(observed[system], row, alpha)
+        other_errors = np.delete(row, system, axis=1)
+        # If few units differ, errors are skewed against the observed difference, so the longer tail decides.
+        tails = other_errors.max(axis=1), -other_errors.min(axis=1)
+        factors[system] = max(0.0, *(_find_critical(largest, alpha) for largest in tails))
     squared = errors.squared_errors
     with np.errstate(invalid="ignore"):
         margins = np.where(squared > 0, factors[:, None] * np.sqrt(squared), np.inf)
-    few = np.exp2(-1.0 * differing) > alpha
-    margins[few] = np.maximum(margins, np.abs(errors.influences.differences))[few]
+    is_few = np.exp2(-1.0 * differing) > alpha
+    margins[is_few] = np.maximum(margins, np.abs(errors.influences.differences))[is_few]
     margins[(squared == 0) & errors.influences.are_equal] = 0.0
     np.fill_diagonal(margins, np.inf)
-    return _above(observed, family.critical(alpha)), own_wins, own_losses, margins
+    return _exceeds(observed, family.find_critical(alpha)), own_wins, own_losses, margins
 
 
-def _draw_rows(errors: JointErrors) -> Iterator[tuple[int, Floats]]:
-    """Yield every system with the errors of its differences, [draws, systems]."""
+def _yield_rows(errors: JointErrors) -> Iterator[tuple[int, Floats]]:
+    """Yield every system with the errors of its differences, [resamples, systems]."""
     errors.prepare()
     n = len(errors.observed)
-    some = max(1, _COLUMNS // n)
-    groups = [slice(at, min(at + some, n)) for at in range(0, n, some)]
-    errors_of_groups = errors.settings.execution.here.map(errors.rows, groups, "systems to rank")
-    for group, drawn in zip(groups, errors_of_groups, strict=True):
-        for at in range(group.stop - group.start):
-            yield group.start + at, drawn[:, at]
+    step = max(1, _PAIRS_PER_ROW_BLOCK // n)
+    groups = [slice(start, min(start + step, n)) for start in range(0, n, step)]
+    rows_by_group = errors.settings.execution.local.map(errors.compute_rows, groups, "systems to rank")
+    for group, rows in zip(groups, rows_by_group, strict=True):
+        for n_row in range(group.stop - group.start):
+            yield group.start + n_row, rows[:, n_row]
 
 
 @dataclass(frozen=True, eq=False)
 class _Family:
-    """The largest errors of all ordered pairs, from the clearest difference down.
+    """Largest errors over groups of ordered pairs, in descending order of the observed statistic.
 
     Attributes:
-        observed: [systems, systems].
-        bars: [groups], descending: the smallest statistic of each group of pairs in which the first system is ahead.
-        largest: [draws, groups + 1], over the pairs of a group; the last group has the pairs in which it is not ahead.
+        observed: Observed statistics, [systems, systems].
+        limits: Smallest statistic of each group of pairs with a positive difference, descending, [groups].
+        largest: Largest error of each group; the last group has the pairs without a positive difference, [resamples,
+            groups + 1].
     """
 
     observed: Floats
-    bars: Floats
+    limits: Floats
     largest: Floats
 
     @classmethod
-    def of(cls, observed: Floats, draws: int) -> _Family:
-        ahead = np.sort(observed[observed > 0])[::-1]
-        size = -(-len(ahead) // max(1, _KEPT // draws))  # of a group: 1, except with many pairs and draws
-        bars = ahead[size - 1::size] if len(ahead) else ahead
-        bars = np.unique(np.append(bars, ahead[-1:]))[::-1]
-        return cls(observed, bars, np.full((draws, len(bars) + 1), -np.inf))
+    def of(cls, observed: Floats, resamples: int) -> _Family:
+        positive = np.sort(observed[observed > 0])[::-1]
+        size = -(-len(positive) // max(1, _MAX_MAXIMA // resamples))  # of a group: 1, except with many pairs
+        limits = positive[size - 1::size] if len(positive) else positive
+        limits = np.unique(np.append(limits, positive[-1:]))[::-1]
+        return cls(observed, limits, np.full((resamples, len(limits) + 1), -np.inf))
 
-    def add(self, system: int, drawn: Floats) -> None:
-        """Add the errors of a system's differences, [draws, systems]."""
+    def add(self, system: int, errors: Floats) -> None:
+        """Add the errors of a system's differences, [resamples, systems]."""
         observed = self.observed[system]
-        group = np.where(observed > 0, np.searchsorted(-self.bars, -observed, side="left"), len(self.bars))
+        group = np.where(observed > 0, np.searchsorted(-self.limits, -observed, side="left"), len(self.limits))
         order = np.argsort(group, kind="stable")
         order = order[order != system]
         groups, starts = np.unique(group[order], return_index=True)
-        largest = np.maximum.reduceat(drawn[:, order], starts, axis=1)
+        largest = np.maximum.reduceat(errors[:, order], starts, axis=1)
         self.largest[:, groups] = np.maximum(self.largest[:, groups], largest)
 
-    def critical(self, alpha: float) -> float:
-        """Return the critical value of differences, step-down: significant groups leave the largest errors."""
-        left = np.maximum.accumulate(self.largest[:, ::-1], axis=1)[:, ::-1]
-        dropped = 0
+    def find_critical(self, alpha: float) -> float:
+        """Return the critical value of the step-down procedure, which removes significant groups."""
+        remaining = np.maximum.accumulate(self.largest[:, ::-1], axis=1)[:, ::-1]
+        n_significant = 0
         while True:
-            value = _critical(left[:, dropped], alpha)
-            now = int(np.count_nonzero(_above(self.bars, value)))
-            if now <= dropped:
+            value = _find_critical(remaining[:, n_significant], alpha)
+            n_now = int(np.count_nonzero(_exceeds(self.limits, value)))
+            if n_now <= n_significant:
                 return value
-            dropped = now
+            n_significant = n_now
 
 
-def _distinguish(observed: Floats, drawn: Floats, alpha: float) -> tuple[Flags, Flags]:
-    """Return significant wins and losses of one system, step-down over its own pairs."""
+def _distinguish(observed: Floats, errors: Floats, alpha: float) -> tuple[Flags, Flags]:
+    """Return significant wins and losses of one system by the step-down procedure over its pairs."""
     wins, losses = np.zeros((2, len(observed)), dtype=bool)
     while True:
-        value = _critical(np.maximum(drawn[:, ~wins].max(axis=1, initial=-np.inf),
-                                     -drawn[:, ~losses].min(axis=1, initial=np.inf)), alpha)
-        more_wins, more_losses = _above(observed, value), _above(-observed, value)
+        value = _find_critical(np.maximum(errors[:, ~wins].max(axis=1, initial=-np.inf),
+                                          -errors[:, ~losses].min(axis=1, initial=np.inf)), alpha)
+        more_wins, more_losses = _exceeds(observed, value), _exceeds(-observed, value)
         if more_wins.sum() + more_losses.sum() == wins.sum() + losses.sum():
             return more_wins, more_losses
         wins, losses = more_wins, more_losses
 
 
-def _critical(largest: Floats, alpha: float) -> float:
-    """Return the value that the largest error exceeds in a share alpha of the draws, with the test set as a draw."""
+def _find_critical(largest: Floats, alpha: float) -> float:
+    """Return the 1 - alpha quantile of the largest errors, where the test set counts as one more resample."""
     k = math.floor(alpha * (len(largest) + 1) * (1 + 1e-12))
     return math.inf if k < 1 else float(np.partition(largest, -k)[-k])
 
 
-def _above(observed: Floats, value: float) -> Flags:
+def _exceeds(observed: Floats, value: float) -> Flags:
     return np.asarray(observed - _TIED * np.abs(observed) > value)
 
 
-def _bound_leads(influences: Influences, margins: Floats) -> tuple[Floats, Flags]:
-    """Bound differences to the best of the others, [2, systems], and return which systems may be the best.
+def _compute_lead_bounds(influences: Influences, margins: Floats) -> tuple[Floats, Flags]:
+    """Return bounds of the differences to the best other system, [2, systems], and which systems may be the best.
 
-    These are the constrained intervals of Hsu 1996, chapter 4. Each system in turn is assumed to be the best, which
-    needs no correction: the bounds of the true best hold at level 1 - alpha.
+    These are the constrained intervals of Hsu 1996, chapter 4. Each system in turn is assumed to be the best. This
+    needs no correction, because the bounds of the true best hold at level 1 - alpha.
     """
     upper = (influences.differences + margins).min(axis=1)
-    may_be = upper >= -influences.tolerance
-    least = np.where(may_be, influences.differences - margins.T, np.inf)
-    np.fill_diagonal(least, np.inf)
-    return np.array([np.minimum(least.min(axis=1), 0), np.maximum(upper, 0)]), may_be
+    is_possible = upper >= -influences.tolerance
+    lower = np.where(is_possible, influences.differences - margins.T, np.inf)
+    np.fill_diagonal(lower, np.inf)
+    return np.array([np.minimum(lower.min(axis=1), 0), np.maximum(upper, 0)]), is_possible
 
 
 @dataclass(frozen=True)
@@ -561,11 +566,11 @@ class Winner:
     """The best system, with its score corrected for its selection as the best; higher scores are better.
 
     Attributes:
-        system: Its number; the first of several with the same score.
-        score, error: Its score and its standard error.
-        low, high: The plain interval, which ignores the selection.
-        corrected: The median-unbiased score.
-        corrected_low, corrected_high: The hybrid interval.
+        system: Index of the system; the first of several with the same score.
+        score, error: Score and standard error.
+        low, high: Plain interval, which ignores the selection.
+        corrected: Median-unbiased score.
+        corrected_low, corrected_high: Hybrid interval.
     """
 
     system: int
@@ -579,84 +584,86 @@ class Winner:
 
 
 def correct_winner(influences: Influences, alpha: float = 0.05) -> Winner | None:
-    """Return the best of the defined systems; None if there is none, or its score does not vary."""
-    places = np.flatnonzero(influences.are_defined)
-    if not len(places):
+    """Return the best of the defined systems; None without such a system, or if its score does not vary."""
+    systems = np.flatnonzero(influences.are_defined)
+    if not len(systems):
         return None
     defined = influences.defined
     best = int(defined.scores.argmax())
-    covariances = defined.covariances_of(best)
+    covariances = defined.compute_covariances(best)
     if not covariances[best] > 0:
         return None
-    winner = correct_best_score(defined.scores, best, covariances, defined.steps_to(best), alpha)
-    return replace(winner, system=int(places[best]))
+    winner = correct_best_score(defined.scores, best, covariances, defined.find_steps(best), alpha)
+    return replace(winner, system=int(systems[best]))
 
 
 def correct_best_score(scores: Floats, best: int, covariances: Floats, steps: Floats, alpha: float = 0.05) -> Winner:
     """Correct the score of the best system for its selection.
 
     Of many equally good systems the luckiest has the highest score, so its plain interval is too high. The hybrid
-    interval of Andrews, Kitagawa and McCloskey (2024, "Inference on winners", Quarterly Journal of Economics 139,
-    section 5) conditions the score on the system's selection, given everything that is independent of its score, and on
-    its true score lying in a simultaneous interval for all systems. It is hardly wider than the plain one if the best
-    system leads clearly, and never much wider than the simultaneous one.
+    interval (Andrews et al. 2024, section 5) conditions on the selection of the system, given the data
+    that are independent of its score, and on a simultaneous interval of all scores. It is hardly wider than the plain
+    interval if the best system leads clearly, and never much wider than the simultaneous interval.
+
+    Andrews, Kitagawa and McCloskey (2024), "Inference on winners", Quarterly Journal of Economics 139.
 
     Args:
         scores: [systems].
-        best: The number of the best one.
-        covariances: [systems], of each score with the best one's, with its own variance.
-        steps: [systems], the smallest possible change of each difference to the best one. Coarse scores are equal by
-            chance. If all were drawn at random within their steps, the best one would lead by a third of a step, the
-            mean of a positive difference of two such draws.
-        alpha: 1 - the level.
+        best: Index of the best system.
+        covariances: Covariances of all scores with the best score, with its variance, [systems].
+        steps: Smallest possible change of each difference to the best score, [systems]. Coarse scores are tied by
+            chance. If scores were uniform within their steps, the best one would lead by a third of a step, the mean
+            of a positive difference of two uniform values.
+        alpha: 1 - confidence.
     """
     from scipy.special import ndtri
 
     score, error = float(scores[best]), math.sqrt(float(covariances[best]))
     plain = float(ndtri(1 - alpha / 2)) * error
     beta = _BETA * alpha
-    # the largest error is at most this with probability 1 - beta, whatever the correlations (Sidak 1967)
-    wide = float(ndtri((1 + (1 - beta) ** (1 / len(scores))) / 2))
-    least, most = _bound_selection(scores, best, covariances, steps)
-    bounds = (least - score) / error, (most - score) / error
+    # With probability 1 - beta no error is larger, whatever the correlations (Sidak 1967).
+    max_error = float(ndtri((1 + (1 - beta) ** (1 / len(scores))) / 2))
+    lower, upper = _find_selection_bounds(scores, best, covariances, steps)
+    bounds = (lower - score) / error, (upper - score) / error
     tail = (alpha - beta) / (1 - beta) / 2
-    low, middle, high = (score + error * _quantile(share, *bounds, wide) for share in (1 - tail, 0.5, tail))
+    low, middle, high = (score + error * _solve_true_score(share, *bounds, max_error)
+                         for share in (1 - tail, 0.5, tail))
     return Winner(best, score, error, score - plain, score + plain, middle, low, high)
 
 
-def _bound_selection(scores: Floats, best: int, covariances: Floats, steps: Floats) -> tuple[float, float]:
-    """Return the scores between which the system is the best, given all that is independent of its score."""
-    slope = 1 - covariances / covariances[best]  # of its lead by its score
-    moves = np.abs(slope) > _TIED_SCORE
+def _find_selection_bounds(scores: Floats, best: int, covariances: Floats, steps: Floats) -> tuple[float, float]:
+    """Return the range of scores with which the system is the best, given the data independent of its score."""
+    slope = 1 - covariances / covariances[best]  # of the lead as a function of the score
+    varies = np.abs(slope) > _TIED_SCORE
     lead = scores[best] - scores
     lead = np.where(np.abs(lead) <= _TIED_SCORE * abs(scores[best]), steps / 3, lead)
-    at = scores[best] - lead[moves] / slope[moves]
-    rises = slope[moves] > 0
-    return float(at[rises].max(initial=-math.inf)), float(at[~rises].min(initial=math.inf))
+    zeros = scores[best] - lead[varies] / slope[varies]
+    rises = slope[varies] > 0
+    return float(zeros[rises].max(initial=-math.inf)), float(zeros[~rises].min(initial=math.inf))
 
 
-def _quantile(share: float, least: float, most: float, wide: float) -> float:
-    """Return the true score under which the distribution function of the observed score is `share`.
+def _solve_true_score(share: float, lower: float, upper: float, max_error: float) -> float:
+    """Return the true score for which the distribution function of the observed score is `share`.
 
     All values are in units of the standard error, relative to the observed score. The function falls from 1 to 0 as the
-    true score rises from -`wide` to `wide`.
+    true score rises from -`max_error` to `max_error`.
     """
-    below, above = -wide, wide
-    for _ in range(_HALVINGS):
+    below, above = -max_error, max_error
+    for _ in range(_BISECTIONS):
         middle = (below + above) / 2
-        if _distribution(middle, max(least, middle - wide), min(most, middle + wide)) > share:
+        if _compute_probability(middle, max(lower, middle - max_error), min(upper, middle + max_error)) > share:
             below = middle
         else:
             above = middle
     return (below + above) / 2
 
 
-def _distribution(true: float, least: float, most: float) -> float:
-    """Return P(X <= 0) of a normal X about `true` that lies between two bounds."""
+def _compute_probability(mean: float, lower: float, upper: float) -> float:
+    """Return P(X <= 0) of a normal variable with this mean, truncated to two bounds."""
     from scipy.special import ndtr
 
-    ends = np.array([least, 0.0, most]) - true
-    if ends[0] > 0:  # the other tail loses no digits
+    ends = np.array([lower, 0.0, upper]) - mean
+    if ends[0] > 0:  # the other tail keeps all digits
         high = ndtr(-ends)
         return float((high[0] - high[1]) / (high[0] - high[2])) if high[0] > high[2] else 0.0
     low = ndtr(ends)

@@ -1,8 +1,8 @@
-"""Studies of dependence: of systems on the same items, of items in one document, and of runs of one system.
+"""Studies of the dependence of systems on the same items, of items in one document, and of runs of one system.
 
 `Correlation` counts the significant differences that a test of independent samples misses (Yeh 2000, section 2.1).
-`Dependence` compares tests of items with tests of whole clusters. `Variance` splits the error of a difference into the
-parts of items, runs, prompts and annotators.
+`Dependence` compares tests of items with tests of whole clusters. `Variance` estimates the variance components of
+items, runs, prompts and annotators.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems
 
 
 class Correlation(BoardStudy):
-    """The correlation r12 of every pair, its factor, and the significant pairs that an independent test would miss.
+    """The correlation of the systems of every pair, and the significant pairs that an independent test would miss.
 
-    For every pair the correlation r12 of the systems' results and the factor that it makes (Yeh 2000, section 2.1).
-
-    Significant is what the task's test finds after the board's correction. The difference of the two scores is also
-    compared with its standard error under independence, the root of the two variances added (`p_independent`), and
-    with its own (`p_paired`), both by Student's t and with the same correction. For means of units these are the
-    two-sample and the matched-pair t-test.
+    The table has the correlation r12 of the systems' results, and the ratio of the standard errors with and without the
+    assumption of independence (Yeh 2000, section 2.1). A pair is significant by the test and the correction
+    of the task. Two further p-values use Student's t and the same correction. `p_independent` assumes independent
+    systems, and `p_paired` uses the standard error of the difference. For means of units these are the two-sample and
+    the matched-pair t-test.
     """
 
     name: ClassVar[str] = "correlation"
@@ -51,16 +50,16 @@ class Correlation(BoardStudy):
         if reason := test.refusal(matrix):
             raise InputError(reason)
         if test.independent:
-            raise InputError(f"{test.name} assumes independent results itself; name a paired one, such as --test "
+            raise InputError(f"{test.name} assumes independent results itself; use a paired test, such as --test "
                              "permutation")
         if matrix.runs is not None:
-            raise InputError('the correlation is that of units, and not of runs: set runs = "fixed"')
+            raise InputError('the correlation is defined for fixed runs only; set runs = "fixed"')
         pairs = list(combinations(range(len(case.board.members)), 2))
         influence = influences(matrix)
         observed = Observed.of(matrix, pairs)
         tested = [result.p_value for result in test.run(matrix, pairs, case.settings)]
-        by_t = [_test_both(influence, o) for o in observed]
-        adjusted = [case.adjust(p) for p in (tested, *zip(*by_t, strict=True))]
+        t_tests = [_run_t_tests(influence, o) for o in observed]
+        adjusted = [case.adjust(p) for p in (tested, *zip(*t_tests, strict=True))]
         names = name_systems(case.board.members)
         rows: list[Row] = []
         for o, p, paired, independent in zip(observed, *adjusted, strict=True):
@@ -72,51 +71,51 @@ class Correlation(BoardStudy):
         return Finding({"pairs": rows}, _describe_correlation(rows, alpha))
 
 
-def _test_both(influence: Floats, o: Observed) -> tuple[float, float]:
-    """The p-values of a pair's difference with its own standard error, and with that of independent samples."""
+def _run_t_tests(influence: Floats, o: Observed) -> tuple[float, float]:
+    """Return the paired and the two-sample p-value of a difference."""
     a, b = (influence[:, system] for system in o.pair)
     if not o.n_discordant:
         return 1.0, 1.0
-    n, apart = len(a), float(np.hypot(standard_errors(a), standard_errors(b)))
-    return _t_test(o.difference, float(standard_errors(a - b)), n - 1), _t_test(o.difference, apart, 2 * n - 2)
+    n, independent_error = len(a), float(np.hypot(standard_errors(a), standard_errors(b)))
+    return (_compute_t_p(o.difference, float(standard_errors(a - b)), n - 1),
+            _compute_t_p(o.difference, independent_error, 2 * n - 2))
 
 
-def _t_test(difference: float, error: float, degrees: int) -> float:
+def _compute_t_p(difference: float, error: float, degrees: int) -> float:
     if not difference:
         return 1.0
     return math.exp(log_t_p(difference / error, degrees, "two-sided")) if error > 0 else math.nan
 
 
 def _describe_correlation(rows: list[Row], alpha: float) -> list[str]:
-    missed, found = [row for row in rows if row["missed"]], sum(row["p_adjusted"] <= alpha for row in rows)
-    said = [f"Of {counted(found, 'pair')} that the paired test finds different at {100 * alpha:g} %, a test that takes "
-            f"the systems for independent misses {len(missed)}."]
-    if also := sum(not row["p_paired"] <= alpha for row in missed):
-        said.append(f"Of those, {also} are missed by a paired t-test of the same difference too, so it is not "
-                    "independence alone that loses them.")
-    if known := [row["r12"] for row in rows if not math.isnan(row["r12"])]:
-        said.append(f"The middle correlation of two systems is {median(known):.2f} (from {min(known):.2f} to "
-                    f"{max(known):.2f}); the factor says by how much the independent test takes the standard error of "
-                    "the difference for too large.")
-    said.append("Correlations are those of what single units do to the score; systems of one team are often far closer "
-                "than others, so the middle one says little of them.")
-    return said
+    missed, n_significant = [row for row in rows if row["missed"]], sum(row["p_adjusted"] <= alpha for row in rows)
+    sentences = [f"Of {counted(n_significant, 'pair')} with a significant difference by the paired test at "
+                 f"{100 * alpha:g} %, a test that assumes independent systems misses {len(missed)}."]
+    if n_missed_by_both := sum(not row["p_paired"] <= alpha for row in missed):
+        sentences.append(f"A paired t-test of the same difference also misses {n_missed_by_both} of these, so the "
+                         "assumption of independence is not the only reason.")
+    if r12 := [row["r12"] for row in rows if not math.isnan(row["r12"])]:
+        sentences.append(f"The median correlation of two systems is {median(r12):.2f} (from {min(r12):.2f} to "
+                         f"{max(r12):.2f}). The independent test overestimates the standard error of the difference by "
+                         "the factor in the table.")
+    sentences.append("Correlations compare the effects of single units on the scores. Systems of one team are "
+                     "often correlated much more than others, so the median does not describe them.")
+    return sentences
 
 
-# What becomes of a decision, by whether a pair is significant by item and by cluster.
+# How a decision changes, by whether a pair is significant by item and by cluster.
 _CHANGES = {(True, True): "", (True, False): "lost", (False, True): "gained", (False, False): ""}
 
 
 class Dependence(BoardStudy):
-    """The clustering of every pair's difference, and the decisions that change once clusters are the units.
+    """The effect of clusters: intra-cluster correlation, design effect, and changed decisions.
 
-    Intra-cluster correlation and design effect of every pair, and which decisions change once whole clusters are units
-    (Yeh 2000, section 4; Dror et al. 2018, section 5). Both decisions are those of the task's test, with the correction
-    of the board.
+    The study tests every pair twice, with items and with whole clusters as the units, by the test and the correction of
+    the task (Yeh 2000, section 4; Dror et al. 2018, section 5).
     """
 
     name: ClassVar[str] = "dependence"
-    title: ClassVar[str] = "What does it do to take items of one cluster for independent?"
+    title: ClassVar[str] = "What is the effect of testing items of one cluster as if they were independent?"
     citation: ClassVar[str] = "Yeh 2000, section 4; Dror et al. 2018, section 5; Kish 1965"
     settings: ClassVar = ("test", "alpha", "resamples", "seed")
     fixed_settings: ClassVar = {"unit": "cluster"}
@@ -126,14 +125,14 @@ class Dependence(BoardStudy):
     def run(self, case: Case) -> Finding:
         board, alpha = case.board, case.request.significance.alpha
         if board.matrix.units is None:
-            raise InputError("items are the units; ask for clusters (--unit cluster)")
+            raise InputError("items are the units; use --unit cluster")
         pairs = list(combinations(range(len(board.members)), 2))
-        by = {}
+        p_values = {}
         for unit, matrix in (("items", replace(board.matrix, units=None)), ("clusters", board.matrix.by_unit)):
             if reason := case.test.refusal(matrix):
                 raise InputError(reason)
-            found = case.test.run(matrix, pairs, case.settings)
-            by[unit] = case.adjust([result.p_value for result in found])
+            results = case.test.run(matrix, pairs, case.settings)
+            p_values[unit] = case.adjust([result.p_value for result in results])
         names = name_systems(board.members)
         rows = []
         for n, (a, b) in enumerate(pairs):
@@ -143,8 +142,8 @@ class Dependence(BoardStudy):
                 "difference": float(board.matrix.difference(board.scores[a], board.scores[b])),
                 "intra_cluster_correlation": clustering.intra_cluster_correlation,
                 "design_effect": clustering.design_effect,
-                "p_items": by["items"][n], "p_clusters": by["clusters"][n],
-                "changes": _CHANGES[by["items"][n] <= alpha, by["clusters"][n] <= alpha]})
+                "p_items": p_values["items"][n], "p_clusters": p_values["clusters"][n],
+                "changes": _CHANGES[p_values["items"][n] <= alpha, p_values["clusters"][n] <= alpha]})
         summary = _summarize_dependence(case, rows, alpha)
         return Finding({"pairs": rows, "summary": [summary]}, _describe_dependence(summary, rows, alpha))
 
@@ -152,13 +151,13 @@ class Dependence(BoardStudy):
 def _summarize_dependence(case: Case, rows: list[Row], alpha: float) -> Row:
     matrix = case.board.matrix
 
-    def middle(key: str) -> float:
-        known = [row[key] for row in rows if not math.isnan(row[key])]
-        return median(known) if known else math.nan
+    def compute_median(key: str) -> float:
+        defined = [row[key] for row in rows if not math.isnan(row[key])]
+        return median(defined) if defined else math.nan
 
     return {"metric": case.board.key.metric.alias, "items": len(matrix.statistics), "clusters": matrix.n_units,
-            "pairs": len(rows), "intra_cluster_correlation": middle("intra_cluster_correlation"),
-            "design_effect": middle("design_effect"),
+            "pairs": len(rows), "intra_cluster_correlation": compute_median("intra_cluster_correlation"),
+            "design_effect": compute_median("design_effect"),
             "largest": max((row["design_effect"] for row in rows if not math.isnan(row["design_effect"])),
                            default=math.nan),
             **{f"significant_by_{unit}": sum(row[f"p_{unit}"] <= alpha for row in rows)
@@ -167,35 +166,36 @@ def _summarize_dependence(case: Case, rows: list[Row], alpha: float) -> Row:
 
 
 def _describe_dependence(summary: Row, rows: list[Row], alpha: float) -> list[str]:
-    said = [f"{counted(summary['items'], 'item')} in {counted(summary['clusters'], 'cluster')}: at {100 * alpha:g} %, "
-            f"{summary['significant_by_items']} of {counted(len(rows), 'pair')} differ by item and "
-            f"{summary['significant_by_clusters']} by cluster; {summary['lost']} are lost and {summary['gained']} "
-            "gained."]
+    sentences = [f"{counted(summary['items'], 'item')} in {counted(summary['clusters'], 'cluster')}: at "
+                 f"{100 * alpha:g} %, {summary['significant_by_items']} of {counted(len(rows), 'pair')} differ by item "
+                 f"and {summary['significant_by_clusters']} by cluster; {summary['lost']} are lost and "
+                 f"{summary['gained']} gained."]
     if not math.isnan(effect := summary["design_effect"]):
         factor = math.sqrt(max(effect, 1 / effect)) if effect else math.inf
-        said.append(f"The middle design effect is {effect:.2f}, the largest {summary['largest']:.2f}: a test of items "
-                    f"takes the middle pair's standard error for too {'small' if effect > 1 else 'large'} by a factor "
-                    f"of {factor:.2f}"
-                    + (f"; {summary['items']} items tell as much as {summary['items'] / effect:.0f} independent ones."
-                       if effect else ": within clusters what items say cancels out."))
-    said.append("An effect near 1 says that clusters as declared matter little for differences. It does not say that "
-                "they matter little for scores, nor that items are independent in other ways, and from few clusters it "
-                "is itself uncertain.")
-    return said
+        sentences.append(f"The median design effect is {effect:.2f}, the largest {summary['largest']:.2f}: a test of "
+                         f"items {'under' if effect > 1 else 'over'}estimates the standard error of the median pair by "
+                         f"a factor of {factor:.2f}"
+                         + (f"; the effective sample size is {summary['items'] / effect:.0f} ({summary['items']} "
+                            "items)."
+                            if effect else ": the effects of items cancel out within clusters."))
+    sentences.append("A design effect near 1 means that the declared clusters hardly affect differences. They may "
+                     "still affect scores, and items may depend on each other in other ways. With few clusters the "
+                     "design effect is uncertain.")
+    return sentences
 
 
 class Variance(BoardStudy):
-    """Variance components of every pair's difference, and the pair's tests over items, over runs, and over both.
+    """Variance components of every difference, and its tests over items, over runs, and over both.
 
-    Every system needs two runs or more. The table `pairs` has the standard error of each difference where only items
-    are others, only runs, or both, with p-values that are adjusted over the pairs. `sources` has the components: the
-    deviation of items, of either system's runs, of prompts and annotators where runs differ by those, and of their
-    interactions, with what each adds to the squared error, and its share of that. `more` says what the error would be
-    with one more of something, and with twice as many.
+    Every system needs at least two runs. The table `pairs` has the standard error of each difference if only items are
+    random, only runs, or both, with adjusted p-values. The table `sources` has the standard deviations of items, of the
+    runs of either system, of prompts and annotators if runs differ by these, and of their interactions. It also has the
+    contribution of each source to the squared error. The table `more` has the error with one more level of a factor,
+    and with twice as many.
     """
 
     name: ClassVar[str] = "variance"
-    title: ClassVar[str] = "What do items, runs and prompts add to the error of differences?"
+    title: ClassVar[str] = "How much do items, runs and prompts contribute to the error of differences?"
     citation: ClassVar[str] = "Cornfield and Tukey 1956; Searle, Casella and McCulloch 1992, chapter 4; Banerjee 1961"
     settings: ClassVar = ("unit", "alpha")
     fixed_settings: ClassVar = {"runs": "random", "test": "crossed", "interval": "dual", "overall": None,
@@ -209,27 +209,30 @@ class Variance(BoardStudy):
         if reason := Crossed().refusal(matrix):
             raise InputError(reason)
         if matrix.n_units < 2:
-            return Finding({"pairs": [], "sources": [], "more": []}, ["One unit says nothing of others."])
-        places = list(combinations(range(len(board.members)), 2))
+            return Finding({"pairs": [], "sources": [], "more": []}, ["The variance over units cannot be estimated "
+                                                                      "from one unit."])
+        pairs = list(combinations(range(len(board.members)), 2))
         crossed, names = cross_runs(matrix), name_systems(board.members)
-        overs: list[Over] = ["all", *crossed.names]  # type: ignore[list-item]
-        p = {over: case.adjust([of.p_value for of in Crossed(over=over).run(matrix, places, case.settings)])
-             for over in overs}
-        found: dict[str, list[Row]] = {"pairs": [], "sources": [], "more": []}
-        for n, (a, b) in enumerate(places):
-            pair, said = crossed.pair(a, b), {"system_a": names[a], "system_b": names[b]}
-            found["pairs"].append(
-                said | {"difference": float(matrix.difference(board.scores[a], board.scores[b]))}
-                | {f"error_{over}": math.sqrt(sum(of.squared for of in pair.bounds(crossed.axes(over))))
-                   for over in overs}
-                | {f"p_{over}": p[over][n] for over in overs})
+        factors: list[Over] = ["all", *crossed.names]  # type: ignore[list-item]
+        p = {factor: case.adjust([result.p_value for result in Crossed(over=factor).run(matrix, pairs, case.settings)])
+             for factor in factors}
+        tables: dict[str, list[Row]] = {"pairs": [], "sources": [], "more": []}
+        for n, (a, b) in enumerate(pairs):
+            pair, identity = crossed.pair(a, b), {"system_a": names[a], "system_b": names[b]}
+            tables["pairs"].append(
+                identity | {"difference": float(matrix.difference(board.scores[a], board.scores[b]))}
+                | {f"error_{factor}": math.sqrt(sum(bound.squared for bound in pair.bounds(crossed.axes(factor))))
+                   for factor in factors}
+                | {f"p_{factor}": p[factor][n] for factor in factors})
             components = list(pair.components())
-            found["sources"] += [said | row for row in _sources(pair, components, crossed.names, (names[a], names[b]))]
-            found["more"] += [said | row for row in _more(pair, components, crossed.names)]
-        return Finding(found, _describe_variance(case, *found.values()))
+            tables["sources"] += [identity | row for row in _make_source_rows(pair, components, crossed.names,
+                                                                              (names[a], names[b]))]
+            tables["more"] += [identity | row for row in _make_more_rows(pair, components, crossed.names)]
+        return Finding(tables, _describe_variance(case, *tables.values()))
 
 
-def _sources(pair: CrossedPair, sources: list[Source], axes: Sequence[str], names: tuple[str, str]) -> Iterator[Row]:
+def _make_source_rows(pair: CrossedPair, sources: list[Source], axes: Sequence[str],
+                      names: tuple[str, str]) -> Iterator[Row]:
     total = sum(max(0.0, source.squared) for source in sources)
     for source in sources:
         squared = max(0.0, source.squared)
@@ -240,45 +243,45 @@ def _sources(pair: CrossedPair, sources: list[Source], axes: Sequence[str], name
                "squared_error": squared, "share": squared / total if total else math.nan}
 
 
-def _more(pair: CrossedPair, sources: list[Source], names: Sequence[str]) -> Iterator[Row]:
+def _make_more_rows(pair: CrossedPair, sources: list[Source], names: Sequence[str]) -> Iterator[Row]:
     """Yield the errors with more levels of each factor, in both systems if each has its own."""
     for axis in pair.axes:
         levels = [table.shape[axis] for table in pair.tables]
 
-        def error(wanted: list[int], axis: int = axis, levels: list[int] = levels) -> float:
-            ratios = [n / more for n, more in zip(levels, wanted, strict=True)]
+        def compute_error(new_levels: list[int], axis: int = axis, levels: list[int] = levels) -> float:
+            ratios = [old / new for old, new in zip(levels, new_levels, strict=True)]
             return math.sqrt(sum(max(0.0, source.squared) * (ratios[source.side or 0] if axis in source.axes else 1)
                                  for source in sources))
 
-        yield {"more": names[axis], "levels": min(levels), "error": error(levels),
-               "error_one_more": error([n + 1 for n in levels]), "error_twice": error([2 * n for n in levels])}
+        yield {"more": names[axis], "levels": min(levels), "error": compute_error(levels),
+               "error_one_more": compute_error([n + 1 for n in levels]),
+               "error_twice": compute_error([2 * n for n in levels])}
 
 
 def _describe_variance(case: Case, pairs: list[Row], sources: list[Row], more: list[Row]) -> list[str]:
-    of_pair = len(sources) // len(pairs)
-    shares = {name: median(sum(row["share"] for row in sources[at:at + of_pair] if row["source"] == name)
-                           for at in range(0, len(sources), of_pair))
+    n_sources = len(sources) // len(pairs)
+    shares = {name: median(sum(row["share"] for row in sources[start:start + n_sources] if row["source"] == name)
+                           for start in range(0, len(sources), n_sources))
               for name in dict.fromkeys(row["source"] for row in sources)}
     matrix, names = case.board.matrix, name_axes(case.board.matrix)
     units = "clusters" if matrix.units is not None else "items"
     levels = {name: [row["levels"] for row in more if row["more"] == name] for name in names[1:]}
-    said = [f"{matrix.n_units} {units}, " + ", ".join(
+    sentences = [f"{matrix.n_units} {units}, " + ", ".join(
         " to ".join(map(str, sorted({min(numbers), max(numbers)}))) + f" {name}" for name, numbers in levels.items())
-        + ". Of the squared error of the middle pair, " + ", ".join(
-            f"{100 * share:.0f} % come of {name.replace('items', units)}" for name, share in shares.items()) + "."]
+        + ". In the median pair, the shares of the squared error are " + ", ".join(
+            f"{100 * share:.0f} % for {name.replace('items', units)}" for name, share in shares.items()) + "."]
     for name in names:
-        of = [row for row in more if row["more"] == name]
-        one, twice = (median(1 - row[key] / row["error"] if row["error"] else 0.0 for row in of)
-                      for key in ("error_one_more", "error_twice"))
-        said.append(f"One more of the {name.replace('items', units)} would make the middle error "
-                    f"{_format_percent(one)} smaller, twice as many {_format_percent(twice)}.")
+        one_more, twice = (median(1 - row[key] / row["error"] if row["error"] else 0.0
+                                  for row in more if row["more"] == name) for key in ("error_one_more", "error_twice"))
+        sentences.append(f"One more of the {name.replace('items', units)} would reduce the median error by "
+                         f"{_format_percent(one_more)}, twice as many by {_format_percent(twice)}.")
     alpha = case.request.significance.alpha
-    by = {over: sum(row[f"p_{over}"] <= alpha for row in pairs) for over in ("all", *names)}
-    return [*said, f"At {100 * alpha:g} %, of {counted(len(pairs), 'pair')}, " + ", ".join(
-                f"{by[name]} differ where only {name} are others" for name in names)
-            + f", and {by['all']} where all are.",
-            "Components are estimated without bias, and those below 0 shown as 0. With few runs they are uncertain: of "
-            "two runs a deviation is estimated with one degree of freedom."]
+    significant = {factor: sum(row[f"p_{factor}"] <= alpha for row in pairs) for factor in ("all", *names)}
+    return [*sentences, f"At {100 * alpha:g} %, of {counted(len(pairs), 'pair')}, " + ", ".join(
+                f"{significant[name]} differ if only {name} are random" for name in names)
+            + f", and {significant['all']} if all are random.",
+            "Components are unbiased estimates; negative ones are shown as 0. With few runs they are uncertain: two "
+            "runs yield one degree of freedom."]
 
 
 def _format_percent(share: float) -> str:

@@ -1,8 +1,8 @@
-"""The differences that a test set can find, and how far significant ones mislead (Gelman and Carlin 2014).
+"""Power of a test set, with type S and type M errors (Gelman and Carlin 2014).
 
-A test set that is small for the relevant differences misses most of them, and exaggerates those that it finds, some
-even with the wrong sign. Both follow from a declared difference, never from the observed one: power at the observed
-difference is the p-value in other words (Hoenig and Heisey 2001).
+A test set that is too small misses most differences, and exaggerates the ones that it detects; some even have the wrong
+sign. Power is computed for a declared difference, never for the observed one: power at the observed difference is a
+function of the p-value (Hoenig and Heisey 2001).
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from registry.significance.resampling.scores import resampling_refusal, score_re
 from registry.significance.units import has_binary_units, unit_differences
 from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems, option
 
-CORRELATIONS = (0.0, 0.25, 0.5, 0.75)  # of two systems' results, where none is declared
-_BEYOND = 20  # resamples that must lie beyond the level of a test, to say where it begins
-LARGEST = 10**6  # units of a test set to plan: the powers of exact tests take ten seconds there
-_STEPS = 24  # of a curve, up to half as much again as is detectable
+CORRELATIONS = (0.0, 0.25, 0.5, 0.75)  # default correlations of two systems' results
+_MIN_EXTREME = 20  # resamples above the critical value that are needed to estimate it
+LARGEST = 10**6  # units of a planned test set; the power of an exact test takes ten seconds there
+_STEPS = 24  # points of a power curve, which ends at 1.5 times the detectable difference
 
 
 class Power(BoardStudy):
-    """The smallest difference that the task's test set detects, for every pair as it deviates there.
+    """The smallest difference that the test set detects, for every pair.
 
-    Also how many units a difference needs, and how far significant ones mislead (Gelman and Carlin 2014): as pairs of
-    the task deviate, or before any submission from declared rates.
+    Also the number of units that a difference needs, and its type S and type M errors (Gelman and Carlin 2014). The
+    variance is estimated from the pairs of the task; without a task it follows from declared rates.
     """
 
     name: ClassVar[str] = "power"
@@ -46,15 +46,16 @@ class Power(BoardStudy):
     citation: ClassVar[str] = "Gelman and Carlin 2014; Card et al. 2020"
     task: ClassVar = "none"
     figures: ClassVar = ("power",)
-    power: float = option(0.8, "What detecting a difference means.")
-    difference: float | None = option(None, "A true difference of scores: also its power, type S and type M errors, "
-                                      "and the units needed.", metavar="SCORE")
-    items: tuple[int, ...] = option((), "Units of a test set to come; can be repeated.", metavar="N")
-    family: int = option(1, "How many comparisons share alpha (Bonferroni; Holm's first step).", metavar="N")
-    rates: tuple[float, ...] = option((), "Without a task: at which rate systems are right; twice for two of them.",
+    power: float = option(0.8, "Power with which a difference counts as detectable.")
+    difference: float | None = option(None, "A true difference of scores; adds its power, its type S and type M "
+                                      "errors, and the number of units that it needs.", metavar="SCORE")
+    items: tuple[int, ...] = option((), "Number of units of a planned test set; can be repeated.", metavar="N")
+    family: int = option(1, "Number of comparisons that share alpha (Bonferroni; Holm's first step).", metavar="N")
+    rates: tuple[float, ...] = option((), "Without a task: accuracy of the systems; twice for two accuracies.",
                                       name="rate")
-    deviation: float | None = option(None, "Without a task: the standard deviation of the scores of items.")
-    correlation: float | None = option(None, "Without a task: of the two systems' results; several if none is given.",
+    deviation: float | None = option(None, "Without a task: standard deviation of item scores.")
+    correlation: float | None = option(None, "Without a task: correlation of the two systems' results; by default "
+                                             "several.",
                                        metavar="R12")
 
     def __post_init__(self) -> None:
@@ -63,37 +64,37 @@ class Power(BoardStudy):
             raise InputError(f"the power is {self.power!r}; expected a number above 0 and below 1")
         if self.difference is not None and not 0 < self.difference < math.inf:
             raise InputError(f"the difference is {self.difference!r}; expected a difference of scores above 0")
-        if wrong := [n for n in self.items if not 2 <= n <= LARGEST]:
-            raise InputError(f"{wrong[0]} items cannot be planned; expected from 2 to {LARGEST}")
+        if invalid := [n for n in self.items if not 2 <= n <= LARGEST]:
+            raise InputError(f"{invalid[0]} items cannot be planned; expected from 2 to {LARGEST}")
         if self.family < 1:
             raise InputError(f"the family is {self.family!r}; expected a number of comparisons from 1 up")
 
     def resolve(self, task: str | None, shown: str | None) -> Power:  # noqa: ARG002
         if task is not None and (self.rates or self.deviation is not None or self.correlation is not None):
-            raise InputError("the task's own pairs tell their rates and deviations; leave --rate, --deviation and "
-                             "--correlation out, or name no task")
+            raise InputError("--rate, --deviation and --correlation are for planning without a task; leave them out, "
+                             "or name no task")
         return self
 
     def run_without_task(self, alpha: float | None) -> tuple[str, Finding]:
         alpha = 0.05 if alpha is None else alpha
         self._check_declared(alpha)
-        asked = self
+        study = self
         if len(self.rates) == 2 and self.difference is None and (gap := abs(self.rates[0] - self.rates[1])):
-            asked = replace(self, difference=round(gap, 12))
-        planned = [_Planned({"r12": r}, design, self.items)
+            study = replace(self, difference=round(gap, 12))
+        tests = [_PlannedTest({"r12": r}, design, self.items)
                    for r in (CORRELATIONS if self.correlation is None else (self.correlation,))
-                   if (design := self._declared_design(r, alpha / self.family)) is not None]
-        rows = [row for one in planned for row in asked.rows(one)]
+                   if (design := self._make_declared_design(r, alpha / self.family)) is not None]
+        rows = [row for test in tests for row in study.make_rows(test)]
         return "(declared)", Finding(
-            {"plans": rows, "curve": asked.curve(planned[-1]), "sizes": asked.sizes(planned[-1])},
-            asked.reading(rows, len(planned), "correlation"))
+            {"plans": rows, "curve": study.make_curve(tests[-1]), "sizes": study.make_size_rows(tests[-1])},
+            study.describe(rows, len(tests), "correlation"))
 
     def _check_declared(self, alpha: float) -> None:
         if not self.items:
-            raise InputError("nothing says how large the test set is to be; name --items, or a task")
+            raise InputError("the size of the test set is missing; set --items, or name a task")
         if bool(self.rates) == (self.deviation is not None) or len(self.rates) > 2:
-            raise InputError("declare one or two rates at which systems are right (--rate), or the standard deviation "
-                             "of the scores of items (--deviation)")
+            raise InputError("declare one or two accuracies (--rate), or the standard deviation of item scores "
+                             "(--deviation)")
         if any(not 0 < rate < 1 for rate in self.rates):
             raise InputError(f"the rates are {', '.join(map(str, self.rates))}; expected numbers above 0 and below 1")
         if self.deviation is not None and not 0 < self.deviation < math.inf:
@@ -103,8 +104,8 @@ class Power(BoardStudy):
         if not 0 < alpha < 1:
             raise InputError(f"alpha is {alpha!r}; expected a number above 0 and below 1")
 
-    def _declared_design(self, correlation: float, alpha: float) -> Design | None:
-        """The test under this correlation; None where it is one of several and cannot be."""
+    def _make_declared_design(self, correlation: float, alpha: float) -> Design | None:
+        """Return the test under this correlation; None if a default correlation is impossible."""
         if self.deviation is not None:
             return MatchedTDesign(alpha, self.deviation * math.sqrt(2 * (1 - correlation)))
         try:
@@ -117,107 +118,110 @@ class Power(BoardStudy):
     def run(self, case: Case) -> Finding:
         matrix = share_resamples(case.board.matrix.by_unit, case.settings)
         if matrix.answers_to is not None:
-            raise InputError("the power is that of tests of items, not of their answers: take --unit item")
+            raise InputError("power is available for tests of items, not of single responses; use --unit item")
         if reason := resampling_refusal(matrix):
             raise InputError(str(reason))
         if matrix.runs is not None:
-            raise InputError('the power is that of units, and not of runs: set runs = "fixed"')
+            raise InputError('power is available for fixed runs only; set runs = "fixed"')
         names = name_systems(case.board.members)
         alpha = case.request.significance.alpha / self.family
-        planned = [_Planned({"system_a": names[o.pair[0]], "system_b": names[o.pair[1]], "observed": o.difference},
-                            design, self.items or (matrix.n_units,))
-                   for o in Observed.of(matrix, list(combinations(range(len(names)), 2)))
-                   if (design := _design(case, o, alpha)) is not None]
-        if not planned:
+        tests = [_PlannedTest({"system_a": names[o.pair[0]], "system_b": names[o.pair[1]], "observed": o.difference},
+                              design, self.items or (matrix.n_units,))
+                 for o in Observed.of(matrix, list(combinations(range(len(names)), 2)))
+                 if (design := _make_design(case, o, alpha)) is not None]
+        if not tests:
             raise InputError("no two systems differ in any unit")
-        rows = [row for one in planned for row in self.rows(one)]
-        middle = planned[_middle(rows[::len(planned[0].units)])]
-        return Finding({"pairs": rows, "curve": self.curve(middle), "sizes": self.sizes(middle)},
-                       self.reading(rows, len(planned), "pair"),
-                       [*(self._warnings(case, matrix) if any(one.test == "bootstrap" for one in planned) else ()),
-                        *(_of_skewed(matrix) if any(one.test == "t" for one in planned) else ())])
+        rows = [row for test in tests for row in self.make_rows(test)]
+        median = tests[_find_median(rows[::len(tests[0].units)])]
+        return Finding({"pairs": rows, "curve": self.make_curve(median), "sizes": self.make_size_rows(median)},
+                       self.describe(rows, len(tests), "pair"),
+                       [*(self._warn_of_bootstrap(case, matrix) if any(test.name == "bootstrap" for test in tests)
+                          else ()),
+                        *(_warn_of_skewed(matrix) if any(test.name == "t" for test in tests) else ())])
 
-    def _warnings(self, case: Case, matrix: Matrix) -> list[Message]:
-        """What a reader of powers that rest on draws must be warned of."""
+    def _warn_of_bootstrap(self, case: Case, matrix: Matrix) -> list[Message]:
         alpha, resamples = case.request.significance.alpha / self.family, case.settings.resamples
-        few = [] if alpha * resamples >= _BEYOND else [
+        few = [] if alpha * resamples >= _MIN_EXTREME else [
             Message("few-resamples-beyond", {"beyond": alpha * resamples, "resamples": resamples, "level": alpha,
-                                             "needed": math.ceil(_BEYOND / alpha)})]
+                                             "needed": math.ceil(_MIN_EXTREME / alpha)})]
         return [*misuses(Bootstrap(), matrix), *few]
 
-    def rows(self, planned: _Planned) -> list[Row]:
-        """What can be detected on each number of units."""
-        return [planned.about | {"test": planned.test, "units": n,
-                                 "detectable": planned.design.detectable(n, self.power)}
-                | self.declared(planned.design, n) for n in planned.units]
+    def make_rows(self, test: _PlannedTest) -> list[Row]:
+        """Return the detectable difference for each number of units."""
+        return [test.identity | {"test": test.name, "units": n,
+                                 "detectable": test.design.find_detectable(n, self.power)}
+                | self._describe_difference(test.design, n) for n in test.units]
 
-    def declared(self, design: Design, units: int) -> Row:
-        """What comes of the declared difference on so many units; nothing where none is declared."""
+    def _describe_difference(self, design: Design, units: int) -> Row:
+        """Return the power for the declared difference, or an empty row without a declared difference."""
         if self.difference is None:
             return {}
         if self.difference > design.largest:
             raise InputError(f"the difference is {self.difference:g}, and two such scores differ by {design.largest:g} "
                              "at most")
-        return _at(design, self.difference, units) | {"needed": design.needed(self.difference, self.power)}
+        needed = design.find_units(self.difference, self.power)
+        return _make_power_row(design, self.difference, units) | {"needed": needed}
 
-    def curve(self, planned: _Planned) -> list[Row]:
-        """The power of one pair by the true difference."""
-        units = planned.units[0]
-        detectable = planned.design.detectable(units, self.power)
-        most = planned.design.largest if math.isnan(detectable) else min(1.5 * detectable, planned.design.largest)
-        return [planned.about | {"units": units} | _at(planned.design, float(x), units)
-                for x in np.linspace(0, most, _STEPS + 1)[1:]]
+    def make_curve(self, test: _PlannedTest) -> list[Row]:
+        """Return the power of one pair by the true difference."""
+        units, largest = test.units[0], test.design.largest
+        detectable = test.design.find_detectable(units, self.power)
+        end = largest if math.isnan(detectable) else min(1.5 * detectable, largest)
+        return [test.identity | {"units": units} | _make_power_row(test.design, float(x), units)
+                for x in np.linspace(0, end, _STEPS + 1)[1:]]
 
-    def sizes(self, planned: _Planned) -> list[Row]:
-        """What one pair's test detects on more and on fewer units."""
-        return [planned.about | {"units": n, "detectable": planned.design.detectable(n, self.power)}
-                for n in (round(planned.units[0] * 2.0**k) for k in range(-3, 5)) if n > 1]
+    def make_size_rows(self, test: _PlannedTest) -> list[Row]:
+        """Return the detectable difference of one pair on more and on fewer units."""
+        return [test.identity | {"units": n, "detectable": test.design.find_detectable(n, self.power)}
+                for n in (round(test.units[0] * 2.0**k) for k in range(-3, 5)) if n > 1]
 
-    def reading(self, rows: Sequence[Row], n: int, thing: str) -> list[str]:
-        """Say what is detectable, what becomes of a declared difference, and what this does not say."""
+    def describe(self, rows: Sequence[Row], n: int, noun: str) -> list[str]:
+        """Describe the detectable difference and the declared one, for the median of n pairs or correlations."""
         first = [row for row in rows if row["units"] == rows[0]["units"]]
-        known = sorted(_known(row["detectable"]) for row in first)
-        middle = first[_middle(first)]
-        found = _known(middle["detectable"])
+        values = sorted(_replace_nan(row["detectable"]) for row in first)
+        median = first[_find_median(first)]
+        detectable = _replace_nan(median["detectable"])
         level = "alpha" if self.family == 1 else f"alpha divided by {self.family} comparisons"
-        to = "to none at all" if math.isinf(known[-1]) else f"to {known[-1]:.4g}"
-        of = f", for the middle one of {counted(n, thing)} (from {known[0]:.4g} {to})" if n > 1 else ""
-        said = [f"On {rows[0]['units']} units the smallest true difference that a test at {level} finds with a power "
-                f"of {100 * self.power:g} % is {found:.4g}{of}."]
-        if math.isinf(found):
-            said = [f"On {rows[0]['units']} units a test at {level} finds no true difference with a power of "
-                    f"{100 * self.power:g} %" + (f", for the middle one of {counted(n, thing)}." if n > 1 else ".")]
+        largest = "none" if math.isinf(values[-1]) else f"{values[-1]:.4g}"
+        spread = f", for the median of {counted(n, noun)} (from {values[0]:.4g} to {largest})" if n > 1 else ""
+        sentences = [f"On {rows[0]['units']} units the smallest true difference that a test at {level} detects with a "
+                     f"power of {100 * self.power:g} % is {detectable:.4g}{spread}."]
+        if math.isinf(detectable):
+            sentences = [f"On {rows[0]['units']} units a test at {level} detects no true difference with a power of "
+                         f"{100 * self.power:g} %" + (f", for the median of {counted(n, noun)}." if n > 1 else ".")]
         if self.difference is not None:
-            said.append(f"One of {self.difference:g} is found with a power of {100 * middle['power']:.0f} %." + (
-                f" Where it is found, it looks {middle['type_m']:.2f} times as large as it is (type M), and a share of "
-                f"{middle['type_s']:.2g} of what is significant favours the worse system (type S)."
-                if middle["power"] else " Nothing can be significant on so few units."))
-        said.append("This is about test sets to come whose units deviate as these do. It says nothing of a difference "
-                    "that was observed, whose p-value says all that power could.")
-        return said
+            sentences.append(
+                f"A difference of {self.difference:g} is detected with a power of {100 * median['power']:.0f} %." + (
+                    f" If it is significant, it is overestimated by a factor of {median['type_m']:.2f} on average "
+                    f"(type M), and a share of {median['type_s']:.2g} of significant results favours the worse system "
+                    "(type S)."
+                    if median["power"] else " No result can be significant on so few units."))
+        sentences.append("This applies to new test sets whose units have the same variance. It adds nothing to the "
+                         "p-value of an observed difference.")
+        return sentences
 
 
 @dataclass(frozen=True, eq=False)
-class _Planned:
-    """A design with what it is the design of, and the numbers of units to look at."""
+class _PlannedTest:
+    """A design with the keys of its rows, and the planned numbers of units."""
 
-    about: Row
+    identity: Row
     design: Design
     units: tuple[int, ...]
 
     @property
-    def test(self) -> str:
+    def name(self) -> str:
         return {ExactMcNemar: "mcnemar", MatchedTDesign: "t", DrawnDesign: "bootstrap"}[type(self.design)]
 
 
-def _of_skewed(matrix: Matrix) -> list[Message]:
-    """Say of how many pairs Student's powers are off, as they take the means of units for normal."""
+def _warn_of_skewed(matrix: Matrix) -> list[Message]:
+    """Warn of pairs whose power by Student's t is inaccurate, because the means of units are not normal."""
     warnings = skewed(SystemPairs.every(matrix), one_sided=True)
     return board_warnings(warnings, matrix.statistics.shape[1], Message("skewed-power"))
 
 
-def _design(case: Case, o: Observed, alpha: float) -> Design | None:
-    """The test of a pair as it deviates; None where it differs in no unit."""
+def _make_design(case: Case, o: Observed, alpha: float) -> Design | None:
+    """Return the design with the variance of a pair; None if no unit differs."""
     if not o.n_discordant or math.isnan(o.difference):
         return None
     if o.is_mean:
@@ -227,21 +231,21 @@ def _design(case: Case, o: Observed, alpha: float) -> Design | None:
         if np.ptp(gains):
             return MatchedTDesign(alpha, float(gains.std(ddof=1)))
     resampled = score_resamples(o.matrix, case.settings)
-    moves = o.matrix.difference(*(resampled[:, system] for system in o.pair)) - o.difference
-    moves = moves[~np.isnan(moves)]
-    return DrawnDesign(alpha, moves, o.matrix.n_units) if len(moves) and np.ptp(moves) else None
+    deviations = o.matrix.difference(*(resampled[:, system] for system in o.pair)) - o.difference
+    deviations = deviations[~np.isnan(deviations)]
+    return DrawnDesign(alpha, deviations, o.matrix.n_units) if len(deviations) and np.ptp(deviations) else None
 
 
-def _at(design: Design, difference: float, units: int) -> Row:
-    found = design.at(difference, units)
-    return {"difference": difference, "power": found.power, "type_s": found.wrong_sign, "type_m": found.exaggeration}
+def _make_power_row(design: Design, difference: float, units: int) -> Row:
+    power = design.compute_power(difference, units)
+    return {"difference": difference, "power": power.power, "type_s": power.wrong_sign, "type_m": power.exaggeration}
 
 
-def _middle(rows: Sequence[Row]) -> int:
-    """The place of the middle one by what is detectable, and by power where that is alike; of two the lesser one."""
-    order = sorted(range(len(rows)), key=lambda n: (_known(rows[n]["detectable"]), -rows[n].get("power", 0.0)))
+def _find_median(rows: Sequence[Row]) -> int:
+    """Return the index of the median by detectable difference, then by descending power."""
+    order = sorted(range(len(rows)), key=lambda n: (_replace_nan(rows[n]["detectable"]), -rows[n].get("power", 0.0)))
     return order[len(order) // 2]
 
 
-def _known(value: float) -> float:
+def _replace_nan(value: float) -> float:
     return math.inf if math.isnan(value) else value

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from registry.errors import InputError, LockedError, MismatchError, StoreError, counted
-from registry.evaluation.comparing.settings import Request, declared_request
+from registry.evaluation.comparing.settings import Request, build_request
 from registry.identity import digest_json, salt_digest
 from registry.parallel.execution import Execution
 from registry.plugins import versions
@@ -175,7 +175,7 @@ def plan_studies(connection: Connection, study: Study, choice: Choice, settings:
     catalog.check_metric(connection, tasks, choice.metric)
     for task in tasks:
         metrics = choose_metrics(connection, task, choice.metric, every=study.every_metric)
-        request = declared_request(task, {**study.default_settings, **(settings or {}), **study.fixed_settings},
+        request = build_request(task, {**study.default_settings, **(settings or {}), **study.fixed_settings},
                                    metrics, execution)
         planned += [PlannedStudy.look_up(connection, study, task, subject, request)
                     for subject in study.find_subjects(connection, task, request, choice)]

@@ -1,4 +1,4 @@
-"""How scores deviate: those of whole boards in resamples of their units, their intervals, averages and ranks."""
+"""Resampled scores of whole boards: their intervals, averages and ranks."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sqlalchemy import Connection
 
 from registry.arrays import Floats
 from registry.errors import InputError
-from registry.evaluation.comparing.board_keys import board_keys
-from registry.evaluation.comparing.board_statistics import Board, load
+from registry.evaluation.comparing.board_keys import load_board_keys
+from registry.evaluation.comparing.board_statistics import Board, load_board
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
 from registry.messages import Message
 from registry.significance.diagnostics.ranks import rank_warnings
-from registry.significance.rank_sets import RANK_DRAWS, bound_ranks
+from registry.significance.rank_sets import RANK_DRAWS, compute_rank_sets
 from registry.significance.ranks import count_rank_shares
 from registry.significance.resampling.scores import (
     drawn_runs_refusal,
@@ -29,94 +29,96 @@ from registry.store.catalog import TaskRow
 
 def resample_score_intervals(connection: Connection, task_row: TaskRow, request: Request, board_name: str,
                              submissions: Set[str]) -> dict[str, tuple[float, float]]:
-    """Percentile intervals of the scores of a board's `submissions`, by their names.
+    """Return percentile intervals of the scores of a board's `submissions` by name.
 
-    An end is nan where resamples are undefined; there are none where the board cannot be resampled. All systems share
-    their draws, so those that are left out have no say.
+    Ends are nan if resamples are undefined. The result is empty if the board cannot be resampled. All systems share the
+    resamples, so the selection of submissions does not change the intervals.
     """
-    found: dict[str, tuple[float, float]] = {}
-    for board in _boards(connection, task_row, request, board_name):
+    intervals: dict[str, tuple[float, float]] = {}
+    for board in _load_boards(connection, task_row, request, board_name):
         if not explain_refusal(board):
             chosen = [n for n, member in enumerate(board.members) if member.name in submissions]
             scores = score_resamples(board.matrix.of_systems(chosen).by_unit, request.settings)
             ends = percentiles(scores, request.significance.confidence).tolist()
-            found |= {board.members[n].name: (low, high) for n, (low, high) in zip(chosen, ends, strict=True)}
-    return found
+            intervals |= {board.members[n].name: (low, high) for n, (low, high) in zip(chosen, ends, strict=True)}
+    return intervals
 
 
 def resample_averages(boards: Sequence[Board], chosen: Sequence[Sequence[int]], request: Request) -> Floats | None:
-    """The mean over boards of their systems' scores in resamples, [resamples, systems].
+    """Return the mean over boards of resampled scores, [resamples, systems]; None if a board cannot be resampled.
 
-    Units are resampled within each board, independently of the other ones. None where one cannot be resampled.
+    Units are resampled within each board, independently of the other boards.
 
     Args:
-        boards: Of several test sets.
-        chosen: Which systems of each board, in the same order in all of them.
-        request: What is asked for.
+        boards: Boards of several test sets.
+        chosen: Indices of the systems on each board, in the same order for all boards.
+        request: Settings of the comparison.
     """
     if any(map(explain_refusal, boards)):
         return None
     total: Floats = np.zeros((request.settings.resamples, len(chosen[0])))
-    for board, of_board in zip(boards, chosen, strict=True):
-        of_set = digest_json([request.seed, board.key.test_set.name])  # lest two test sets share their draws
-        drawn = score_resamples(board.matrix.by_unit, replace(
-            request.settings, seed=int(of_set.rpartition(":")[2][:15], 16)))
-        total += drawn[:, list(of_board)]
+    for board, systems in zip(boards, chosen, strict=True):
+        # A seed for each test set, so that test sets do not share random numbers.
+        digest = digest_json([request.seed, board.key.test_set.name])
+        scores = score_resamples(board.matrix.by_unit, replace(
+            request.settings, seed=int(digest.rpartition(":")[2][:15], 16)))
+        total += scores[:, list(systems)]
     return total / len(boards)
 
 
 def explain_refusal(board: Board) -> str | Message | None:
-    """Say why a board cannot be resampled."""
+    """Return the reason if a board cannot be resampled."""
     if board.matrix.unequal:
-        return "systems are scored on items of their own"
+        return "systems are scored on different items"
     return drawn_runs_refusal(board.matrix) or resampling_refusal(board.matrix.by_unit)
 
 
 def resample_ranks(connection: Connection, task_row: TaskRow, request: Request,
                    board_name: str | None = None) -> dict[str, Floats]:
-    """How often every ranked submission has each place in resamples, [places], by the board's and its own name.
+    """Return the share of resamples in which each submission has each rank, [ranks].
 
-    They are those of one board, or of all (None).
+    The keys are the name of the board and the name of the submission. `board_name` selects one board.
     """
-    found: dict[str, Floats] = {}
-    for board, ranked in _ranked(connection, task_row, request, board_name):
+    shares_by_name: dict[str, Floats] = {}
+    for board, ranked in _load_ranked_boards(connection, task_row, request, board_name):
         resampled = score_resamples(board.matrix.by_unit, request.settings)
-        some = resampled if len(ranked) == len(board.members) else resampled[:, ranked]  # a copy is large
-        shares = count_rank_shares(some, lower_is_better=board.matrix.lower_is_better)
-        found |= {f"{board.key.name}: {board.members[n].name}": of for n, of in zip(ranked, shares, strict=True)}
-    return found
+        scores = resampled if len(ranked) == len(board.members) else resampled[:, ranked]  # a copy is large
+        shares = count_rank_shares(scores, lower_is_better=board.matrix.lower_is_better)
+        shares_by_name |= {f"{board.key.name}: {board.members[n].name}": values
+                           for n, values in zip(ranked, shares, strict=True)}
+    return shares_by_name
 
 
-def bound_all_ranks(connection: Connection, task_row: TaskRow,
-                       request: Request) -> tuple[dict[str, Floats], dict[str, list[Message]]]:
-    """The least and the last place that every ranked submission may have, [2], all at once, by both names.
+def compute_all_rank_bounds(connection: Connection, task_row: TaskRow,
+                    request: Request) -> tuple[dict[str, Floats], dict[str, list[Message]]]:
+    """Return simultaneous bounds of the rank of each submission, [2], and warnings by the name of the board.
 
-    Beside them, by the board's name, what speaks against these ranks.
+    The keys of the bounds are the name of the board and the name of the submission.
     """
-    found: dict[str, Floats] = {}
+    bounds: dict[str, Floats] = {}
     warnings: dict[str, list[Message]] = {}
     settings, alpha = replace(request.settings, resamples=RANK_DRAWS), request.significance.alpha
-    for board, ranked in _ranked(connection, task_row, request):
+    for board, ranked in _load_ranked_boards(connection, task_row, request):
         matrix = board.matrix.by_unit.of_systems(ranked)
         warnings[board.key.name] = rank_warnings(matrix, "bootstrap", alpha=alpha, resamples=RANK_DRAWS)
-        sets = bound_ranks(matrix, settings, alpha=alpha)
-        found |= {f"{board.key.name}: {board.members[n].name}": np.array([low, high], dtype=np.float64)
-                  for n, low, high in zip(ranked, sets.low, sets.high, strict=True)}
-    return found, warnings
+        sets = compute_rank_sets(matrix, settings, alpha=alpha)
+        bounds |= {f"{board.key.name}: {board.members[n].name}": np.array([low, high], dtype=np.float64)
+                   for n, low, high in zip(ranked, sets.low, sets.high, strict=True)}
+    return bounds, warnings
 
 
-def _ranked(connection: Connection, task_row: TaskRow, request: Request,
-            name: str | None = None) -> Iterator[tuple[Board, list[int]]]:
-    """The boards whose ranks are resampled, and which of their systems have one."""
-    for board in _boards(connection, task_row, request, name):
+def _load_ranked_boards(connection: Connection, task_row: TaskRow, request: Request,
+                        name: str | None = None) -> Iterator[tuple[Board, list[int]]]:
+    """Yield the boards with two or more systems, and the indices of their ranked systems."""
+    for board in _load_boards(connection, task_row, request, name):
         if len(board.members) < 2:
             continue
         if reason := explain_refusal(board):
             raise InputError(f"{board.key.name}: {reason}")
-        yield board, [n for n, m in enumerate(board.members) if request.ranks(m.kind, late=m.late)]
+        yield board, [n for n, m in enumerate(board.members) if request.is_ranked(m.kind, late=m.late)]
 
 
-def _boards(connection: Connection, task_row: TaskRow, request: Request, name: str | None) -> Iterator[Board]:
-    for key in list(board_keys(connection, task_row, request)):
-        if name in (None, key.name) and (board := load(connection, key, request)) is not None:
+def _load_boards(connection: Connection, task_row: TaskRow, request: Request, name: str | None) -> Iterator[Board]:
+    for key in list(load_board_keys(connection, task_row, request)):
+        if name in (None, key.name) and (board := load_board(connection, key, request)) is not None:
             yield board

@@ -21,8 +21,8 @@ import numpy as np
 from sqlalchemy import Connection
 
 from registry.errors import InputError, MismatchError, UnknownNameError
-from registry.evaluation.comparing.board_keys import BoardKey, board_keys
-from registry.evaluation.comparing.board_statistics import Board, by_response, load
+from registry.evaluation.comparing.board_keys import BoardKey, load_board_keys
+from registry.evaluation.comparing.board_statistics import Board, load_board, split_into_responses
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
 from registry.identity import canonical_json, plain_value, short
@@ -368,11 +368,11 @@ class BoardSubject:
         Raises:
             InputError: Systems are scored on different items.
         """
-        loaded = [board for key in self.keys if (board := load(connection, key, self.request)) is not None]
+        loaded = [board for key in self.keys if (board := load_board(connection, key, self.request)) is not None]
         if len(loaded) < self.study.min_boards:
             return None
         if self.study.supports_responses and self.keys[0].with_unit(self.request).significance.unit == "response":
-            loaded = [by_response(connection, board) for board in loaded]
+            loaded = [split_into_responses(connection, board) for board in loaded]
         if not self.study.allows_unequal_items:
             loaded = [check_same_items(board) for board in loaded]
         return Case(tuple(loaded), self, parts)
@@ -401,7 +401,7 @@ def choose_keys(connection: Connection, task: TaskRow, request: Request, choice:
     if facet_attribute is not None:
         request = replace(request, facets={test_set.name: [facet_attribute]
                                            for test_set in catalog.test_sets(connection, task.task_id)})
-    keys = list(board_keys(connection, task, request))
+    keys = list(load_board_keys(connection, task, request))
     if facet_attribute is not None:
         keys = [key for key in keys if key.facet is not None]
         if not keys:
@@ -431,7 +431,7 @@ def choose_board(connection: Connection, task: TaskRow, request: Request, choice
     keys = choose_keys(connection, task, request, choice)
     if len(keys) > 1:
         raise InputError(f"{len(keys)} boards are selected; select one by --test-set and --track")
-    board = load(connection, keys[0], request) if keys else None
+    board = load_board(connection, keys[0], request) if keys else None
     if board is None:
         raise MismatchError(f"no system of {task.slug} is scored; run `registry submit`, then `registry score`")
     return check_same_items(board)

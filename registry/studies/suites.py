@@ -1,8 +1,8 @@
-"""Studies of several test sets: ranks and averages over them, and on how many a system is better.
+"""Studies of several test sets: ranks, averages, and the number of test sets on which a system is better.
 
-The units of all test sets are one matrix, in which each set has its own columns. So an average of scores is a score
-like others: a function of sums. Items are resampled, or swapped, within each set; such conclusions are about these test
-sets. `Suite` also bounds ranks on other test sets, of which these are a sample.
+The units of all test sets form one matrix, in which each test set has its own columns. So an average of scores is a
+function of sums, like other scores. Items are resampled or permuted within each test set, so conclusions apply to these
+test sets. `Suite` also computes rank sets for other test sets, if these are a random sample.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from registry.arrays import Floats
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
-from registry.evaluation.comparing.directions import OBSERVED, SIDES, choose_sides, explain_refusal
+from registry.evaluation.comparing.directions import OBSERVED, SIDES, choose_sides, explain_missing_direction
 from registry.evaluation.comparing.settings import Request
 from registry.identity import plain_value
 from registry.messages import Message
@@ -31,7 +31,13 @@ from registry.significance.diagnostics.exchangeability import even_units
 from registry.significance.diagnostics.rare_outcomes import rare_classes
 from registry.significance.matrix import Matrix, Resampled, Score, additive
 from registry.significance.multiple import STEP_DOWN, adjust, combine_p_values, estimate_k, list_test_sets
-from registry.significance.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, bound_ranks, bound_ranks_by_tests
+from registry.significance.rank_sets import (
+    LEAST_UNITS,
+    RANK_DRAWS,
+    RankSets,
+    compute_rank_sets,
+    compute_rank_sets_by_tests,
+)
 from registry.significance.resampling.scores import drawn_runs_refusal, percentiles, resampling_refusal
 from registry.store.catalog import Member
 from registry.studies.run import Archive, PlannedStudy
@@ -41,14 +47,17 @@ from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems,
 
 @dataclass(frozen=True)
 class AveragedScore:
-    """Scores from sums [..., columns of all test sets], whose own columns end at `ends`; no weights are equal ones."""
+    """Weighted mean of the scores of test sets, from sums [..., columns of all test sets].
+
+    `ends` has the last column (exclusive) of each test set. Without weights all test sets have the same weight.
+    """
 
     scores: tuple[Score, ...]
     ends: tuple[int, ...]
     weights: tuple[float, ...] | None = None
 
     def __call__(self, sums: Floats) -> Floats:
-        """Average the scores of the sets."""
+        """Return the average, [...]."""
         parts = np.split(sums, self.ends[:-1], axis=-1)
         scores = [score(part) for score, part in zip(self.scores, parts, strict=True)]
         averages: Floats = (np.mean(scores, axis=0) if self.weights is None else
@@ -57,53 +66,56 @@ class AveragedScore:
 
 
 def find_common_systems(boards: Sequence[Board]) -> list[list[int]]:
-    """The places on every board of the systems that are on all, in the order of `team/system`: versions may differ."""
-    at = [{f"{member.team}/{member.system}": n for n, member in enumerate(board.members)} for board in boards]
-    names = sorted(name for name in at[0] if all(name in others for others in at))
-    return [[of_board[name] for name in names] for of_board in at]
+    """Return the indices, on every board, of the systems that are on all boards, in the order of `team/system`.
+
+    The versions of a system may differ between boards.
+    """
+    indices = [{f"{member.team}/{member.system}": n for n, member in enumerate(board.members)} for board in boards]
+    names = sorted(name for name in indices[0] if all(name in index for index in indices))
+    return [[index[name] for name in names] for index in indices]
 
 
-def stack_sets(boards: Sequence[Board], places: Sequence[Sequence[int]],
+def stack_sets(boards: Sequence[Board], systems: Sequence[Sequence[int]],
                weights: tuple[float, ...] | None = None) -> StatisticMatrix:
-    """The units of all test sets as one matrix, of the systems at these places of every board."""
-    matrices = [board.matrix.by_unit.of_systems(of_board) for board, of_board in zip(boards, places, strict=True)]
+    """Combine the units of all test sets into one matrix; `systems` has the indices of the systems on each board."""
+    matrices = [board.matrix.by_unit.of_systems(indices) for board, indices in zip(boards, systems, strict=True)]
     ends = np.cumsum([matrix.statistics.shape[2] for matrix in matrices]).tolist()
     rows = np.cumsum([len(matrix.statistics) for matrix in matrices]).tolist()
-    together = np.zeros((rows[-1], len(places[0]), ends[-1]))
+    statistics = np.zeros((rows[-1], len(systems[0]), ends[-1]))
     for matrix, row, end in zip(matrices, rows, ends, strict=True):
         n, _, width = matrix.statistics.shape
-        together[row - n:row, :, end - width:end] = matrix.statistics[:]
+        statistics[row - n:row, :, end - width:end] = matrix.statistics[:]
     score = AveragedScore(tuple(additive(matrix).score for matrix in matrices), tuple(ends), weights)
-    return StatisticMatrix(together, score, lower_is_better=matrices[0].lower_is_better)
+    return StatisticMatrix(statistics, score, lower_is_better=matrices[0].lower_is_better)
 
 
 def warn_by_set(boards: Sequence[Board], names: Sequence[str],
-                doubts: Callable[[Matrix], Iterable[Message]]) -> list[Message]:
-    """List the warnings of boards, with the test sets that each is about unless it is about all.
+                find_warnings: Callable[[Matrix], Iterable[Message]]) -> list[Message]:
+    """Return distinct warnings about boards; a warning that applies to some boards only names their test sets.
 
     Args:
-        boards: Of several test sets.
-        names: The names of the test sets.
-        doubts: Returns the warnings about a board's matrix, by unit.
+        boards: Boards of several test sets.
+        names: Names of the test sets.
+        find_warnings: Returns the warnings about a matrix by unit.
     """
-    found: dict[Message, list[str]] = {}
+    sets_by_warning: dict[Message, list[str]] = {}
     for name, board in zip(names, boards, strict=True):
-        for warning in doubts(board.matrix.by_unit):
-            found.setdefault(warning, []).append(name)
-    return [warning if len(of) == len(names) else warning.with_parameters(test_sets=of)
-            for warning, of in found.items()]
+        for warning in find_warnings(board.matrix.by_unit):
+            sets_by_warning.setdefault(warning, []).append(name)
+    return [warning if len(test_sets) == len(names) else warning.with_parameters(test_sets=test_sets)
+            for warning, test_sets in sets_by_warning.items()]
 
 
 class Suite(BoardStudy):
-    """Sets of ranks by the average over test sets, at one level for all systems: for other items, and for other sets.
+    """Simultaneous rank sets by the average over test sets: for other items, and for other test sets.
 
-    Items (or clusters) are resampled within each test set. Test sets are compared by t-tests over the sets, with Holm's
-    correction, and count the same there: with --weight nothing is said of other sets. Systems take part that are on all
+    For other items, units are resampled within each test set. For other test sets, systems are compared by t-tests over
+    the test sets with Holm's correction; this is not available with --weight. Systems are included if they are on all
     test sets.
     """
 
     name: ClassVar[str] = "suite"
-    title: ClassVar[str] = "Which ranks may systems have over several test sets?"
+    title: ClassVar[str] = "Which ranks can systems have over several test sets?"
     citation: ClassVar[str] = "Mogstad, Romano, Shaikh and Wilhelm 2024; Dror et al. 2017"
     choice: ClassVar = ("metric",)
     settings: ClassVar = ("alpha", "resamples", "unit", "seed")
@@ -113,115 +125,118 @@ class Suite(BoardStudy):
     min_boards: ClassVar = 2
     every_metric: ClassVar = True
     supports_responses: ClassVar = False
-    default_settings = MappingProxyType({"resamples": RANK_DRAWS})  # as many draws as `best` takes
-    weight: tuple[str, ...] = option((), "What a test set counts in the average, such as test=2; others count 1.",
+    default_settings = MappingProxyType({"resamples": RANK_DRAWS})  # as in `best`
+    weight: tuple[str, ...] = option((), "Weight of a test set in the average, such as test=2; other weights are 1.",
                                      metavar="SET=NUMBER")
 
     def run(self, case: Case) -> Finding:
-        weights, alpha = self._weights(case.boards), case.request.significance.alpha
-        places = find_common_systems(case.boards)
-        matrix = _stack_sets(case.boards, places, weights)
-        of_items = bound_ranks(matrix, case.settings, alpha=alpha)
-        of_sets = None if weights else _bound_ranks_over_sets(case, places, alpha)
-        members = [case.boards[0].members[at] for at in places[0]]
+        weights, alpha = self._parse_weights(case.boards), case.request.significance.alpha
+        systems = find_common_systems(case.boards)
+        matrix = _stack_strata(case.boards, systems, weights)
+        item_ranks = compute_rank_sets(matrix, case.settings, alpha=alpha)
+        set_ranks = None if weights else _compute_ranks_over_sets(case, systems, alpha)
+        members = [case.boards[0].members[n] for n in systems[0]]
         order = sorted(range(len(members)), key=lambda n: (np.isnan(matrix.observed[n]),
                                                            matrix.observed[n] * (1 if matrix.lower_is_better else -1)))
         rows = [{"system": f"{members[n].team}/{members[n].system}", "score": float(matrix.observed[n]),
-                 **_ranks(of_items, n, "items"), **_ranks(of_sets, n, "sets")} for n in order]
+                 **_make_rank_keys(item_ranks, n, "items"), **_make_rank_keys(set_ranks, n, "sets")} for n in order]
         sets: list[Row] = [
             {"test_set": board.key.test_set.name, "weight": weight, "units": board.matrix.n_units}
             for board, weight in zip(case.boards, weights or (1.0,) * len(case.boards), strict=True)]
-        return Finding({"systems": rows, "test_sets": sets}, self._reading(case, of_items, of_sets),
+        return Finding({"systems": rows, "test_sets": sets}, self._describe(case, item_ranks, set_ranks),
                        [*_warn_of_sets(case.boards)])
 
-    def _weights(self, boards: Sequence[Board]) -> tuple[float, ...] | None:
-        """The weight of every board; None where all are the same."""
-        found = {board.key.test_set.name: 1.0 for board in boards}
-        for given in self.weight:
-            name, _, number = given.rpartition("=")
-            if name not in found:
-                raise UnknownNameError("test set", name, found)
+    def _parse_weights(self, boards: Sequence[Board]) -> tuple[float, ...] | None:
+        """Return the weight of every board; None if all weights are equal."""
+        weights = {board.key.test_set.name: 1.0 for board in boards}
+        for text in self.weight:
+            name, _, number = text.rpartition("=")
+            if name not in weights:
+                raise UnknownNameError("test set", name, weights)
             try:
-                found[name] = float(number)
+                weights[name] = float(number)
             except ValueError:
-                found[name] = math.nan
-            if not 0 < found[name] < math.inf:
-                raise InputError(f"--weight {given}: expected SET=NUMBER, with a number above 0")
-        return None if len(set(found.values())) == 1 else tuple(found.values())
+                weights[name] = math.nan
+            if not 0 < weights[name] < math.inf:
+                raise InputError(f"--weight {text}: expected SET=NUMBER, with a number above 0")
+        return None if len(set(weights.values())) == 1 else tuple(weights.values())
 
-    def _reading(self, case: Case, of_items: RankSets, of_sets: RankSets | None) -> list[str]:
+    def _describe(self, case: Case, item_ranks: RankSets, set_ranks: RankSets | None) -> list[str]:
         level, sets = f"{100 * (1 - case.request.significance.alpha):g} %", counted(len(case.boards), "test set")
-        pairs = math.comb(len(of_items.low), 2)
-        said = [f"On these {sets}, with other items, {int(of_items.wins.sum())} of "
-                f"{counted(pairs, 'pair is', 'pairs are')} told apart; ranks of all systems hold at once, at {level}."]
-        if of_sets is None:
-            return [*said, "Of other test sets nothing is said, as these do not count the same."]
-        return [*said, f"On other test sets, of which these are taken for a random sample, {int(of_sets.wins.sum())} "
-                       f"of {pairs} are, with ranks at {level} too: t-tests with {len(case.boards) - 1} degrees of "
-                       "freedom, which take what sets add for normal. Test sets that were taken because they were at "
-                       "hand are no random sample."]
+        pairs = math.comb(len(item_ranks.low), 2)
+        summary = (f"On these {sets}, with other items, {int(item_ranks.wins.sum())} of "
+                   f"{counted(pairs, 'pair differs', 'pairs differ')} significantly; the ranks of all systems hold "
+                   f"simultaneously, at {level}.")
+        if set_ranks is None:
+            return [summary, "There is no result for other test sets, because the weights differ."]
+        return [summary, f"On other test sets, {int(set_ranks.wins.sum())} of {pairs} differ significantly, with ranks "
+                         f"at {level} too, by t-tests with {len(case.boards) - 1} degrees of freedom. These assume "
+                         "that the test sets are a random sample, and that their effects are normal. A convenience "
+                         "sample of test sets is not random."]
 
 
-def _stack_sets(boards: Sequence[Board], places: list[list[int]], weights: tuple[float, ...] | None) -> StatisticMatrix:
-    """The units of all test sets, each a stratum."""
-    if len(places[0]) < 2:
-        raise InputError("fewer than two systems took part in all test sets")
+def _stack_strata(boards: Sequence[Board], systems: list[list[int]],
+                  weights: tuple[float, ...] | None) -> StatisticMatrix:
+    """Combine the units of all test sets into one matrix, with each test set as a stratum."""
+    if len(systems[0]) < 2:
+        raise InputError("fewer than two systems participate in all test sets")
     if any(isinstance(board.matrix, PairMatrix) for board in boards):
-        raise InputError("correlations do not add up; averages over test sets need scores that do")
+        raise InputError("correlations do not add up over units, so they have no average over test sets; select "
+                         "another metric")
     if any(board.matrix.strata is not None for board in boards):
-        raise InputError("strata within test sets are not taken: each test set is a stratum")
+        raise InputError("strata within test sets are not supported, because each test set is a stratum")
     strata = np.repeat(np.arange(len(boards)), [board.matrix.n_units for board in boards])
-    matrix = replace(stack_sets(boards, places, weights), strata=strata)
+    matrix = replace(stack_sets(boards, systems, weights), strata=strata)
     if reason := resampling_refusal(matrix):
         raise InputError(str(reason))
     return matrix
 
 
-def _bound_ranks_over_sets(case: Case, places: list[list[int]], alpha: float) -> RankSets:
-    """Bound ranks by t-tests over test sets, whose scores are taken for those of items."""
-    scores = np.array([board.scores[of_board] for board, of_board in zip(case.boards, places, strict=True)])
+def _compute_ranks_over_sets(case: Case, systems: list[list[int]], alpha: float) -> RankSets:
+    """Compute rank sets by t-tests with test sets as the units."""
+    scores = np.array([board.scores[indices] for board, indices in zip(case.boards, systems, strict=True)])
 
-    def mean(sums: Floats) -> Floats:
+    def average(sums: Floats) -> Floats:
         averages: Floats = sums[..., 0] / sums[..., 1]
         return averages
 
-    matrix = StatisticMatrix(np.stack([scores, np.ones_like(scores)], axis=2), mean,
+    matrix = StatisticMatrix(np.stack([scores, np.ones_like(scores)], axis=2), average,
                              lower_is_better=case.boards[0].matrix.lower_is_better)
-    systems = scores.shape[1]
-    results = MatchedT().run(matrix, list(combinations(range(systems), 2)), case.settings)
-    return bound_ranks_by_tests(results, systems, alpha=alpha)
+    n_systems = scores.shape[1]
+    results = MatchedT().run(matrix, list(combinations(range(n_systems), 2)), case.settings)
+    return compute_rank_sets_by_tests(results, n_systems, alpha=alpha)
 
 
-def _ranks(sets: RankSets | None, n: int, of: str) -> Row:
+def _make_rank_keys(sets: RankSets | None, n: int, prefix: str) -> Row:
     low, high, best = (None,) * 3 if sets is None else (int(sets.low[n]), int(sets.high[n]), bool(sets.possible[n]))
-    return {f"{of}_low": low, f"{of}_high": high, f"{of}_may_be_best": best}
+    return {f"{prefix}_low": low, f"{prefix}_high": high, f"{prefix}_may_be_best": best}
 
 
 def _warn_of_sets(boards: Sequence[Board]) -> list[Message]:
-    rare = warn_by_set(boards, [board.key.test_set.name for board in boards], _of_rare_classes)
-    least = LEAST_UNITS["bootstrap"]
+    rare = warn_by_set(boards, [board.key.test_set.name for board in boards], _warn_of_rare_classes)
+    min_units = LEAST_UNITS["bootstrap"]
     few = [f"{board.key.test_set.name} ({board.matrix.n_units}"
-           f"{'' if board.matrix.n_units < least else f', effective sample size {even:.1f}'})"
-           for board in boards if (even := even_units(board.matrix)) < least]
+           f"{'' if board.matrix.n_units < min_units else f', effective sample size {effective:.1f}'})"
+           for board in boards if (effective := even_units(board.matrix)) < min_units]
     return [*([Message("few-units-in-sets", {"sets": ", ".join(few)})] if few else []), *rare]
 
 
-def _of_rare_classes(matrix: Matrix) -> list[Message]:
+def _warn_of_rare_classes(matrix: Matrix) -> list[Message]:
     return [warning.message for warning in rare_classes(SystemPairs.every(matrix)) if warning.where.any()]
 
 
-_OF_RESULT = ("difference", "ci_low", "ci_high", "p_value", "method", "n_units", "n_discordant", "resamples", "log10_p",
-              "p_low", "p_high", "messages")
+_RESULT_KEYS = ("difference", "ci_low", "ci_high", "p_value", "method", "n_units", "n_discordant", "resamples",
+                "log10_p", "p_low", "p_high", "messages")
 
 _ALTERNATIVES = {side: alternative for alternative, side in SIDES.items()}
 
 
 @dataclass(frozen=True)
 class MacroAverage:
-    """The mean of one system's scores on several test sets, each counting the same.
+    """Mean of one system's scores on several test sets with equal weights.
 
-    `system` is `team/system`: versions may differ between test sets. What is undefined is None; so are ranks where
-    pairs are not tested, and of baselines that are not ranked.
+    `system` is `team/system`; versions may differ between test sets. Undefined values are None, and so are ranks if
+    pairs are not tested, or the system is not ranked.
     """
 
     system: str
@@ -237,16 +252,18 @@ class MacroAverage:
 
 @dataclass(frozen=True)
 class MacroBoard:
-    """The macro-averages of a metric on one track, best first, for the systems that took part in all test sets.
+    """Macro-averages of a metric on one track, best first, for the systems that participate in all test sets.
 
     Attributes:
-        task, track: Where it is.
-        metric: The metric's alias; `metric_name`: with its options; `better`: the direction of its scores.
-        test_sets: Over which it averages.
-        test, correction, alpha: How pairs are tested and decided.
-        untested: Why they are not; empty where they are.
-        averages: One for each system.
-        pairs: A row for each two of them, the better system first; none where they are not tested.
+        task, track: Task and track.
+        metric: Alias of the metric.
+        metric_name: Name of the metric with its options.
+        better: `higher` or `lower`.
+        test_sets: Names of the test sets.
+        test, correction, alpha: Test and correction of pairs, and significance level.
+        untested: Why pairs are not tested; empty if they are tested.
+        averages: One average per system.
+        pairs: One row per pair, the better system first; empty if pairs are not tested.
     """
 
     task: str
@@ -263,8 +280,8 @@ class MacroBoard:
     pairs: tuple[Row, ...]
 
     @classmethod
-    def of(cls, finding: Finding) -> MacroBoard:
-        """The board that a study has found."""
+    def load(cls, finding: Finding) -> MacroBoard:
+        """Return the board of a finding of the study `Macro`."""
         (board,) = finding.tables["board"]
         return cls(**board | {
             "test_sets": tuple(board["test_sets"]), "pairs": tuple(finding.tables["pairs"]),
@@ -272,10 +289,10 @@ class MacroBoard:
 
 
 class Macro(BoardStudy):
-    """The averages of every metric over test sets, and which of them differ significantly.
+    """The averages of every metric over test sets, with tests of their differences.
 
     The permutation test swaps the outputs of two systems in units of all test sets, and the bootstrap resamples the
-    units of each; all pairs of one metric's averages are a family.
+    units of each test set. All pairs of one metric are a family.
     """
 
     name: ClassVar[str] = "macro-average"
@@ -291,160 +308,159 @@ class Macro(BoardStudy):
     supports_responses: ClassVar = False
 
     def run(self, case: Case) -> Finding:
-        places = np.array(find_common_systems(case.boards), dtype=np.int64)
-        scores = np.mean([board.scores[at] for board, at in zip(case.boards, places, strict=True)], axis=0)
+        systems = np.array(find_common_systems(case.boards), dtype=np.int64)
+        scores = np.mean([board.scores[indices] for board, indices in zip(case.boards, systems, strict=True)], axis=0)
         best_first = np.argsort(scores if case.boards[0].matrix.lower_is_better else -scores, kind="stable")
-        return _Averaging(case.boards, places[:, best_first].tolist(), scores[best_first],
-                          case.request.of_family(len(scores)), case.test).found()
+        return _Averaging(case.boards, systems[:, best_first].tolist(), scores[best_first],
+                          case.request.resolve_resamples(len(scores)), case.test).compare()
 
 
-def load_macro_boards(asked: Sequence[PlannedStudy], archive: Archive) -> list[MacroBoard]:
-    """The macro-averages that were looked up; what was not there is made and kept."""
-    return [MacroBoard.of(answer.finding) for question in asked if (answer := question.get_result(archive)) is not None]
+def load_macro_boards(plans: Sequence[PlannedStudy], archive: Archive) -> list[MacroBoard]:
+    """Load stored macro-averages; compute and store missing ones."""
+    return [MacroBoard.load(result.finding) for plan in plans if (result := plan.get_result(archive)) is not None]
 
 
 @dataclass(frozen=True, eq=False)
 class _Averaging:
-    """Boards of several test sets, and the places on each of those systems that are on all, best first."""
+    """Boards of several test sets, and the indices of their common systems on each board, best first."""
 
     boards: Sequence[Board]
-    chosen: list[list[int]]
+    systems: list[list[int]]
     scores: Floats
     request: Request
     test: PairTest
 
-    def found(self) -> Finding:
+    def compare(self) -> Finding:
         first, settings, n = self.boards[0], self.request.significance, len(self.scores)
-        drawn = resample_averages(self.boards, self.chosen, self.request) if n else None
-        ends = np.full((n, 2), np.nan) if drawn is None else percentiles(drawn, settings.confidence)
+        resampled = resample_averages(self.boards, self.systems, self.request) if n else None
+        ends = np.full((n, 2), np.nan) if resampled is None else percentiles(resampled, settings.confidence)
         ends[np.isnan(self.scores)] = np.nan
-        untested = self._untested(drawn)
-        members = [first.members[at] for at in self.chosen[0]]
-        pairs = [] if untested else self._pairs(drawn, members)
-        ranks = [(None,) * 4] * n if untested else self._ranks(pairs, members)
+        untested = self._explain_untested(resampled)
+        members = [first.members[index] for index in self.systems[0]]
+        pairs = [] if untested else self._test_pairs(resampled, members)
+        ranks = [(None,) * 4] * n if untested else self._rank(pairs, members)
         averages = [
-            MacroAverage(f"{member.team}/{member.system}", member.team, float(score), float(low), float(high), *of)
-            for member, score, (low, high), of in zip(members, self.scores, ends, ranks, strict=True)]
+            MacroAverage(f"{member.team}/{member.system}", member.team, float(score), float(low), float(high), *rank_)
+            for member, score, (low, high), rank_ in zip(members, self.scores, ends, ranks, strict=True)]
         key = first.key
         board = {
             "task": key.task.slug, "track": key.track, "metric": key.metric.alias, "metric_name": key.metric.name,
             "better": "lower" if first.matrix.lower_is_better else "higher",
             "test_sets": self._test_sets, "test": settings.test,
             "correction": settings.correction, "alpha": settings.alpha, "untested": untested}
-        return Finding({"averages": [asdict(of) for of in averages], "pairs": pairs, "board": [board]},
-                       self._reading(pairs, untested), [] if untested else self._doubts())
+        warnings = [] if untested else warn_by_set(self.boards, self._test_sets,
+                                                   lambda matrix: misuses(self.test, matrix))
+        return Finding({"averages": [asdict(average) for average in averages], "pairs": pairs, "board": [board]},
+                       self._describe(pairs, untested), warnings)
 
-    def _reading(self, pairs: Sequence[Row], untested: str) -> list[str]:
-        """Say whether a system is better than another on the average, and what that is about."""
+    def _describe(self, pairs: Sequence[Row], untested: str) -> list[str]:
         settings, sets = self.request.significance, counted(len(self.boards), "test set")
         if not pairs:
-            return [f"Averages over {sets} are not tested: {untested or 'none is defined'}."]
-        of_best = [row for row in pairs if row["system_a"] == pairs[0]["system_a"]]
-        better, apart = (sum(row["significant"] for row in rows) for rows in (of_best, pairs))
-        return [f"On the average of these {sets}, to which each adds the same, the best system is better than "
-                f"{better} of {counted(len(of_best), 'other')}, and {apart} of "
-                f"{counted(len(pairs), 'pair is', 'pairs are')} told apart ({settings.test}, {settings.correction}, at "
-                f"{100 * settings.alpha:g} %): with other items of these test sets. Of other test sets nothing is "
-                "said; `registry study suite` does."]
-
-    def _doubts(self) -> list[Message]:
-        """What speaks against the test on any of the test sets, as it does against that of their average."""
-        return warn_by_set(self.boards, self._test_sets, lambda matrix: misuses(self.test, matrix))
+            return [f"Averages over {sets} are not tested: {untested or 'no average is defined'}."]
+        best_pairs = [row for row in pairs if row["system_a"] == pairs[0]["system_a"]]
+        n_best, n_all = (sum(row["significant"] for row in rows) for rows in (best_pairs, pairs))
+        return [f"By the average over these {sets} with equal weights, the best system is significantly better than "
+                f"{n_best} of {counted(len(best_pairs), 'other')}, and {n_all} of "
+                f"{counted(len(pairs), 'pair differs', 'pairs differ')} significantly ({settings.test}, "
+                f"{settings.correction}, at {100 * settings.alpha:g} %). This applies to other items of these test "
+                "sets; for other test sets run `registry study suite`."]
 
     @property
     def _test_sets(self) -> list[str]:
         return [board.key.test_set.name for board in self.boards]
 
-    def _untested(self, drawn: Floats | None) -> str:
-        """Say why the averages are not tested."""
+    def _explain_untested(self, resampled: Floats | None) -> str:
+        """Return the reason if averages cannot be tested, or an empty text."""
         settings, test = self.request.significance, self.test
         if len(self.scores) < 2:
-            return "fewer than two systems took part in all test sets"
+            return "fewer than two systems participate in all test sets"
         if test.name not in STEP_DOWN or settings.unit == "response":
-            return (f"{test!r} over {settings.unit}s knows no averages; permutation and bootstrap over items or "
-                    "clusters do")
+            return (f"{test!r} over {settings.unit}s does not support averages; use permutation or bootstrap over "
+                    "items or clusters")
         if CORRECTIONS[settings.correction].function is None:
-            return f"{settings.correction} is not made for averages"
+            return f"the correction {settings.correction} does not support averages"
         if any(isinstance(board.matrix, PairMatrix) or board.matrix.unequal for board in self.boards):
-            return "correlations, and scores on items of a system's own, do not add up"
-        if test.name == "bootstrap" and drawn is None:
+            return "correlations, and scores on different items, have no average"
+        if test.name == "bootstrap" and resampled is None:
             return "a test set cannot be resampled"
         if test.name == "permutation" and settings.runs == "random":
-            return "whole runs are not swapped across test sets"
-        if reason := explain_refusal([self.boards[0].members[n] for n in self.chosen[0]], settings):
+            return "runs cannot be permuted across test sets"
+        if reason := explain_missing_direction([self.boards[0].members[n] for n in self.systems[0]], settings):
             return reason
         if few := next(filter(None, (drawn_runs_refusal(board.matrix) for board in self.boards)), None):
             return str(few)
-        return test.refusal(self._matrix(list(range(len(self.scores))))) or ""
+        return test.refusal(self._stack(list(range(len(self.scores))))) or ""
 
-    def _matrix(self, systems: Sequence[int]) -> StatisticMatrix:
-        """The units of all test sets as one matrix, of some of these systems."""
-        return stack_sets(self.boards, [[of_board[n] for n in systems] for of_board in self.chosen])
+    def _stack(self, selection: Sequence[int]) -> StatisticMatrix:
+        """Combine the units of all test sets into one matrix of some systems."""
+        return stack_sets(self.boards, [[indices[n] for n in selection] for indices in self.systems])
 
-    def _pairs(self, drawn: Floats | None, members: Sequence[Member]) -> list[Row]:
-        """A row for every two systems whose averages are defined: these come first."""
-        key, asked = self.boards[0].key, self.request.significance
+    def _test_pairs(self, resampled: Floats | None, members: Sequence[Member]) -> list[Row]:
+        """Return one row per pair of systems with defined averages."""
+        key, settings = self.boards[0].key, self.request.significance
         defined = np.flatnonzero(~np.isnan(self.scores)).tolist()
-        matrix = self._matrix(defined)
-        if drawn is not None:
-            given = Resampled(asked.draws, self.request.seed, lambda: drawn[:, defined])
-            matrix = replace(matrix, resampled=given)
+        matrix = self._stack(defined)
+        if resampled is not None:
+            matrix = replace(matrix, resampled=Resampled(settings.draws, self.request.seed,
+                                                         lambda: resampled[:, defined]))
         pairs = list(combinations(range(len(defined)), 2))
         a, b = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
-        sides = choose_sides([members[n] for n in defined], asked, a, b)
+        sides = choose_sides([members[n] for n in defined], settings, a, b)
         results: list[PairResult] = [None] * len(pairs)  # type: ignore[list-item]
         for alternative, side in SIDES.items():
             chosen = np.flatnonzero(sides == side).tolist()
-            tested = self.test.run(matrix, [pairs[n] for n in chosen], replace(
-                self.request.of_pairs, alternative=alternative)) if chosen else ()
-            for n, result in zip(chosen, tested, strict=True):
+            side_results = self.test.run(matrix, [pairs[n] for n in chosen], replace(
+                self.request.pair_settings, alternative=alternative)) if chosen else ()
+            for n, result in zip(chosen, side_results, strict=True):
                 results[n] = result
-        adjusted = adjust(np.array([of.p_value for of in results]), asked.correction).tolist() if pairs else []
+        p_values = np.array([result.p_value for result in results])
+        adjusted = adjust(p_values, settings.correction).tolist() if pairs else []
         names = [f"{member.team}/{member.system}" for member in members]
-        units = " and ".join(dict.fromkeys("item" if of.matrix.units is None else "cluster" for of in self.boards))
+        units = " and ".join(dict.fromkeys("item" if board.matrix.units is None else "cluster"
+                                           for board in self.boards))
         return [{
             "task": key.task.slug, "track": key.track, "metric": key.metric.alias, "metric_name": key.metric.name,
             "test_sets": " ".join(self._test_sets), "system_a": names[a], "system_b": names[b],
             "score_a": float(self.scores[a]), "score_b": float(self.scores[b]),
-            **{key: getattr(result, key) for key in _OF_RESULT}, "p_adjusted": p,
-            "significant": (p <= asked.alpha and bool(result.favours * result.difference > 0)
+            **{key: getattr(result, key) for key in _RESULT_KEYS}, "p_adjusted": p,
+            "significant": (p <= settings.alpha and bool(result.favours * result.difference > 0)
                             and side * result.difference >= 0),
-            "test": asked.test, "correction": asked.correction,
+            "test": settings.test, "correction": settings.correction,
             "alternative": OBSERVED if self.test.is_one_sided else _ALTERNATIVES[side],
-            "family_size": len(pairs), "unit": units, "seed": None if result.resamples is None else asked.seed,
+            "family_size": len(pairs), "unit": units, "seed": None if result.resamples is None else settings.seed,
             "same_team": members[a].team == members[b].team,
         } for (a, b), result, p, side in zip(pairs, results, adjusted, sides.tolist(), strict=True)]
 
-    def _ranks(self, rows: Sequence[Row], members: Sequence[Member]) -> list[tuple[int | None, ...]]:
-        """The rank, its range and the cluster of every system; None of baselines that are not ranked."""
+    def _rank(self, rows: Sequence[Row], members: Sequence[Member]) -> list[tuple[int | None, ...]]:
+        """Return rank, lowest and highest rank, and cluster of every system; None for systems without a rank."""
         n, defined = len(members), int((~np.isnan(self.scores)).sum())
         wins = np.zeros((n, n), dtype=bool)
         wins[np.triu_indices(defined, 1)] = [row["significant"] for row in rows]
-        ranked = [m for m, member in enumerate(members) if self.request.ranks(member.kind, late=member.late)]
+        ranked = [m for m, member in enumerate(members) if self.request.is_ranked(member.kind, late=member.late)]
         ranking = rank(self.scores[ranked], wins[np.ix_(ranked, ranked)],
                        lower_is_better=self.boards[0].matrix.lower_is_better)
-        places = np.stack([ranking.rank, ranking.low, ranking.high, ranking.cluster], axis=1).tolist()
-        found = dict(zip(ranked, places, strict=True))
-        return [tuple(found.get(m, (None,) * 4)) for m in range(n)]
+        ranks = np.stack([ranking.rank, ranking.low, ranking.high, ranking.cluster], axis=1).tolist()
+        rank_by_system = dict(zip(ranked, ranks, strict=True))
+        return [tuple(rank_by_system.get(m, (None,) * 4)) for m in range(n)]
 
 
 class Replicability(BoardStudy):
-    """On how many test sets, or values of an item attribute such as a fold, one system is better than another.
+    """The number of test sets, or of values of an item attribute such as a fold, on which one system is better.
 
-    Partial conjunctions of one-sided tests, and the list of test sets with Holm's control (Dror et al. 2017). A claim
-    has a direction: each ordered pair of systems is one, tested one-sided by the task's test.
+    Partial conjunction tests of one-sided p-values, and the list of test sets with Holm's correction (Dror et al.
+    2017). Each ordered pair of systems is one claim, which the test of the task tests one-sided.
     """
 
     name: ClassVar[str] = "replicability"
-    title: ClassVar[str] = "On how many test sets does one system beat another?"
+    title: ClassVar[str] = "On how many test sets is one system better than another?"
     citation: ClassVar[str] = "Dror et al. 2018, section 5; Dror et al. 2017; Benjamini and Heller 2008"
     scope: ClassVar = "test sets"
     choice: ClassVar = ("metric", "test_set", "track")
     settings: ClassVar = ("test", "unit", "alpha", "resamples", "seed")
     figures: ClassVar = ("replicability",)
-    across: str | None = option(None, "Take the values of this item attribute, such as the fold of a cross-validation, "
-                                "for test sets.", metavar="ATTRIBUTE")
-    systems: tuple[str, ...] = option((), "Only the pairs of these systems; all if none is given.", name="system",
+    across: str | None = option(None, "Compare the values of this item attribute, such as the fold of a "
+                                "cross-validation, instead of test sets.", metavar="ATTRIBUTE")
+    systems: tuple[str, ...] = option((), "Only the pairs of these systems; by default all.", name="system",
                                       metavar="NAME")
 
     @property
@@ -453,34 +469,40 @@ class Replicability(BoardStudy):
 
     def run(self, case: Case) -> Finding:
         if len(case.boards) < 2:
-            raise InputError("there is one test set; --across ATTRIBUTE takes the values of an item's attribute, "
-                             "such as the fold of a cross-validation, for test sets")
+            raise InputError("there is only one test set; use --across ATTRIBUTE to compare the values of an item "
+                             "attribute, such as the fold of a cross-validation")
         test, alpha = case.test, case.request.significance.alpha
         if test.is_one_sided:
-            raise InputError(f"{test!r} tests the direction of the gain, whichever it is; take --test permutation")
+            raise InputError(f"{test!r} always tests the direction of the observed gain; use --test permutation")
         settings = replace(case.settings, alternative="greater")
 
-        def tested(n: int) -> Any:
+        def test_board(n: int) -> Any:
             matrix = case.boards[n].matrix.by_unit
             if reason := test.refusal(matrix):
                 raise InputError(reason)
             pairs = list(permutations(range(len(case.boards[n].members)), 2))
-            return plain_value([[of.difference, of.p_value] for of in test.run(matrix, pairs, settings)])
+            return plain_value([[result.difference, result.p_value] for result in test.run(matrix, pairs, settings)])
 
-        parts = case.parts.compute_all(range(len(case.boards)), tested)
+        parts = case.parts.compute_all(range(len(case.boards)), test_board)
         claims = list(_make_claims(case.boards, parts, self.systems))
         shown = [claim for claim in claims if (claim.differences > 0).any()]
         names = _name_test_sets(case.boards)
-        return Finding({"pairs": [claim.row(names, alpha) for claim in shown],
-                        "numbers": [row for claim in shown for row in claim.numbers(alpha)],
-                        "test_sets": [row for claim in shown for row in claim.test_sets(names, alpha)]},
+        return Finding({"pairs": [claim.make_row(names, alpha) for claim in shown],
+                        "numbers": [row for claim in shown for row in claim.make_number_rows(alpha)],
+                        "test_sets": [row for claim in shown for row in claim.make_test_set_rows(names, alpha)]},
                        _describe_claims(claims, alpha),
                        warn_by_set(case.boards, names, lambda matrix: one_sided_misuses(test, matrix)))
 
 
 @dataclass(frozen=True, eq=False)
 class _Claim:
-    """That one system is better than another, on those test sets that have both: their numbers, differences and p."""
+    """The claim that one system is better than another.
+
+    Attributes:
+        better, worse: Names of the systems.
+        boards: Indices of the boards that have both systems.
+        differences, p: Difference and one-sided p-value on each of these boards.
+    """
 
     better: str
     worse: str
@@ -488,73 +510,73 @@ class _Claim:
     differences: Floats
     p: Floats
 
-    def row(self, names: Sequence[str], alpha: float) -> Row:
-        on = [names[n] for n, is_listed in zip(self.boards, list_test_sets(self.p, alpha), strict=True) if is_listed]
+    def make_row(self, names: Sequence[str], alpha: float) -> Row:
+        listed = [names[n] for n, is_listed in zip(self.boards, list_test_sets(self.p, alpha), strict=True)
+                  if is_listed]
         return {"better": self.better, "than": self.worse, "test_sets": len(self.boards),
                 "scores_higher_on": int(np.count_nonzero(self.differences > 0)),
                 "k_bonferroni": int(estimate_k(self.p, "bonferroni", alpha)),
                 "k_fisher": int(estimate_k(self.p, "fisher", alpha)),
-                "listed": ", ".join(on)}
+                "listed": ", ".join(listed)}
 
-    def numbers(self, alpha: float) -> Iterator[Row]:
-        both = zip(*(combine_p_values(self.p, how) for how in ("bonferroni", "fisher")), strict=True)
-        for u, (bonferroni, fisher) in enumerate(both, 1):
-            yield {"better": self.better, "than": self.worse, "on_at_least": u, "p_bonferroni": float(bonferroni),
+    def make_number_rows(self, alpha: float) -> Iterator[Row]:
+        combined = zip(*(combine_p_values(self.p, method) for method in ("bonferroni", "fisher")), strict=True)
+        for n, (bonferroni, fisher) in enumerate(combined, 1):
+            yield {"better": self.better, "than": self.worse, "on_at_least": n, "p_bonferroni": float(bonferroni),
                    "p_fisher": float(fisher), "bonferroni": bool(bonferroni <= alpha), "fisher": bool(fisher <= alpha)}
 
-    def test_sets(self, names: Sequence[str], alpha: float) -> Iterator[Row]:
-        found = zip(self.boards, self.differences, self.p, adjust(self.p, "holm"), list_test_sets(self.p, alpha),
-                    strict=True)
-        for n, difference, p, p_holm, is_listed in found:
+    def make_test_set_rows(self, names: Sequence[str], alpha: float) -> Iterator[Row]:
+        for n, difference, p, p_holm, is_listed in zip(self.boards, self.differences, self.p, adjust(self.p, "holm"),
+                                                       list_test_sets(self.p, alpha), strict=True):
             yield {"better": self.better, "than": self.worse, "test_set": names[n], "difference": float(difference),
                    "p_value": float(p), "p_holm": float(p_holm), "listed": bool(is_listed)}
 
 
 def _make_claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence[str]) -> Iterator[_Claim]:
-    """Every ordered pair of systems that have two test sets in common, the better ones on the first test sets first."""
-    found: dict[tuple[str, str], list[tuple[int, float | None, float | None]]] = {}
-    known = {f"{m.team}/{m.system}": m for board in boards for m in board.members}
-    labels = dict(zip(known, name_systems(list(known.values())), strict=True))
+    """Yield a claim for every ordered pair of systems that have two or more test sets in common."""
+    results: dict[tuple[str, str], list[tuple[int, float | None, float | None]]] = {}
+    members = {f"{m.team}/{m.system}": m for board in boards for m in board.members}
+    labels = dict(zip(members, name_systems(list(members.values())), strict=True))
     for system in wanted:
         if system not in {*labels, *labels.values()}:
             raise UnknownNameError("system", system, sorted(labels.values()))
     for n, (board, part) in enumerate(zip(boards, parts, strict=True)):
         names = [f"{m.team}/{m.system}" for m in board.members]
         for pair, numbers in zip(permutations(names, 2), part, strict=True):
-            found.setdefault(pair, []).append((n, *numbers))
-    several = {pair: of for pair, of in found.items() if len(of) > 1 and (
+            results.setdefault(pair, []).append((n, *numbers))
+    selected = {pair: rows for pair, rows in results.items() if len(rows) > 1 and (
         not wanted or all({system, labels[system]} & set(wanted) for system in pair))}
-    if not several:
+    if not selected:
         raise InputError("no two of the systems have two test sets in common")
-    for (better, worse), of in several.items():
-        on, differences, p = zip(*of, strict=True)
-        yield _Claim(labels[better], labels[worse], list(on), *np.array([differences, p], dtype=np.float64))
+    for (better, worse), rows in selected.items():
+        indices, differences, p = zip(*rows, strict=True)
+        yield _Claim(labels[better], labels[worse], list(indices), *np.array([differences, p], dtype=np.float64))
 
 
 def _name_test_sets(boards: Sequence[Board]) -> list[str]:
-    """What test sets, or values of an attribute, are called; with the test set where there are several of both."""
-    several = len({board.key.test_set.name for board in boards}) > 1
+    """Return the names of test sets, or of attribute values, with the test set if there are several."""
+    is_several = len({board.key.test_set.name for board in boards}) > 1
     return [board.key.test_set.name if board.key.facet is None else
-            f"{board.key.test_set.name}/{board.key.facet[1]}" if several else board.key.facet[1]
+            f"{board.key.test_set.name}/{board.key.facet[1]}" if is_several else board.key.facet[1]
             for board in boards]
 
 
 def _describe_claims(claims: Sequence[_Claim], alpha: float) -> list[str]:
     sizes = {len(claim.boards) for claim in claims}
-    some, every = set(), set()
+    on_one, on_all = set(), set()
     for claim in claims:
         pair, k = frozenset((claim.better, claim.worse)), int(estimate_k(claim.p, "bonferroni", alpha))
-        some |= {pair} if k else set()
-        every |= {pair} if k == len(claim.boards) else set()
-    of = str(min(sizes)) if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)}"
-    said = [
-        f"Of {counted(len(claims) // 2, 'pair')} on {of} test sets, one system is shown to be better on at least one "
-        f"test set in {len(some)}, on all of them in {len(every)} (by Bonferroni's combination).",
-        f"k is on how many test sets the claim holds at least. It is too large with a probability of at most "
-        f"{100 * alpha:g} % for each claim: by Bonferroni's combination whatever the test sets have in common, by "
-        "Fisher's only where they are independent, which folds of one data set are not.",
-        "A test set that is not listed is not shown to be one where the claim fails, and claims are not corrected for "
-        "the number of pairs."]
+        on_one |= {pair} if k else set()
+        on_all |= {pair} if k == len(claim.boards) else set()
+    n_sets = str(min(sizes)) if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)}"
+    sentences = [
+        f"Of {counted(len(claims) // 2, 'pair')} on {n_sets} test sets, one system is significantly better on at least "
+        f"one test set in {counted(len(on_one), 'pair')}, and on all test sets in {len(on_all)} (Bonferroni "
+        "combination).",
+        "k is a lower bound of the number of test sets on which the claim holds. It is too large with a probability "
+        f"of at most {100 * alpha:g} % for each claim. The Bonferroni combination allows for any dependence of the "
+        "test sets; the Fisher combination requires independent test sets, not folds of one data set.",
+        "A claim may also hold on a test set that is not listed. Claims are not corrected for the number of pairs."]
     if any(np.isnan(claim.p).any() for claim in claims):
-        said.append("A test set where the test is undefined counts as one that shows nothing.")
-    return said
+        sentences.append("A test set with an undefined p-value counts as not significant.")
+    return sentences

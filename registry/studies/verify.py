@@ -1,4 +1,4 @@
-"""Studies made again of the registry as it stood when they were made, and held against what is kept of them."""
+"""Verification of stored studies: recompute them from the original data, and compare the results."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from sqlalchemy import Connection, Row, text
 
 from registry.errors import RegistryError, counted
 from registry.evaluation.past import PastDatabase
-from registry.evaluation.verifying.faults import TOLERANCE, Fault, deviation, runs_elsewhere
-from registry.evaluation.verifying.verify import Verified
+from registry.evaluation.verifying.faults import TOLERANCE, Fault, find_other_environments, measure_deviation
+from registry.evaluation.verifying.verify import VerificationResult
 from registry.parallel.execution import Execution
 from registry.provenance import StudySignature
 from registry.store import catalog
@@ -26,42 +26,42 @@ from registry.version import __version__
 
 Load = Callable[[str], type[Study]]
 
-_MOST = timedelta(minutes=1)  # that the command took which made a study, for it to be made again among all
+_MAX_DURATION = timedelta(minutes=1)  # of the original command, for studies that are recomputed by default
 
 
-def verify_studies(database: Database, task: str | None, results: str, execution: Execution, verified: Verified,
-                   load: Load) -> None:
-    """Make studies again, and add what is found to what was verified.
+def verify_studies(database: Database, task: str | None, results: str, execution: Execution,
+                   verified: VerificationResult, load: Load) -> None:
+    """Recompute stored studies, and add faults, notes and counts to `verified`.
 
     Args:
         database: A copy of the registry.
-        task: The task's id; None: all of them.
-        results: Which: `all` that took a minute at most, `none`, a number of them drawn at random, or the id at the end
-            of a signature.
-        execution: Who computes.
-        verified: Is added to.
-        load: Gives a kind of study by its name.
+        task: The task's id; None for all tasks.
+        results: `all` studies that took at most a minute, `none`, the size of a random sample, or the id at the end of
+            a signature.
+        execution: Workers and memory.
+        verified: Collects the results.
+        load: Returns the class of a study by its name.
     """
     with database.reading() as connection:
-        chosen, left = _chosen(connection, task, results)
-        elsewhere = runs_elsewhere(connection)
-    if left:
-        verified.notes.append(f"{counted(len(left), 'study', 'studies')} that took longer than a minute, such as "
-                              f"{_short(left[0])}, were not made again; `--results ID` makes one")
-    for row in chosen:
+        selected, skipped = _select_rows(connection, task, results)
+        elsewhere = find_other_environments(connection)
+    if skipped:
+        verified.notes.append(f"{counted(len(skipped), 'study', 'studies')} that took longer than a minute, such as "
+                              f"{_format_name(skipped[0])}, were not recomputed; use `--results ID` for one of them")
+    for row in selected:
         try:
-            remade = _remade(database, row, execution, load)
-            verified.faults += _differences(row, *remade, elsewhere=elsewhere.get(row.run_id, ""))
+            recomputed = _recompute(database, row, execution, load)
+            verified.faults += _compare(row, *recomputed, elsewhere=elsewhere.get(row.run_id, ""))
             verified.count("study", 1)
         except RegistryError as error:
-            verified.notes.append(f"{_short(row)} is not made again: {error}")
-        except Exception as error:  # something that it rests on was altered
-            verified.faults.append(Fault("damaged", "study", _short(row),
-                                         f"cannot be made again: {type(error).__name__}: {error}"))
+            verified.notes.append(f"{_format_name(row)} was not recomputed: {error}")
+        except Exception as error:  # altered data can raise any exception
+            verified.faults.append(Fault("damaged", "study", _format_name(row),
+                                         f"cannot be recomputed: {type(error).__name__}: {error}"))
 
 
-def _chosen(connection: Connection, task: str | None, results: str) -> tuple[list[Row[Any]], list[Row[Any]]]:
-    """The studies that are made again, and those that are left out because they took too long."""
+def _select_rows(connection: Connection, task: str | None, results: str) -> tuple[list[Row[Any]], list[Row[Any]]]:
+    """Return the selected studies, and the studies that are skipped because they took too long."""
     rows: Sequence[Row[Any]] = connection.execute(text("""
         SELECT study.*, task.slug, parameters, ended_at - started_at AS took
         FROM study JOIN task USING (task_id) JOIN run USING (run_id)
@@ -69,65 +69,62 @@ def _chosen(connection: Connection, task: str | None, results: str) -> tuple[lis
     if results == "none":
         return [], []
     if results == "all":
-        quick = [row for row in rows if row.took is not None and row.took <= _MOST]
+        quick = [row for row in rows if row.took is not None and row.took <= _MAX_DURATION]
         return quick, [row for row in rows if row not in quick]
     if results.isdecimal() and len(results) < 8:
         return random.SystemRandom().sample(rows, min(int(results), len(rows))), []
     return [row for row in rows if row.signature.rpartition("id:")[2] == results.rpartition("id:")[2]], []
 
 
-def _remade(database: Database, row: Row[Any], execution: Execution, load: Load) -> tuple[str, str]:
-    """Make a study again: its result, and its signature."""
+def _recompute(database: Database, row: Row[Any], execution: Execution, load: Load) -> tuple[str, str]:
+    """Recompute a study, and return its result and its signature."""
     past = PastDatabase(database.path, row.signature, lambda note: None)  # noqa: ARG005
     with past.reading() as connection:
-        question = _question(connection, row, execution, load)
-        case = question.subject.load(connection, Parts())
-    finding = question.study.run(case)
-    return (finding.dump(),
-            str(question.subject.signature(case, question.digest)))
+        planned = _find_plan(connection, row, execution, load)
+        case = planned.subject.load(connection, Parts())
+    return planned.study.run(case).dump(), str(planned.subject.signature(case, planned.digest))
 
 
-def _question(connection: Connection, row: Row[Any], execution: Execution, load: Load) -> PlannedStudy:
-    """The question that a kept study answers.
+def _find_plan(connection: Connection, row: Row[Any], execution: Execution, load: Load) -> PlannedStudy:
+    """Return the plan with the digest of a stored study.
 
-    What was chosen is not recorded but in the signature, which names boards and not what was asked for; so every choice
-    that may lead to them is tried.
+    The options that selected the boards are not stored, and the signature has only the boards. So this function tries
+    all options that can select them.
     """
     signature = StudySignature.parse(row.signature)
     if signature.version != __version__:
-        raise RegistryError(f"version {signature.version} of the program made it, and this is {__version__}")
+        raise RegistryError(f"version {signature.version} of the program computed it, and this is {__version__}")
     kind = row.study.partition("(")[0]
     study = parse("study", {kind: load(kind)}, row.study)
-    asked = json.loads(row.parameters)
-    settings = {name: value for name, value in asked.items() if name not in ("task", "study")}
+    settings = {name: value for name, value in json.loads(row.parameters).items() if name not in ("task", "study")}
     aliases = {metric.alias for metric in catalog.task_metrics(connection, row.task_id)}
-    chosen = {"metric": signature.metric if signature.metric in aliases else None,
+    boards = {"metric": signature.metric if signature.metric in aliases else None,
               "test_set": signature.test_sets[0] if len(signature.test_sets) == 1 else None,
               "track": signature.track, "facet": signature.facet}
     options = [[None, value] if value is not None and name in study.choice else [None]
-               for name, value in chosen.items()]
+               for name, value in boards.items()]
     for values in product(*options):
         try:
-            asked_of = plan_studies(connection, study, Choice(row.slug, *values), settings, execution)
-        except RegistryError:  # such a choice leaves several boards open, say
+            plans = plan_studies(connection, study, Choice(row.slug, *values), settings, execution)
+        except RegistryError:  # these options select several boards, for example
             continue
-        if found := [question for question in asked_of if question.digest == row.digest]:
-            return found[0]
-    raise RegistryError("what it was made of is not what is there of then")
+        for plan in plans:
+            if plan.digest == row.digest:
+                return plan
+    raise RegistryError("the registry does not have its original data")
 
 
-def _differences(kept: Row[Any], result: str, signature: str, *, elsewhere: str) -> Iterator[Fault]:
-    """What is kept of a study otherwise than it was made again."""
-    name = _short(kept)
-    if kept.result != result:
-        apart = deviation(json.loads(kept.result), json.loads(result))
-        is_rounded = bool(elsewhere) and apart <= TOLERANCE
+def _compare(stored: Row[Any], result: str, signature: str, *, elsewhere: str) -> Iterator[Fault]:
+    """Yield the differences between a stored study and the recomputed one."""
+    name = _format_name(stored)
+    if stored.result != result:
+        difference = measure_deviation(json.loads(stored.result), json.loads(result))
+        is_rounded = bool(elsewhere) and difference <= TOLERANCE
         yield Fault("rounded" if is_rounded else "altered", "study", name,
-                    "its result is not the one that it has when made again"
-                    + (f" (computed with {elsewhere})" if is_rounded else ""))
-    if kept.signature != signature:
-        yield Fault("altered", "study", name, f"its signature is {signature} when made again")
+                    "the recomputed result differs" + (f" (computed with {elsewhere})" if is_rounded else ""))
+    if stored.signature != signature:
+        yield Fault("altered", "study", name, f"the recomputed signature is {signature}")
 
 
-def _short(row: Row[Any]) -> str:
+def _format_name(row: Row[Any]) -> str:
     return f"{row.study} {row.signature.rpartition('|')[2]}"

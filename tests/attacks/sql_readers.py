@@ -61,10 +61,10 @@ class Reader:
         return str(pyarrow.parquet.read_table(self._parquet).to_pylist())
 
     def count(self, text):
-        return self._printed(lambda: str(sql.count_of(self._cursor, Query(text, {}))))
+        return self._printed(lambda: str(sql.count_rows(self._cursor, Query(text, {}))))
 
     def columns(self, text):
-        return self._printed(lambda: str(sql.columns_of(self._cursor, Query(text, {}))))
+        return self._printed(lambda: str(sql.describe_columns(self._cursor, Query(text, {}))))
 
     def http(self, text):
         try:

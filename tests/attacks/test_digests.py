@@ -11,13 +11,13 @@ import duckdb
 import pytest
 from sqlalchemy import select
 
-from registry.evaluation.comparing.board_keys import board_keys
-from registry.evaluation.comparing.settings import declared_request
-from registry.evaluation.ingest.gold import gold_digest
+from registry.evaluation.comparing.board_keys import load_board_keys
+from registry.evaluation.comparing.settings import build_request
+from registry.evaluation.ingest.gold import digest_gold
 from registry.identity import digest_json, short
 from registry.items import Item
 from registry.query.request import Query
-from registry.query.sql import answer
+from registry.query.sql import run_query
 from registry.readers import Labels
 from registry.store import catalog, models
 from registry.store.database import Database
@@ -52,7 +52,7 @@ def published(registry):
     public.unlink(missing_ok=True)
     registry("publish", "--output", public, "--sources")
     with Database(public).querying() as connection:
-        rows = [list(answer(connection, Query(f'FROM "{name}"', {})).batches) for name in models.metadata.tables]
+        rows = [list(run_query(connection, Query(f'FROM "{name}"', {})).batches) for name in models.metadata.tables]
     board = registry("board", "--db", public, "--format", "json", exit_code=None)
     return repr(rows) + board.stdout + board.stderr
 
@@ -61,12 +61,12 @@ def guess_digests(names):
     """The digests of the board without a salt, for each order in which the teams may have the three scores."""
     with Database(DB).reading() as connection:
         (task,) = catalog.tasks(connection)
-        request = declared_request(task)
-        (key,) = board_keys(connection, replace(task, salt=None), request)
+        request = build_request(task)
+        (key,) = load_board_keys(connection, replace(task, salt=None), request)
         for order in permutations(names):
             members = [replace_name(member, team) for member, team in zip(key.members, order, strict=True)]
             guess = replace(key, members=members)
-            yield order, {guess.digest(request), short(guess.digest(request, drawn=False))}
+            yield order, {guess.digest(request), short(guess.digest(request, is_random=False))}
 
 
 def replace_name(member, team):
@@ -141,7 +141,7 @@ def guess_gold(answers, text):
     flip = {"yes": "no", "no": "yes"}
     for places in combinations(answers, 2):
         guess = {key: flip[label] if key in places else label for key, label in answers.items()}
-        if short(gold_digest(reader, [Item(key, label) for key, label in guess.items()])) in text:
+        if short(digest_gold(reader, [Item(key, label) for key, label in guess.items()])) in text:
             yield guess
 
 
@@ -214,4 +214,4 @@ def test_the_salt_stays_in_the_private_registry(teams, registry):
     assert salt.encode() not in Path("copy.duckdb").read_bytes()
     with duckdb.connect(DB) as connection:
         connection.execute("UPDATE task SET salt = reverse(salt)")
-    assert "its salt is not the one that the log names" in registry("verify", exit_code=4).stdout
+    assert "its salt does not match the log" in registry("verify", exit_code=4).stdout

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from registry.significance import Bootstrap, Execution, Permutation, Settings
-from registry.significance.resampling.draws import sum_swaps
+from registry.significance.resampling.draws import sum_permutations
 from registry.significance.resampling.scores import score_resamples, share_resamples
 from tests.benchmarks.figures import Figure, least, processor_seconds
 from tests.benchmarks.growth import bleu, mean
@@ -39,7 +39,7 @@ def _cost_of_swaps(items, systems, resamples):
     matrix, pairs = mean(items, systems), list(itertools.combinations(range(systems), 2))
     settings = Settings(resamples=resamples, execution=Execution(workers=1))
     numerators = matrix.statistics[:, :, :1]
-    drawing = processor_seconds(lambda: list(sum_swaps(numerators, settings, np.copy)))
+    drawing = processor_seconds(lambda: list(sum_permutations(numerators, settings, np.copy)))
     testing = processor_seconds(Permutation().run, matrix, pairs, settings) - drawing
     return Figure(f"permutation of a mean of scores: {items:,} items, {systems} systems, {resamples:,} draws",
                   f"{drawing + testing:.2f} s of a core", f"draws {drawing:.2f} s, {len(pairs)} pairs {testing:.2f} s",

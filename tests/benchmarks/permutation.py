@@ -51,7 +51,7 @@ def _mean():
 
     def peer():
         for block, _ in draws.blocks(flips):
-            for _, taken in draws.swaps(units, block, 0):
+            for _, taken in draws.draw_permutations(units, block, 0):
                 taken.astype(np.float32)
         signs @ differences
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from registry.evaluation.comparing.contingency import pair_contingencies
+from registry.evaluation.comparing.contingency import count_pair_contingencies
 from registry.store import models
 from registry.store.database import CONFIG, Database
 from registry.store.log import now
@@ -38,7 +38,7 @@ def run():
             against = best(lambda: connection.execute("FROM pair_region WHERE system_a = 's016'").fetchall())
         with database.reading() as connection:
             connection.exec_driver_sql("SET threads = 2")
-            everyone = best(lambda: pair_contingencies(connection, 1))
+            everyone = best(lambda: count_pair_contingencies(connection, 1))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     what = f"{SYSTEMS} systems x {ITEMS:,} items, {n / 1e6:.0f} M responses"
     return [

@@ -45,7 +45,7 @@ def test_a_problem_has_a_place_a_category_and_a_cause(packed, tmp_path):
          "message": "1 column where 2 are expected (item, label; separator tab)"},
         {**here, "line": None, "item": "d01-08", "category": "missing",
          "message": 'there is no answer to it; add it, or let the manifest say missing = "worst" or "drop"',
-         "cause": "its line may be one of those that could not be read"}]
+         "cause": "its line may be one of the lines that could not be read"}]
 
 
 def bioes(text):
@@ -60,44 +60,44 @@ def bioes(text):
 
 @pytest.mark.parametrize(("name", "change", "category", "line", "item", "n", "cause"), [
     ("stance", lines(lambda rows: [row.replace("\t", ",") for row in rows]), "format", 1, None, 400,
-     'the file reads well with separator = "comma", where the task wants "tab"'),
+     'the file can be read with separator = "comma", but the task has separator = "tab"'),
     ("stance", lines(lambda rows: [json.dumps(dict(zip(("item", "label"), row.split("\t"), strict=True)))
                                    for row in rows]), "format", 1, None, 400,
-     'the file reads well with syntax = "jsonl", where the task wants "delimited"'),
+     'the file can be read with syntax = "jsonl", but the task has syntax = "delimited"'),
     ("stance", lambda text: text.replace("\t", ";"), "format", 1, None, 400,
-     'the file reads well with separator = "semicolon", where the task wants "tab"'),
+     'the file can be read with separator = "semicolon", but the task has separator = "tab"'),
     ("entities", lambda text: text.replace("\t", "|"), "format", 2, None, 5730,
-     "the file has '|' between its cells, where the task wants separator = \"tab\""),
+     "the file has '|' between its cells, but the task has separator = \"tab\""),
     ("relations", lambda text: "[" + text.strip().replace("\n", ",\n") + "]", "format", 1, None, 160,
-     "the file is one JSON value, where the task wants JSON Lines: one object in every line, and no list"),
+     "the file is one JSON value, but the task has JSON Lines: one object in every line, and no list"),
     ("relations", lambda text: json.dumps(json.loads(text.split("\n")[0]), indent=1), "format", 1, None, None,
-     "the file is one JSON value, where the task wants JSON Lines: one object in every line, and no list"),
+     "the file is one JSON value, but the task has JSON Lines: one object in every line, and no list"),
     ("stance", lines(lambda rows: ["item\tlabel", *rows]), "format", 1, "item", 1, None),
     ("stance", lines(lambda rows: rows[:-7]), "missing", None, "d40-04", 7,
      "the last 7 items are missing of 400: the file seems to have been cut off"),
     ("stance", lambda text: text + text, "duplicate", 401, "d01-01", 400,
      "the file holds its whole content more than once"),
     ("stance", lines(lambda rows: ["dev-" + rows[0], *rows]), "unknown", 1, "dev-d01-01", 1,
-     "its name, with 'dev', tells of data for development"),
+     "its name, with 'dev', looks like development data"),
     ("stance", lines(lambda rows: ["D01-01" + rows[0][6:], *rows[1:]]), "unknown", 1, "D01-01", 1,
-     "it differs from item 'd01-01' in upper and lower case only"),
+     "it differs from item 'd01-01' only in upper and lower case"),
     ("stance", lines(lambda rows: ["d1-01" + rows[0][6:], *rows[1:]]), "unknown", 1, "d1-01", 1,
-     "it differs from item 'd01-01' in leading zeros only"),
+     "it differs from item 'd01-01' only in leading zeros"),
     ("stance", lambda text: ("\ufeff" + text).encode(), "encoding", 1, None, 1, None),
     ("stance", lambda text: text.encode("utf-16"), "encoding", 1, None, 1, None),
     ("stance", lambda text: text.encode() + b"d\xe9\tx\n" + "\u00e9\tx\n".encode(), "encoding", 401, None, 1,
-     "mixed encodings: line 402 is UTF-8; parts of the file come from programs that write another one"),
+     "mixed encodings: line 402 is UTF-8, and other lines are not"),
     ("stance", lambda text: text.encode() + b"d\xe9\tx\n", "encoding", 401, None, 1,
      "the whole file is in another encoding, such as Windows-1252"),
     ("stance", lambda text: text.replace("d01-03", "d01\0-03"), "encoding", 3, None, 1, None),
     ("entities", lambda text: text.replace("\tB-", "\tI-"), "tag", 2, None, None,
-     'the file reads well with scheme = "iob1", where the task wants "iob2"'),
+     'the file can be read with scheme = "iob1", but the task has scheme = "iob2"'),
     ("entities", bioes, "tag", 3, None, None,
-     'the file reads well with scheme = "bioes", where the task wants "iob2"'),
+     'the file can be read with scheme = "bioes", but the task has scheme = "iob2"'),
     ("entities", lambda text: bioes(text).replace("\tE-", "\tL-").replace("\tS-", "\tU-"), "tag", 3, None, None,
-     'the file reads well with scheme = "bilou", where the task wants "iob2"'),
+     'the file can be read with scheme = "bilou", but the task has scheme = "iob2"'),
     ("entities", lambda text: text.replace("\t", " "), "format", 2, None, None,
-     'the file reads well with separator = "whitespace", where the task wants "tab"'),
+     'the file can be read with separator = "whitespace", but the task has separator = "tab"'),
     ("translation", lines(lambda rows: rows[:-3]), "missing", None, "118", 3,
      "the last 3 items are missing of 120: the file seems to have been cut off"),
     ("translation", lines(lambda rows: [*rows, "and more"]), "order", 121, None, 1, None),
@@ -135,14 +135,13 @@ def test_sentences_that_are_shifted_or_shuffled(numbered):
         random.Random(1).shuffle(blocks)
         return blocks
 
-    for left_out, shifted in ((20, "from item '21' on, 39 texts stand 1 further on in the task, as if something were "
-                                   "left out above"),
-                              (0, "from item '1' on, 59 texts stand 1 further on in the task, as if something were "
-                                  "left out at the start")):
+    for left_out, shifted in (
+            (20, "from item '21' on, 39 texts belong to the item 1 after; 1 line is perhaps missing above"),
+            (0, "from item '1' on, 59 texts belong to the item 1 after; 1 line is perhaps missing at the start")):
         assert numbered(lambda blocks, n=left_out: blocks[:n] + blocks[n + 1:]) == {
             (category, f"shifted: {shifted}") for category in ("text", "missing")}
     ((category, cause),) = numbered(shuffled)
-    assert (category, cause.startswith("shuffled: "), cause.endswith(" texts are those of other items")) == (
+    assert (category, cause.startswith("shuffled: "), cause.endswith(" texts belong to other items")) == (
         "text", True, True)
 
 
@@ -166,7 +165,7 @@ def test_items_of_another_test_set(registry, task, tmp_path):
     problems = registry("check", task.folder / "dev.tsv", "--task", "pack/task.toml", "--test-set", "test", "--format",
                         "json", exit_code=3).json
     assert [p["cause"] for p in problems[:2]] == 2 * [
-        "it is an item of test set 'dev', for which this file seems to be"]
+        "it is an item of test set 'dev'; this file seems to be for that test set"]
     registry("check", task.folder / "dev.tsv", "--task", "pack/task.toml", "--test-set", "dev")
 
 
@@ -225,4 +224,4 @@ def two_test_sets(tmp_path, format_, options, files):
 def test_a_file_of_another_test_set_is_told_as_such(registry, tmp_path, format_, options, a, b):
     problems = registry(*two_test_sets(tmp_path, format_, options, {"a.txt": a, "b.txt": b}), exit_code=3).json
     assert {p["cause"].partition("for ")[2] for p in problems} == {
-        "which this file seems to be" if p["category"] == "unknown" else "test set 'b'" for p in problems}
+        "that test set" if p["category"] == "unknown" else "test set 'b'" for p in problems}

@@ -46,7 +46,7 @@ def test_one_board_has_no_other_state(registry, first):
 def test_a_new_submission(registry, joined):
     """d wins nothing significantly, but the family is larger, and all others lose a place."""
     found = changed(registry)
-    assert found["reasons"] == ["New: d/d.", "The family had 3 pairs, and has 6."]
+    assert found["reasons"] == ["New: d/d.", "The family had 3 pairs, and now has 6."]
     assert whys(found) == {"d/d": "new", "a/a": "other systems", "b/b": "other systems", "c/c": "other systems"}
     assert [(of["before"]["rank"], of["after"]["rank"]) for of in found["systems"][1:]] == [(1, 2), (2, 3), (2, 3)]
     assert {of["why"] for of in found["pairs"]} <= {"family of 6"}
@@ -80,7 +80,7 @@ def test_a_revision_of_the_gold(registry, task, first):
 def test_other_settings(registry, task, first):
     registry("compare", "--alpha", "0.9", "--correction", "none")
     found = changed(registry)
-    assert found["reasons"] == ["alpha was 0.05, and is 0.9.", "correction was holm, and is none."]
+    assert found["reasons"] == ["alpha was 0.05, and now is 0.9.", "correction was holm, and now is none."]
     assert {of["why"] for of in found["pairs"]} == {"alpha, correction"}
     assert [of["after"]["significant"] for of in found["pairs"]] == [True, True]  # p = 0.5 of a against b and c
     assert "no → yes" in registry("diff").stdout
@@ -111,13 +111,13 @@ def test_who_loses_a_rank_and_gets_it_back_as_a_baseline_or_late(registry, score
 def test_a_new_version_of_the_task_alone(registry, task, first):
     task.version = "2"
     registry("run", task.write())
-    assert changed(registry)["reasons"] == ["The task was of version 1, and is of 2."]
+    assert changed(registry)["reasons"] == ["The task had version 1, and now has 2."]
 
 
 def test_a_test_of_all_systems_at_once(registry, task, first):
     registry("compare", "--overall", "cochran")
     found = changed(registry)
-    assert found["reasons"] == ["overall was none, and is cochran."]
+    assert found["reasons"] == ["overall was none, and now is cochran."]
     assert (found["systems"], found["pairs"]) == ([], [])
 
 
@@ -129,7 +129,7 @@ def test_other_clusters(registry, task, first):
     registry("run", task.write())
     registry("compare", "--unit", "cluster")
     found = changed(registry, before.rpartition(":")[2])
-    assert found["reasons"] == ["The gold was revised (version 1, then 2).", "There were 3 clusters, and are 2."]
+    assert found["reasons"] == ["The gold was revised (version 1, then 2).", "The board had 3 clusters, and now has 2."]
 
 
 def test_another_metric_under_the_same_name(registry, task, first):
@@ -137,7 +137,7 @@ def test_another_metric_under_the_same_name(registry, task, first):
     manifest.write_text(manifest.read_text().replace('"Accuracy"', '"LabelF"'))
     registry("run", manifest)
     found = changed(registry)
-    assert found["reasons"] == ["The metric was Accuracy, and is LabelF."]
+    assert found["reasons"] == ["The metric was Accuracy, and now is LabelF."]
     assert {of["why"] for of in found["systems"]} == {"metric"}
     assert {of["why"] for of in found["pairs"]} == {"metric"}
 
@@ -162,7 +162,7 @@ def test_two_databases_and_states_by_their_ids(registry, joined):
     assert changed(registry, expected["before"].rpartition(":")[2]) == expected
     assert changed(registry, expected["before"], expected["after"]) == expected
     backwards = changed(registry, "registry.duckdb", "old.duckdb")
-    assert backwards["reasons"] == ["No longer there: d/d.", "The family had 6 pairs, and has 3."]
+    assert backwards["reasons"] == ["Removed: d/d.", "The family had 6 pairs, and now has 3."]
     assert "Nothing changed." in registry("diff", "old.duckdb", "old.duckdb").stdout
     said = registry("diff", "0000", exit_code=3).stderr
     assert "unknown database file or state of a board '0000'" in said

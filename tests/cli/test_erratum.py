@@ -40,12 +40,12 @@ def test_the_erratum_says_what_was_corrected_and_which_conclusions_changed(regis
     assert "(version 1 of the task, now 2)" in text
     assert "1 item of 8 has another gold annotation." in text
     assert "| i0 | a | b |\n" in text
-    assert "| 1 (1-1) | 1 (1-2) | one | 1.0000 | 0.8750 | the corrected one |" in text
-    assert r"| 2 (2-2) | 2 (1-2) | two\|x | 0.2500 | 0.3750 | the corrected one |" in text
+    assert "| 1 (1-1) | 1 (1-2) | one | 1.0000 | 0.8750 | the corrected item |" in text
+    assert r"| 2 (2-2) | 2 (1-2) | two\|x | 0.2500 | 0.3750 | the corrected item |" in text
     assert "No system has another rank." in text
-    assert (r"- one was significantly better than two\|x (adjusted p = 0.0312), and is not any more (adjusted p = "
+    assert (r"- one was significantly better than two\|x (adjusted p = 0.0312), and no longer is (adjusted p = "
             "0.2188).") in text
-    assert "Beside the gold" not in text
+    assert "In addition to the gold" not in text
     assert [line[:8] for line in text.splitlines() if "|id:" in line] == ["Before: ", "Now: `ac"]
 
 
@@ -78,8 +78,8 @@ def test_every_board_of_a_facet_counts_its_own_items(registry, scored, tmp_path)
     d0, d1 = (next(part for part in parts if part.startswith(f"small/test, document={name}")) for name in ("d0", "d1"))
     assert "Of the 3 corrected items 1 is in document=d0." in d0
     assert "Of the 3 corrected items 2 are in document=d1." in d1
-    assert "the corrected one" in d0
-    assert "all 2 corrected ones" in d1
+    assert "the corrected item" in d0
+    assert "all 2 corrected items" in d1
 
 
 def test_a_new_system_is_no_doing_of_the_gold(registry, scored, tmp_path):
@@ -97,7 +97,7 @@ def test_a_new_system_is_no_doing_of_the_gold(registry, scored, tmp_path):
     registry("run", task.write())
     text = registry("diff", "--format", "erratum").stdout
     assert "| 2 (2-2) | 3 (1-3) | low |" in text
-    assert "Among the systems that were there before none has another rank. 1 system is new." in text
-    assert "Of 1 pair on both boards, 1 is decided otherwise:" in text
-    assert ("and is not any more (adjusted p = 0.0938). Its raw p = 0.0312 is as before, but the family grew from "
+    assert "None of the systems that are on both boards has another rank among these. 1 system is new." in text
+    assert "Of 1 pair on both boards, 1 has another decision:" in text
+    assert ("and no longer is (adjusted p = 0.0938). Its raw p = 0.0312 did not change, but the family grew from "
             "1 pair to 3.") in text

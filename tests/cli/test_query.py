@@ -203,7 +203,8 @@ def test_a_thousand_columns_of_one_name(db, registry):
 def test_the_limit_of_rows_holds_and_what_came_before_it_is_kept(db, registry):
     found = registry("query", "SELECT range AS n FROM range(5)", "--max-rows", "2", exit_code=1)
     assert found.stdout == "n\n0\n1\n"
-    assert found.stderr == "error: the result has more than 2 rows; --max-rows allows more, LIMIT asks for fewer\n"
+    assert found.stderr == (
+        "error: the result has more than 2 rows; allow more by --max-rows, or add LIMIT to the query\n")
     assert registry("query", "SELECT range AS n FROM range(2)", "--max-rows", "2").stdout == "n\n0\n1\n"
     table = registry("query", "FROM range(100000000000)", "--format", "table", exit_code=1)
     assert "more than 10000 rows" in table.stderr

@@ -109,12 +109,12 @@ def test_every_form(ranking, format_, what):
     (["--grid", "1:2:0"], 3, "is neither"),
     (["--grid", "1:20000:1"], 3, "more than 10000 sizes"),
     (["--grid", "1:999999999:1"], 3, "more than 10000 sizes"),
-    (["--grid", "7:9:1"], 3, "cand/test has 6 candidates only; give smaller sizes by --grid"),
+    (["--grid", "7:9:1"], 3, "cand/test has only 6 candidates; set smaller sizes by --grid"),
     (["--system", "d"], 3, "unknown system of cand/test 'd'"),
     (["--system", "a", "--system", "a"], 3, "cand/test/a/a@1 is named twice; name it once"),
     (["--figure", "recall"], 3, "--figure requires --plot FILE"),
     (["--test-set", "dev"], 3, "unknown test set of cand 'dev'"),
-    (["--repetition", "part"], 3, "--show variation and --repetition go together"),
+    (["--repetition", "part"], 3, "--show variation needs --repetition ATTRIBUTE"),
     (["--show", "variation", "--repetition", "page"], 3, "no attribute 'page'"),
     (["--grid", "2", "--plot", "f.gif"], 3, "a figure ends in .svg, .pdf, .png or .pgf"),
     (["--grid", "2", "--plot", "f.png", "--figure", "significance"], 3, "shows two systems, and here are 3"),
@@ -188,7 +188,7 @@ def test_one_answer_of_every_system_to_every_item_is_refused(sets, registry):
     sets({"s": ["x"], "t": ["y"]}, a={"s": ranked("x"), "t": ranked("x")}, b={"s": ranked("y"), "t": ranked("y")})
     told = registry("ranking", "sets", exit_code=3).stderr
     assert "every system gives one answer to every item of sets/test" in told
-    assert "take `registry compare --test mcnemar`" in told
+    assert "use `registry compare --test mcnemar`" in told
 
 
 def test_answers_without_scores_are_refused(sets, registry):

@@ -78,7 +78,7 @@ def test_a_header_that_is_an_item_and_a_class_everywhere(registry, stance):
     manifest = stance.write()
     told = "its first line ('id', 'stance') looks like a header, but counts as an item"
     check = registry("check", manifest).stderr
-    remedy = 'set options = { header = true, item = "id", label = "stance" }, or take the line out'
+    remedy = 'set options = { header = true, item = "id", label = "stance" }, or remove the line'
     assert f"gold.tsv:1: {told}; {remedy}" in check
     assert check.count(told) == 3
     assert f"gold.tsv:1: {told}" in registry("run", manifest).stderr

@@ -48,13 +48,13 @@ def test_a_pack_that_tells_labels_is_warned_of(registry, task):
     manifest = task.write()
     manifest.write_text(manifest.read_text().replace('name = "Accuracy"', 'name = "Accuracy"\nprimary = true'))
     told = registry("task-pack", manifest, "-o", "telling").stderr
-    assert "warning: the pack tells the labels yes, no, which test set 'test' names\n" in told
-    assert "warning: the pack tells the label no, which metric 'f1' names\n" in told
+    assert "warning: the pack reveals the labels yes, no named by test set 'test'\n" in told
+    assert "warning: the pack reveals the label no named by metric 'f1'\n" in told
 
 
 def test_a_pack_without_labels_says_what_it_cannot_tell(registry, task):
     """Of letter case, for instance: the gold's labels are not in it."""
-    note = "note: test set 'test': this pack tells nobody of labels that the gold does not have"
+    note = "note: test set 'test': this pack cannot find labels that the gold does not have"
     task.documents = {}
     assert note in registry("task-pack", task.write(), "-o", "pack").stderr
     task.test_set = {"options": {"columns": ["item", "label"], "labels": ["yes", "no"]}}
@@ -76,7 +76,7 @@ def test_a_pack_is_for_checking_only(registry, tmp_path):
     for command in ("run", "apply", "task-pack"):
         extra = ("-o", "again") if command == "task-pack" else ()
         told = registry(command, "pack/task.toml", *extra, exit_code=3).stderr
-        assert "test_set[0]: there is no gold, only a list of items" in told
+        assert "test_set[0]: a task pack has a list of items and no gold" in told
 
 
 @pytest.mark.parametrize(("line", "says"), [

@@ -24,10 +24,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from registry.errors import InputError, one_line
-from registry.evaluation.ingest.declared import declared
+from registry.evaluation.ingest.declared import expand_submissions
 from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import resolve
-from registry.evaluation.scoring.measure import scores_of_submission
+from registry.evaluation.scoring.measure import score_single_run
 from registry.items import by_key
 from registry.manifest import load_manifest
 from registry.quick.make import make
@@ -48,12 +48,12 @@ def guessed(paths, asked, folder):
     with found.folder.write(folder, "t") as manifest:
         task = resolve(load_manifest(manifest)[0], manifest)
         scores = {}
-        for one in declared(task):
+        for one in expand_submissions(task):
             reader = task.readers[one.test_set.name]
             items = list(by_key(reader.read_gold(task.gold_documents(one.test_set)), "gold", reader.repeated).values())
             for document in one.documents:
-                joined = join(items, one.read(document), one.reader, one.policies, document)
-                of = scores_of_submission(items, joined, one.policies.missing, task.metrics)
+                joined = join(items, one.read_answers(document), one.reader, one.policies, document)
+                of = score_single_run(items, joined, one.policies.missing, task.metrics)
                 if any(math.isinf(score) for score in of.values()):
                     raise Failure(f"a score is infinite: {of}")
                 scores[one.test_set.name, one.system, document.path] = of

@@ -6,7 +6,7 @@ tests/real_data is one already.
 
 from dataclasses import dataclass
 
-from registry.evaluation.ingest.declared import declared
+from registry.evaluation.ingest.declared import expand_submissions
 from registry.evaluation.resolve import resolve
 from registry.items import Item
 from registry.manifest import load_manifest
@@ -65,7 +65,7 @@ def _of_task(manifest, folder, largest):
         for role in documents:
             yield Seed(name, reader, role, documents, items[test_set.name])
     of_reader = {}
-    for one in declared(task):
+    for one in expand_submissions(task):
         if of_reader.setdefault(one.reader, SUBMISSIONS) > 0:
             of_reader[one.reader] -= 1
             document = one.documents[0]

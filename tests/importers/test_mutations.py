@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from registry.errors import InputError
-from registry.evaluation.ingest.declared import declared
+from registry.evaluation.ingest.declared import expand_submissions
 from registry.evaluation.resolve import resolve
 from registry.importers import IMPORTERS
 from registry.manifest import load_manifest
@@ -132,9 +132,9 @@ def trial(log, path, folder, seed=None):
         imported = build("importer", IMPORTERS, log.kind, log.options).read(path / log.changed if of_one_file else path)
         with imported.write(folder, "t") as manifest:
             task = resolve(load_manifest(manifest)[0], manifest)
-            for one in declared(task):
+            for one in expand_submissions(task):
                 gold = task.readers[one.test_set.name].read_gold(task.gold_documents(one.test_set))
-                answers = [answer for document in one.documents for answer in one.read(document)]
+                answers = [answer for document in one.documents for answer in one.read_answers(document)]
                 assert {answer.key for answer in answers} <= {item.key for item in gold}
     except InputError as error:
         return str(error)

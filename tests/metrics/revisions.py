@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from registry.errors import InputError
-from registry.evaluation.ingest.declared import declared
+from registry.evaluation.ingest.declared import expand_submissions
 from registry.evaluation.ingest.fit import join
 from registry.evaluation.resolve import resolve
-from registry.evaluation.scoring.measure import scores_of_submission
+from registry.evaluation.scoring.measure import score_single_run
 from registry.identity import digest, short
 from registry.items import by_key
 from registry.manifest import load_manifest
@@ -55,11 +55,11 @@ def measured():
 
 def _samples(manifest):
     task = resolve(load_manifest(manifest)[0], manifest, manifest.parent)
-    for one in list(declared(task))[:2]:
+    for one in list(expand_submissions(task))[:2]:
         reader = task.readers[one.test_set.name]
         items = list(by_key(reader.read_gold(task.gold_documents(one.test_set)), "gold", reader.repeated).values())
         policies = replace(one.policies, metrics=())  # of which some have no worst value
-        joined = join(items, one.read(one.documents[0]), one.reader, policies, one.documents[0])
+        joined = join(items, one.read_answers(one.documents[0]), one.reader, policies, one.documents[0])
         yield reader.gives, (items[:_MOST], joined.of(np.arange(len(items)) < _MOST))
 
 
@@ -68,7 +68,7 @@ def _numbers(metric, items, answers):
     try:
         metric.check_gold(items)
         statistics = metric.corpus_statistics(items, answers)
-        score = scores_of_submission(items, answers, MissingPolicy.WORST, {"": metric})[""]
+        score = score_single_run(items, answers, MissingPolicy.WORST, {"": metric})[""]
     except (InputError, TypeError):  # as scores without a gold, of which there are no errors
         return None
     return [float(f"{value:.12g}") for value in [*np.asarray(statistics, dtype=float).ravel().tolist(), score]]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn
 
 from registry.errors import InputError
-from registry.evaluation.matrices import Counts, matrix_of, scores_of
+from registry.evaluation.matrices import Counts, build_matrix, compute_scores
 from registry.evaluation.scoring.measure import LabelNumbers
 from registry.items import Answer, Item
 from registry.metrics import MCC, METRICS, BalancedAccuracy, Kappa, LabelF, LabelP, LabelR
@@ -44,10 +44,10 @@ def counted(metric, rows):
     codes = metric.corpus_statistics([Item(str(n), gold) for n, (gold, _) in enumerate(rows)], [
         None if said is None else Answer(str(n), said) for n, (_, said) in enumerate(rows)])
     labels = LabelNumbers(NUMBERS)
-    stored = labels.numbered(codes)
+    stored = labels.encode(codes)
     np.testing.assert_array_equal(stored, [[NUMBERS[gold], NUMBERS.get(said, 0)] for gold, said in rows])
-    np.testing.assert_array_equal(labels.coded(stored), codes)
-    return labels.counted(metric, stored)
+    np.testing.assert_array_equal(labels.decode(stored), codes)
+    return labels.count_classes(metric, stored)
 
 
 def expected(peer, given, rows):
@@ -103,7 +103,7 @@ def test_a_system_is_scored_the_same_whatever_labels_others_invent():
     for metric, *_ in PEERS:
         if not getattr(metric, "labels", ()):
             statistics = np.array([[NUMBERS[a], NUMBERS[b]] for a, b in rows], float)
-            narrow = LabelNumbers({"x": 7, "y": 3}).counted(metric, statistics)
+            narrow = LabelNumbers({"x": 7, "y": 3}).count_classes(metric, statistics)
             assert metric.score(narrow.sum(axis=0)) == metric.score(counted(metric, rows).sum(axis=0))
 
 
@@ -111,8 +111,8 @@ def test_a_system_is_scored_the_same_whatever_labels_others_invent():
 def test_counts_are_summed_some_items_at_a_time(n_items):
     labels = LabelNumbers(NUMBERS)
     statistics = np.random.default_rng(1).choice([0, 3, 5, 7], (n_items, 2)).astype(float)
-    expected = labels.counted(LabelF(), statistics).sum(axis=0)
-    np.testing.assert_array_equal(labels.summed(LabelF(), statistics), expected)
+    expected = labels.count_classes(LabelF(), statistics).sum(axis=0)
+    np.testing.assert_array_equal(labels.sum_classes(LabelF(), statistics), expected)
 
 
 def test_the_bootstrap_resamples_macro_f1():
@@ -122,7 +122,7 @@ def test_the_bootstrap_resamples_macro_f1():
     said = [np.where(rng.random(200) < share, gold, 3) for share in (0.9, 0.7, 0.7)]
     said[2] = said[1]
     statistics = np.stack([np.stack([gold, one], -1) for one in said], axis=1).astype(float)
-    matrix = matrix_of(LabelF(), Counts.of(LabelNumbers(NUMBERS).counted(LabelF(), statistics)))
+    matrix = build_matrix(LabelF(), Counts.from_statistics(LabelNumbers(NUMBERS).count_classes(LabelF(), statistics)))
     names = [[NAMES[n] for n in one] for one in (gold, *said)]
     assert matrix.scores() == pytest.approx([sklearn.f1_score(names[0], one, average="macro") for one in names[1:]])
     low, high = Bootstrap().score_intervals(matrix, Settings(resamples=500)).T
@@ -143,4 +143,5 @@ def test_names_read_back_and_labels_stand_once():
 def test_no_item_has_no_score():
     for metric, _, named in PEERS:
         if not named:
-            assert np.isnan(scores_of(metric, Counts.of(counted(metric, [("x", "x")])[:0, None]))).all()
+            nothing = counted(metric, [("x", "x")])[:0, None]
+            assert np.isnan(compute_scores(metric, Counts.from_statistics(nothing))).all()

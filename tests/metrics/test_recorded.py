@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from registry.errors import RegistryError
-from registry.evaluation.matrices import Counts, matrix_of
+from registry.evaluation.matrices import Counts, build_matrix
 from registry.families import FAMILIES
 from registry.items import Answer, Item
 from registry.metrics import METRICS
@@ -28,7 +28,7 @@ def test_the_matrix_is_that_of_the_other_metric(name):
     items = [Item(str(n), {}) for n in range(5)]
     answers = [Answer(str(n), dict(zip(columns, row, strict=False))) for n, row in enumerate(counted[:, 0].tolist())]
     assert np.array_equal(metric.corpus_statistics(items, answers), counted[:, 0])
-    one, two = (matrix_of(of, Counts.of(counted)) for of in (metric, other))
+    one, two = (build_matrix(of, Counts.from_statistics(counted)) for of in (metric, other))
     assert np.array_equal(one.scores(), two.scores())
     assert (one.quotient, one.family, one.lower_is_better) == (two.quotient, two.family, two.lower_is_better)
     assert (one.judged is None) == (two.judged is None)

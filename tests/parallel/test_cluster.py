@@ -54,7 +54,7 @@ def test_no_bit_changes(two):
 
 
 def test_exact_tails_are_computed_by_workers(two, monkeypatch):
-    monkeypatch.setattr(execution, "_in_threads", None)
+    monkeypatch.setattr(execution, "_map_in_threads", None)
     right = np.random.default_rng(3).integers(0, 9, (60, 4))
     ideal = matrix(np.stack([right, np.full_like(right, 9)], axis=-1))
     for test, of, method in ((Permutation(), fresh(), "exact"), (Bootstrap(), ideal, "ideal")):
@@ -68,8 +68,8 @@ def test_exact_tails_are_computed_by_workers(two, monkeypatch):
 @pytest.mark.thorough
 def test_submissions_are_scored_by_workers(two, task, registry, monkeypatch):
     registry("run", task.write(), "--db", "here.duckdb", "--workers", "1")
-    monkeypatch.setattr(scoring, "ENOUGH", 0)
-    monkeypatch.setattr(scoring, "_in_columns", lambda *_: False)
+    monkeypatch.setattr(scoring, "MIN_SHARED_BYTES", 0)
+    monkeypatch.setattr(scoring, "_reads_columns", lambda *_: False)
     monkeypatch.setattr(scoring, "compute_statistics", None)
     assert "3 computed" in registry("run", task.manifest, "--db", "there.duckdb", "--dask", two.address).stderr
     here, there = (registry("query", SCORES, "--db", f"{where}.duckdb").stdout for where in ("here", "there"))

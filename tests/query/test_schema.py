@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from registry.errors import InputError, UnknownNameError
-from registry.query.schema import FORMS, Thing, ThingColumn, load_data_model, schema
+from registry.query.schema import FORMS, Relation, RelationColumn, load_data_model, render_schema
 from registry.store import models
 from registry.store.database import Database
 from tests.conftest import ROOT
@@ -52,31 +52,31 @@ def test_views_and_macros_are_found_wherever_they_come_from(database):
                           "COMMENT ON MACRO TABLE numbers IS 'counts\nparameter n: how far\ncolumn range: a number'"):
             connection.execute(text(statement))
     found = {thing.name: thing for thing in load(database)}
-    assert found["one"].columns == (ThingColumn("a", "INTEGER", "is 1"),)
+    assert found["one"].columns == (RelationColumn("a", "INTEGER", "is 1"),)
     assert (found["one"].kind, found["one"].comment) == ("view", "just one")
     assert (found["numbers"].call, found["numbers"].comment) == ("numbers(n)", "counts")
-    assert found["numbers"].columns == (ThingColumn("n", "parameter", "how far"),
-                                        ThingColumn("range", "column", "a number"))
+    assert found["numbers"].columns == (RelationColumn("n", "parameter", "how far"),
+                                        RelationColumn("range", "column", "a number"))
     assert found["add_up"].call == "add_up(x, y)"
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_shows_every_table_and_column(database, form):
-    written = schema(load(database), None, form).replace("\\", "")
+    written = render_schema(load(database), None, form).replace("\\", "")
     for table in models.metadata.tables.values():
         assert re.search(rf"\b{table.name}\b", written)
         assert all(re.search(rf"\b{column.name}\b", written) for column in table.columns)
 
 
 def test_one_thing_by_its_name(database):
-    assert schema(load(database), "track", "text") == """\
+    assert render_schema(load(database), "track", "text") == """\
 table track
   The tracks of every task; systems are compared within theirs only.
     track_id  INTEGER  numbers the tracks
     task_id   INTEGER  the task
     name      VARCHAR  its name
 """
-    assert schema(load(database), "track", "mermaid") == """\
+    assert render_schema(load(database), "track", "mermaid") == """\
 erDiagram
     track {
         INTEGER track_id PK "numbers the tracks"
@@ -85,19 +85,19 @@ erDiagram
     }
 """
     with pytest.raises(UnknownNameError, match="did you mean 'leaderboard'"):
-        schema(load(database), "leaderbord", "text")
+        render_schema(load(database), "leaderbord", "text")
 
 
 def test_the_diagram_joins_tables_by_their_ids(database):
-    lines = schema(load(database), None, "mermaid").splitlines()
+    lines = render_schema(load(database), None, "mermaid").splitlines()
     assert '    task ||--o{ test_set : ""' in lines
     assert '    item ||--o{ statistics_prf : ""' in lines
     assert not [line for line in lines if line.startswith("    team ||--o{ team")]
 
 
 def test_a_macro_has_no_diagram():
-    with pytest.raises(InputError, match="take --format text or md"):
-        schema([Thing("macro", "f", "", ())], "f", "mermaid")
+    with pytest.raises(InputError, match="choose --format text or md"):
+        render_schema([Relation("macro", "f", "", ())], "f", "mermaid")
 
 
 def test_the_command(registry, tmp_path):

@@ -4,7 +4,7 @@ import pytest
 
 from registry.errors import LimitError, QueryError
 from registry.query.request import Query
-from registry.query.sql import answer, columns_of, count_of, write_parquet
+from registry.query.sql import count_rows, describe_columns, run_query, write_parquet
 from registry.store.database import Database
 from registry.store.rows import driver_of
 from tests.query.refused import REFUSED
@@ -31,7 +31,7 @@ def ask(database, sql, **parameters):
 
 
 def asked(connection, sql, **parameters):
-    found = answer(connection, Query(sql, parameters))
+    found = run_query(connection, Query(sql, parameters))
     return found.columns, [row for batch in found.batches for row in batch]
 
 
@@ -81,13 +81,13 @@ def test_text_that_no_unicode_text_can_hold_is_refused(opened):
 def test_rows_are_counted_whatever_blanks_and_comments_end_a_query(opened, sql):
     _, connection = opened
     cursor = driver_of(connection).duplicate()
-    assert (columns_of(cursor, Query(sql, {})), count_of(cursor, Query(sql, {}))) == (["a"], 1)
+    assert (describe_columns(cursor, Query(sql, {})), count_rows(cursor, Query(sql, {}))) == (["a"], 1)
 
 
 def test_parameters_are_bound_and_never_spliced(database):
     evil = "'; DROP TABLE task; --"
     assert ask(database, "SELECT $a AS a, $b + 1 AS b", a=evil, b=2)[1] == [(evil, 3)]
-    with pytest.raises(QueryError, match=r"no value is given for the parameter b; --param NAME=VALUE, or in"):
+    with pytest.raises(QueryError, match=r"the parameter b has no value; add --param NAME=VALUE, or name=value in"):
         ask(database, "SELECT $a, $b", a=1)
     with pytest.raises(QueryError, match=r"the query has no parameter \$b"):
         ask(database, "SELECT $a", a=1, b=2)
@@ -96,7 +96,7 @@ def test_parameters_are_bound_and_never_spliced(database):
 def test_rows_come_as_they_are_asked_for(database):
     """Of a result that nobody could keep, the first rows are there at once."""
     with database.querying() as connection:
-        found = answer(connection, Query("SELECT range AS n FROM range(1000000000000)", {}))
+        found = run_query(connection, Query("SELECT range AS n FROM range(1000000000000)", {}))
         assert next(found.batches)[:2] == [(0,), (1,)]
 
 
@@ -150,7 +150,7 @@ def test_everyday_sql_is_answered(opened, sql, value):
 
 def test_what_does_not_fit_into_memory_goes_to_no_disk(database, tmp_path):
     with database.querying(memory=50_000_000) as connection, pytest.raises(MemoryError, match="more memory"):
-        next(answer(connection, Query("SELECT range FROM range(100000000) ORDER BY hash(range)", {})).batches)
+        next(run_query(connection, Query("SELECT range FROM range(100000000) ORDER BY hash(range)", {})).batches)
     assert [path.name for path in tmp_path.iterdir()] == ["r.duckdb"]
 
 
@@ -166,7 +166,7 @@ def test_parquet_is_written_to_the_allowed_file_only(database, tmp_path, sql):
         with pytest.raises(QueryError, match="file system operations are disabled"):
             write_parquet(connection, query, other)
         with pytest.raises(QueryError, match="not for queries"):
-            answer(connection, Query(f"FROM read_parquet('{other}')", {}))
+            run_query(connection, Query(f"FROM read_parquet('{other}')", {}))
         with pytest.raises(LimitError, match="more than 2 rows"):
             write_parquet(connection, query, file, max_rows=2)
         with pytest.raises(QueryError, match="EXPLAIN has no rows"):

@@ -136,7 +136,8 @@ OPEN = {  # files, the gold first; options that the question shows
     "no name of items": ([lines(sentence=SENTENCES, label=GOLD, n=RATED), lines(sentence=SENTENCES, label=A)],
                          ["--item sentence", "--in-order"]),
     "no header and three columns": ([rows(*PAIRS, GOLD), rows(*PAIRS, A)], ["--item 1 --item 2", "--label 3"]),
-    "combinations of labels": ([rows(IDS, ["x,y", "y,z", "x,z", "x,y,z"] * 6)] * 2, ["--label 2"]),
+    "combinations of labels": ([rows(IDS, ["x,y", "y,z", "x,z", "x,y,z"] * 6)] * 2,
+                               ["--label 2 --sets ,", "--label 2 --as labels"]),
     "probabilities": ([rows(IDS, [n % 2 for n in RATED]), rows(IDS, [n / 7 for n in RATED])],
                       ["--label 2", "--score 2"]),
     "numbers but for one": ([rows(IDS, [*HALVES[1:], "error"]), rows(IDS, RATED_A)], ["--score 2"]),
@@ -146,10 +147,10 @@ OPEN = {  # files, the gold first; options that the question shows
     "a judge": ([rows(IDS, header=("item",)), rows(IDS, RATED, ["", *RATED[1:]], header=("item", "judge", "human"))],
                 ["--as judged --option drawn=random"]),
     "runs of an item": ([rows([*IDS, *IDS], [1] * 24 + [2] * 24, GOLD * 2, header=("id", "epoch", "label"))] * 2,
-                        ["--item id --item epoch"]),
+                        ["--runs fixed", "--runs random"]),
     "answers with a name each, and runs": (
         [rows(N, ["x", "y"] * 12, [n // 2 for n in N], GOLD, header=("uuid", "question", "seed", "label"))] * 2,
-        ["--item uuid"]),
+        ["--item uuid", "--item question --runs fixed"]),
     "labels of 0 and 1 in columns": (
         [rows(IDS, *([int(n % k == 0) for n in N] for k in (2, 3, 4)), header=("id", *"xyz"))] * 2,
         ["--label x", "--as multilabel"]),

@@ -29,7 +29,8 @@ from tests.quick.layouts import (
     tagged,
 )
 
-ROLES = {"--item": "item", "--label": "label", "--score": "score", "--text": "text"}
+ROLES = {f"--{name}": name for name in ("item", "label", "score", "text", "system", "pool")}
+OTHERS_OF = {"--as": "kind", **{f"--{name}": name for name in ("metric", "gold", "missing", "by", "sets", "runs")}}
 
 
 def readers(made):
@@ -66,14 +67,14 @@ def asked_by(options, gold=None):
             except ValueError:
                 said["options"][key] = text
         else:
-            said[{"--as": "kind", "--metric": "metric", "--gold": "gold", "--missing": "missing"}[name]] = value
+            said[OTHERS_OF[name]] = value
     return Asked(**said)
 
 
 def declared(made):
     """What the manifest says, apart from comments."""
-    return json.dumps([made.folder.tables[name] for name in ("test_set", "metric", "submission", "submit")],
-                      sort_keys=True)
+    return json.dumps([made.folder.tables[name] for name in ("test_set", "metric", "submission", "submit",
+                                                             "significance")], sort_keys=True)
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -123,7 +123,7 @@ def test_labels_in_capitals_and_with_other_marks(layout):
     paths = layout([rows(keys, labels), rows(keys, [label.upper().replace("-", "_") for label in labels])])
     with pytest.raises(InputError) as refused:
         make(paths[1:], Asked(gold=str(paths[0])))
-    assert "fold_case = true and rename = { ES_AR = \"es-AR\"" in str(refused.value)
+    assert "--option fold_case=true and --option 'rename={ ES_AR = \"es-AR\"" in str(refused.value)
     renamed = {"ES_AR": "es-AR", "ES_ES": "es-ES", "PT_PT": "pt-PT", "PT_BR": "pt-BR"}
     assert make(paths[1:], Asked(gold=str(paths[0]), options={"fold_case": True, "rename": renamed}))
 

@@ -92,7 +92,7 @@ WIDE = {  # the table; options that the question shows
     "labels or numbers": (table(("id", "gold", "a"), IDS, RATED, RATED_A), ["--label gold", "--score gold"]),
     "two golds": (table(("id", "gold", "label", "a"), IDS, GOLD, B, A), ["--gold gold", "--gold label"]),
     "runs of items": (table(("id", "epoch", "a", "b"), IDS * 2, [1] * 24 + [2] * 24, HALVES * 2, RATED * 2),
-                      ["--item id --item epoch"]),
+                      ["--by epoch"]),
     "no header": (rows(IDS, HALVES), ["--gold FILE"]),
 }
 
@@ -139,13 +139,17 @@ TASKS = [f"t{n // 4}" for n in range(24)]
                                   "question_id"])
 @pytest.mark.parametrize("is_crossed", [False, True])
 def test_items_of_long_form(item, is_crossed, layout):
-    """Case 23: by names that number them, with the task's if they restart in each; never are they runs."""
+    """Case 23: a board of each task, or one; items that restart in each task are named by both. Never are they runs."""
     names = [n % 4 for n in range(24)] if is_crossed else range(24)
     paths = layout([table(("model", "task", item, "f1"), ["x"] * 24 + ["y"] * 24, TASKS * 2, [*names, *names],
                           HALVES + RATED)], "all.csv")
-    made = make(paths, Asked())
+    assert options_of(paths) == ("--by task", "--pool task")
+    apart = make(paths, Asked(by="task"))
+    golds = [apart.folder.files[test_set["gold"]] for test_set in apart.folder.tables["test_set"]]
+    assert [gold.count(b"\n") for gold in golds] == [1 + 4] * 6  # a header, and items
+    made = make(paths, Asked(pool=("task",)))
     gold = made.folder.files[made.folder.tables["test_set"][0]["gold"]]
-    assert gold.count(b"\n") == 24
+    assert gold.count(b"\n") == 1 + 24
     assert {one["system"] for one in made.folder.tables["submit"]} == {"x", "y"}
     assert ("--item task --item" in made.read_as) == is_crossed
     assert {**make(paths, asked_by(made.read_as)).folder.files} == {**made.folder.files}
@@ -164,8 +168,8 @@ def test_scores_of_long_form_are_asked_about(layout):
 def test_runs_of_long_form(layout):
     paths = layout([table(("system", "seed", "item", "f1"), (["x"] * 24 + ["y"] * 24) * 2, [1] * 48 + [2] * 48,
                           IDS * 4, HALVES * 4)], "all.csv")
-    made = make(paths, Asked())
-    assert "--option run=seed" in made.read_as
+    assert options_of(paths) == ("--runs fixed", "--runs random")
+    made = make(paths, Asked(runs="fixed"))
     assert {one["file"].count("{run}") for one in made.folder.tables["submit"]} == {1}
 
 

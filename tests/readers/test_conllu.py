@@ -75,7 +75,7 @@ LINE = "{}\tform\t_\t_\t_\t_\t{}\tdep\t_\t_"
     (["1\tform\t_"], 1, "3 columns where 10 are expected"),
     ([LINE.format(1, 0), LINE.format(3, 1)], 2, "ID '3' is not valid here; expected word 2"),
     ([LINE.format("01", 0)], 1, "ID '01' is not valid here; expected word 1"),
-    ([LINE.format("1-2", "_"), LINE.format(1, 0), LINE.format("2-3", "_")], 3, "ID '2-3' begins within another multiword"),
+    ([LINE.format("1-2", "_"), LINE.format(1, 0), LINE.format("2-3", "_")], 3, "ID '2-3' begins within another"),
     ([LINE.format("2-1", "_")], 1, "ID '2-1' is not valid here"),
     ([LINE.format("1-2", "_"), LINE.format(1, 0)], 2, "the sentence ends within a multiword token"),
     ([LINE.format(1, 0), LINE.format("3.1", "_")], 2, "ID '3.1' is not valid here"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from registry.columns import AnswerColumns
 from registry.errors import InputError
-from registry.evaluation.ingest.fit import run_digest
+from registry.evaluation.ingest.fit import digest_run
 from registry.readers import Candidates, Document, Scores, Statistics
 from registry.readers.parsing import fast_tables
 from tests.readers.small_tables import SEPARATORS, json_tables, one_database, parquet_tables, tables
@@ -41,7 +41,7 @@ def said(reader, content, monkeypatch, enough):
     answers = found[1]
     if not isinstance(answers, str):
         assert len(answers) == len(list(answers))
-        found = [found[0], list(answers), run_digest(reader, [], answers), repr(answers[-2:])]
+        found = [found[0], list(answers), digest_run(reader, [], answers), repr(answers[-2:])]
     return found, isinstance(answers, AnswerColumns) and isinstance(answers.rows.lines, range)
 
 

@@ -2,12 +2,15 @@
 
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from registry.boards.states import BoardDifference
 from registry.rendering.render import render
 from registry.reports import columns
 from registry.reports.boards import board_table, pair_table
+from registry.reports.differences import make_difference_tables
 from registry.reports.page.html import page_data
 from registry.reports.papers import latex_board
 from tests.conftest import PACKAGE
@@ -40,6 +43,18 @@ def test_a_heading_of_pairs_is_changed_in_one_place(renamed):
     renamed(columns._PAIRS, "p_adjusted", "corrected p")
     assert "corrected p" in render([pair_table(leaderboard("ab"))], "table")
     assert page_data(contents())["columns"]["pairs"]["p_adjusted"]["heading"] == "corrected p"
+
+
+def test_tables_of_differences_have_the_headings_of_leaderboards(renamed):
+    renamed(columns._BOARD, "cluster", "group of ranks")
+    state = SimpleNamespace(title="board", decimals=4, systems={}, signature="s")
+    (table,) = make_difference_tables(BoardDifference(state, state, (), (), ()))
+    assert [column.heading for column in table.columns] == ["system", "rank", "range", "group of ranks", "score", "why"]
+
+
+def test_tooltips_of_the_page_are_explanations_of_the_columns(renamed):
+    tooltips = {name: column["about"] for name, column in page_data(contents())["columns"]["board"].items()}
+    assert tooltips["letters"] == columns._BOARD["letters"].about != ""
 
 
 def test_columns_that_forms_show_are_listed_and_have_headings():

@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 
-from registry.at_once import Kept, at_once
 from registry.boards.load import load_leaderboards
 from registry.cli.evaluate import evaluate_manifest
-from registry.evaluation.ingest.declared import expanded
+from registry.evaluation.ingest.declared import match_files
 from registry.evaluation.resolve import resolve
 from registry.importers import Wide
 from registry.manifest import load_manifest
 from registry.manifest.folder import format_toml
 from registry.parallel.execution import Execution
+from registry.pipeline import TaskPlace, evaluate_task
 from registry.quick.make import make
 from registry.quick.plan import Asked, QuestionError
 from registry.rendering.render import render
@@ -97,7 +97,8 @@ LAYOUTS = {
     "krennppv": real("krennppv", None, "KrennPPV.csv", told=Asked(
         gold="is.colloc", item=("PP", "verb"), metric="SetP(best=500, ties=random)"),
                      asks="--item PP --item verb --gold is.colloc"),
-    "trec-adhoc8-ap": real("trec-adhoc8-ap", None, "adhoc8_ap.csv"),
+    "trec-adhoc8-ap": real("trec-adhoc8-ap", None, "adhoc8_ap.csv", asks="--option better=higher",
+                           told=Asked(options={"better": "higher"})),
     "wordsim-rg": real("wordsim-rg", None, "noun_rg.csv", test_set="rg", metric="rho"),
     "wordsim-mc": real("wordsim-rg", None, "noun_mc.csv", test_set="mc", metric="rho"),
 }
@@ -144,7 +145,7 @@ def names_in(manifest, root):
     specification, _ = load_manifest(manifest)
     known = resolve(specification, manifest, root)
     return {(str(path), submit.options.get("score")): submit.system or captured["system"]
-            for _, submit, path, captured in expanded(known)}
+            for _, submit, path, captured in match_files(known)}
 
 
 def content(board, names):
@@ -174,8 +175,8 @@ def compared(layout):
             **guessed.tables, "metric": [alone(metric) for metric in tables["metric"]],
             "significance": tables["significance"],
             "submit": [submit for submit in guessed.tables["submit"] if names[submit["system"]]]})
-        how, kept = Execution(), Kept(Path(temporary) / "task", Database(Path(temporary) / "guessed.duckdb"))
-        mine = at_once(guessed, tables["task"]["id"], Journal("quick", {}), how, lambda _: None, kept).boards[0]
+        how, kept = Execution(), TaskPlace(Path(temporary) / "task", Database(Path(temporary) / "guessed.duckdb"))
+        mine = evaluate_task(guessed, tables["task"]["id"], Journal("quick", {}), how, lambda _: None, kept).boards[0]
         database = Database(Path(temporary) / "b.duckdb")
         evaluate_manifest(database, manifest, layout.folder, how, None)
         with database.reading() as connection:

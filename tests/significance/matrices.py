@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from registry.evaluation.matrices import Counts, Steps, matrix_of
+from registry.evaluation.matrices import Counts, Steps, build_matrix
 from registry.families import step_of
 from registry.metrics import Mean
 from registry.significance import Permutation, Settings, StatisticMatrix
@@ -50,14 +50,15 @@ def uneven(seed, units=200, systems=4):
 def of_scores(pairs):
     values = np.asarray(pairs, dtype=float)
     statistics = np.stack([values, np.ones_like(values)], axis=-1)
-    steps = Steps.of(Mean(), [statistics], step_of(statistics))
-    return matrix_of(Mean(), Counts.of(statistics, steps))
+    steps = Steps.choose(Mean(), [statistics], step_of(statistics))
+    return build_matrix(Mean(), Counts.from_statistics(statistics, steps))
 
 
 def matrix_by(metric, statistics):
     """The matrix of a metric from its statistics, by unit."""
     statistics = np.asarray(statistics, dtype=float)
-    return group_by_item(matrix_of(metric, Counts.of(statistics, Steps.of(metric, [statistics], step_of(statistics)))))
+    steps = Steps.choose(metric, [statistics], step_of(statistics))
+    return group_by_item(build_matrix(metric, Counts.from_statistics(statistics, steps)))
 
 
 def of_values(metric, values):

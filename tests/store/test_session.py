@@ -117,10 +117,10 @@ def test_a_long_comparison_keeps_nobody_waiting(task, registry, scored, monkeypa
     monkeypatch.setattr(rows, "_MAX_VALUES", few)
     scored(task)
     came = []
-    of_all_pairs = comparing.FamilyResults.of_all_pairs
+    test_all_pairs = comparing.FamilyResults.test_all_pairs
 
     def interrupted(self):
-        found = of_all_pairs(self)
+        found = test_all_pairs(self)
         came.append([member.system for member in self.boards[0].board.members])
         if len(came) == 1:
             registry("board")
@@ -128,7 +128,7 @@ def test_a_long_comparison_keeps_nobody_waiting(task, registry, scored, monkeypa
             registry("score", "--wait", 0)
         return found
 
-    monkeypatch.setattr(comparing.FamilyResults, "of_all_pairs", interrupted)
+    monkeypatch.setattr(comparing.FamilyResults, "test_all_pairs", interrupted)
     told = registry("compare", "--test", "sign", "--format", "json", "--wait", 0)
     assert [sorted(systems) for systems in came] == [["a", "b", "c"], ["a", "b", "c", "d"]]
     assert {row["system"] for row in told.json} == {"a", "b", "c", "d"}

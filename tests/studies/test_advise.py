@@ -7,7 +7,7 @@ import pytest
 
 from registry.messages import Message
 from registry.significance import TESTS, Bootstrap, Bounded, Permutation, Settings
-from registry.studies.advise import _how_swapped, judge_test, list_preferred
+from registry.studies.advise import _explain_permutation, judge_test, list_preferred
 from tests.conftest import ROOT
 from tests.real_data.test_wordalign import MANIFEST as WORDALIGN
 from tests.validity.few_clusters import UNEVEN, opposed_in_clusters, right_in_clusters
@@ -44,7 +44,7 @@ def test_right_and_wrong(task, scored, advice):
     assert {row["fact"]: row["value"] for row in advice("small", "--unit", "item", shown="facts")}["clusters"] == (
         "by document")
     refused = advice("small", "--unit", "cluster")["mcnemar"]
-    assert (refused["verdict"], refused["why"]) == ("refused", "mcnemar takes items as units")
+    assert (refused["verdict"], refused["why"]) == ("refused", "mcnemar needs items as units")
 
 
 def test_a_misuse_that_the_task_declares_is_told(task, registry):
@@ -68,12 +68,12 @@ def test_means_of_graded_scores(registry, advice, tmp_path):
     assert advice("graded", shown="steps")[0]["answer"] == "nearly"
     facts = {row["fact"]: row["value"] for row in advice("graded", shown="facts")}
     assert facts["ties of neighbours' unit scores"] == "0.5"
-    assert facts["normality of gains: shapiro-wilk"] == "rejected at 5 % for 1 of 1 neighbours"
+    assert facts["normality of differences: shapiro-wilk"] == "rejected at 5 % for 1 of 1 neighbours"
 
 
 @pytest.mark.parametrize(("options", "expected", "said"), [
-    ("low=0, high=1, better=higher", ["bounded"], "bounded holds at every number of units"),
-    ("better=higher", [], "scores with a declared lower and upper bound could be tested by bounded")])
+    ("low=0, high=1, better=higher", ["bounded"], "bounded is valid for every number of units"),
+    ("better=higher", [], "scores with a declared lower and upper bound can be tested by bounded")])
 def test_skewed_differences_of_few_units(registry, advice, tmp_path, options, expected, said):
     """Three large losses and 37 small gains: the other tests would reject equal means too often."""
     rows = [f"0.9,{0.1 if n in (3, 17, 31) else 0.95 + n / 1000:.3f}" for n in range(40)]
@@ -107,7 +107,7 @@ def advised(population, unit="item"):
     """What is taken for a simulated test set; None if no test holds."""
     matrix = population.sample(np.random.default_rng(3), 1).matrix.by_unit
     tests = list_preferred(matrix, unit)
-    return next((test for test in tests if judge_test(test, matrix, unit).how == "valid"), None)
+    return next((test for test in tests if judge_test(test, matrix, unit).status == "valid"), None)
 
 
 def test_the_test_that_holds_its_level_in_simulation_is_taken():
@@ -121,21 +121,21 @@ def test_the_test_that_holds_its_level_in_simulation_is_taken():
     assert advised(right_in_clusters(40), "cluster") == Permutation()
     assert advised(opposed_in_clusters(40), "cluster") == studentized
     uneven = right_in_clusters(8, UNEVEN).sample(np.random.default_rng(3), 1).matrix.by_unit
-    assert "use permutation(studentized=true)" in judge_test(Bootstrap("studentized"), uneven, "cluster").why
+    assert "use permutation(studentized=true)" in judge_test(Bootstrap("studentized"), uneven, "cluster").reason
 
 
 def test_swaps_are_called_counted_only_where_they_are():
     """Of few decimals they are; of nine, as nDCG has, they take too many values."""
     def said(population):
         matrix = population.sample(np.random.default_rng(3), 1).matrix.by_unit
-        return _how_swapped(matrix, Settings(seed=1))
+        return _explain_permutation(matrix, Settings(seed=1))
 
-    assert said(spans(50)).startswith("permutation is exact here")
-    assert said(graded(50)).startswith("swaps are drawn")
+    assert said(spans(50)).startswith("permutation p-values are exact here")
+    assert said(graded(50)).startswith("permutation p-values are simulated")
     tied = graded(50, (0.0, 0.0, 0.0)).sample(np.random.default_rng(3), 1).matrix
     tied.statistics[:, 1] = tied.statistics[:, 0]
     tied.statistics[:10, 1, 0] += 1
-    assert "1 of 2 neighbours are drawn" in _how_swapped(tied, Settings(seed=1))
+    assert "1 of 2 neighbours are simulated" in _explain_permutation(tied, Settings(seed=1))
 
 
 def test_explanations(task, registry, scored, advice):

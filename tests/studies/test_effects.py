@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.studies.effects import _doubts
+from registry.studies.effects import _warn
 from tests.significance.effects.observed_effects import by_name
 from tests.significance.matrices import in_steps, matrix
 
@@ -25,7 +25,7 @@ def board(kind, units, shift=0.0):
     (2000, stats.expon, 0.5, set()), (300, stats.norm, 0.5, set())])
 def test_what_does_not_hold_of_skewed_differences_is_said(units, kind, margin, told):
     asked = SimpleNamespace(significance=SimpleNamespace(margin=margin))
-    assert {warning.code for warning in _doubts(board(kind, units), np.array([[0, 1]]), asked)} == told
+    assert {warning.code for warning in _warn(board(kind, units), np.array([[0, 1]]), asked)} == told
 
 
 @pytest.mark.parametrize(("kind", "shift", "told"), [

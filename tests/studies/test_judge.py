@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.evaluation.matrices import Counts, matrix_of
+from registry.evaluation.matrices import Counts, build_matrix
 from registry.items import Answer, Item
 from registry.judged import apart, columns, corrected
 from registry.messages import Message
@@ -12,7 +12,7 @@ from registry.metrics import JudgedMean
 from registry.significance import Execution, PredictionPowered, Settings
 from registry.significance.diagnostics.evidence import SystemPairs
 from registry.significance.diagnostics.judges import favoured
-from registry.studies.judge import _no_sample, make_corrected_row
+from registry.studies.judge import _warn_of_no_sample, make_corrected_row
 from tests.evaluation.tables import manifest
 from tests.studies.judged_items import ITEMS, LABELLED, SYSTEMS, scores
 
@@ -68,7 +68,7 @@ def test_scores_intervals_and_pairs_are_those_of_ppi_python(judged, registry):
     assert [pair[key] for key in ("difference", "low", "high", "p_value", "p_adjusted")] == [
         close(value) for value in (difference, low, high, p, p)]
     assert pair["error_of_scores"] >= pair["error"]
-    assert "tell as much of its score as" in registry(*study[:3], "--format", "table").stdout
+    assert "the effective sample size is" in registry(*study[:3], "--format", "table").stdout
     assert registry("best", "t", "--format", "json").json
 
 
@@ -87,7 +87,7 @@ def test_the_board_tests_differences_with_slopes_of_their_own(judged, registry):
     advice = "study", "advise", "t", "--format", "json", "--show"
     assert [row["test"] for row in registry(*advice, "tests").json if row["recommended"]] == ["prediction-powered"]
     facts = {row["fact"]: row["value"] for row in registry(*advice, "facts").json}
-    assert facts["units that people looked at, at least"] == str(LABELLED)
+    assert facts["smallest number of units with human judgements"] == str(LABELLED)
     told = registry("study", "judge", "t")
     assert "it favours (or disfavours, if negative) aspen (-0.1" in told.stderr
     assert "birch (+0.1" in told.stderr
@@ -108,7 +108,7 @@ def of_both():
 
 
 def outcome(statistics, variant, units=None, **settings):
-    matrix = matrix_of(JudgedMean(), Counts.of(np.pad(statistics, ((0, 0), (0, 0), (0, 3)))), units)
+    matrix = build_matrix(JudgedMean(), Counts.from_statistics(np.pad(statistics, ((0, 0), (0, 0), (0, 3)))), units)
     return PredictionPowered(variant).run(matrix, [(0, 1)], Settings(**settings))[0]
 
 
@@ -187,7 +187,7 @@ def test_that_all_of_few_items_are_as_far_apart_says_nothing(looked, told):
     w = (np.arange(ITEMS) < looked).astype(float)
     both = np.stack([np.stack(columns(np.full(ITEMS, judge), np.full(ITEMS, 0.5), w, np.ones(ITEMS)), axis=1)
                      for judge in (1.0, 0.0)], axis=1)
-    m = matrix_of(JudgedMean(), Counts.of(np.pad(both, ((0, 0), (0, 0), (0, 3)))), None)
+    m = build_matrix(JudgedMean(), Counts.from_statistics(np.pad(both, ((0, 0), (0, 0), (0, 3)))), None)
     assert favoured(SystemPairs.every(m)).where.tolist() == [told]
 
 
@@ -218,7 +218,7 @@ def test_few_items_that_the_judge_likes_may_be_missing_from_a_sample(yes, told, 
     judge, looked = (np.arange(2000) < 40) * 1.0, np.zeros(2000)
     looked[40 - yes:60 - yes] = 1
     w, a = (looked, np.ones(2000)) if chance is None else (looked / chance, np.full(2000, 1 / chance - 1))
-    found = _no_sample(np.stack(columns(judge, judge, w, a), axis=-1)[None], ["a"], None)
+    found = _warn_of_no_sample(np.stack(columns(judge, judge, w, a), axis=-1)[None], ["a"], None)
     assert bool(found) == told
 
 

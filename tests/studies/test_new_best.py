@@ -108,7 +108,7 @@ def test_what_scores_less_than_the_best_before_is_no_new_best_by_any_test(lower)
     board = SimpleNamespace(matrix=SimpleNamespace(lower_is_better=lower, by_unit=None),
                             members=[SimpleNamespace(name=str(place)) for place in places],
                             scores=(-scores if lower else scores)[places])
-    history = _History.of(SimpleNamespace(board=board, test=SimpleNamespace(run=run), settings=Settings()),
+    history = _History.test_versions(SimpleNamespace(board=board, test=SimpleNamespace(run=run), settings=Settings()),
                           SimpleNamespace(order=["0", "1", "2", "3", "", "5"], step=0.01))
     assert tested == [(1, 0), (2, 1), (3, 1), *((5, before) for before in (0, 1, 2, 3))]
     np.testing.assert_allclose(history.log_p / np.log(10), [np.nan, -10, -11, -11, np.nan, -10])

@@ -8,7 +8,7 @@ import numpy as np
 
 from registry.significance import PairTest, rank
 from registry.significance.multiple import adjust, adjust_max_t, adjust_min_p, draw_differences
-from registry.significance.rank_sets import bound_ranks
+from registry.significance.rank_sets import compute_rank_sets
 from tests.validity.examinations import ALPHA, each_run, settings
 
 
@@ -150,7 +150,7 @@ class HoldsRanks:
 
     def _from_resamples(self, sample, rng):
         for matrix in each_run(sample):
-            found = bound_ranks(matrix, settings(rng), alpha=ALPHA)
+            found = compute_rank_sets(matrix, settings(rng), alpha=ALPHA)
             yield found.low, found.high
 
 
@@ -168,7 +168,7 @@ class HoldsBest:
         lead = np.array([score - np.delete(truth, n).max() for n, score in enumerate(truth)])
         held = []
         for matrix in each_run(sample):
-            found = bound_ranks(matrix, settings(rng), alpha=ALPHA)
+            found = compute_rank_sets(matrix, settings(rng), alpha=ALPHA)
             held.append(((found.lead_low <= lead) & (lead <= found.lead_high)).all() if self.what == "bounds"
                         else found.possible[truth.argmax()])
         return np.array(held)

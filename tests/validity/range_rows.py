@@ -6,7 +6,7 @@ from registry.significance import Bootstrap, Fisher, MatchedT, McNemar, Permutat
 from registry.significance.correlations import PEARSON, SPEARMAN
 from registry.significance.distributions import clopper_pearson
 from registry.significance.pairwise.williams import Steiger, Williams
-from registry.studies.judge import _biases
+from registry.studies.judge import _measure_biases
 from tests.validity import theory
 from tests.validity.bands import Rate, Size, Uniform, near, valid
 from tests.validity.examinations import ALPHA, PValues, RandomizedP, settings
@@ -54,7 +54,8 @@ class Favoured:
 
     def __call__(self, sample, rng):
         of = sample.matrix.statistics
-        return [any(row["p_beyond"] <= ALPHA for row in _biases(of[:, at:at + sample.systems].transpose(1, 0, 2), None))
+        return [any(row["p_beyond"] <= ALPHA
+                    for row in _measure_biases(of[:, at:at + sample.systems].transpose(1, 0, 2), None))
                 for at in range(0, of.shape[1], sample.systems)]
 
 

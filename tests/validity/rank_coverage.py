@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.significance import Settings
-from registry.significance.rank_sets import bound_ranks
+from registry.significance.rank_sets import compute_rank_sets
 from tests.validity.bands import Rate
 from tests.validity.examinations import ALPHA, HERE, each_run
 from tests.validity.populations import (
@@ -124,7 +124,7 @@ class HoldsRankSets:
         found = []
         for matrix in each_run(sample):
             asked = Settings(resamples=RESAMPLES, seed=int(rng.integers(2**32)), execution=HERE)
-            sets, n = bound_ranks(matrix, asked, alpha=ALPHA, method=self.method), len(truth)
+            sets, n = compute_rank_sets(matrix, asked, alpha=ALPHA, method=self.method), len(truth)
             found.append(((sets.low <= first).all() and (sets.high >= last).all(), sets.possible[truth.argmax()],
                           sets.marginal_low[0] <= first[0] and sets.marginal_high[0] >= last[0],
                           2 * sets.wins.sum() / (n * (n - 1))))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from registry.significance import Bootstrap, Crossed
-from registry.studies.judge import _biases
+from registry.studies.judge import _measure_biases
 from registry.studies.ranking import Ranked, measure_variations
 from tests.validity.bands import Rate, Size
 from tests.validity.examinations import ALPHA, CoversEffect, CoversScore, EquivalenceP, PValues
@@ -64,7 +64,7 @@ class FavouredOfMany:
             columns = np.zeros((*human.shape, 10))
             columns[..., 5] = columns[..., 6] = 1
             columns[..., 7], columns[..., 8] = human, judge
-            found.append(any(row["p_beyond"] <= ALPHA for row in _biases(columns, None)))
+            found.append(any(row["p_beyond"] <= ALPHA for row in _measure_biases(columns, None)))
         return found
 
 

@@ -12,8 +12,8 @@ from registry.significance import PairTest, Permutation, PredictionPowered
 from registry.significance.base import Tails
 from registry.significance.crossed import cross_runs
 from registry.significance.histories import NewBests
-from registry.significance.rank_sets import DRAWS, Bootstrapped
-from registry.significance.resampling.draws import sum_swaps
+from registry.significance.rank_sets import JOINT_ERRORS, Bootstrapped
+from registry.significance.resampling.draws import sum_permutations
 from tests.validity.examinations import ALPHA, PValues, each_run, settings
 from tests.validity.family_examinations import all_pairs
 from tests.validity.judged_rows import METRIC
@@ -109,8 +109,8 @@ class NothingIsZero(PairTest):
 class FixedErrors(Bootstrapped):
     """The mistake of errors that are not estimated again in every draw."""
 
-    def _studentized(self, systems, moved, squared):
-        return super()._studentized(systems, moved, np.broadcast_to(self.squared_errors[systems], moved.shape).copy())
+    def _studentize(self, systems, moved, squared):
+        return super()._studentize(systems, moved, np.broadcast_to(self.squared_errors[systems], moved.shape).copy())
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class HoldsByFixedErrors:
 
     def __call__(self, sample, rng):
         """What `HoldsRankSets` says."""
-        with patch.dict(DRAWS, fixed=FixedErrors):
+        with patch.dict(JOINT_ERRORS, fixed=FixedErrors):
             return HoldsRankSets("fixed")(sample, rng)
 
 
@@ -208,7 +208,7 @@ class RawMaxT:
             asked = settings(rng, resamples=499)
             apart = matrix.statistics[:, b] - matrix.statistics[:, a]
             observed = np.abs(matrix.scores()[a] - matrix.scores()[b])
-            moved = np.concatenate(list(sum_swaps(apart, asked, np.asarray)))[..., 0]
+            moved = np.concatenate(list(sum_permutations(apart, asked, np.asarray)))[..., 0]
             drawn = np.abs(2 * moved - apart.sum(axis=0)[:, 0]) / matrix.n_units
             raw.append((1 + (drawn >= observed).sum(axis=0)) / 500)
             adjusted.append((1 + (drawn.max(axis=1)[:, None] >= observed).sum(axis=0)) / 500)

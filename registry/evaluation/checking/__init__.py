@@ -1,1 +1,1 @@
-"""What is wrong with a manifest and its files, told before anything is stored."""
+"""Check a manifest and its files without storing anything."""

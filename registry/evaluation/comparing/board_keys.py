@@ -1,4 +1,4 @@
-"""The leaderboards of a task by what tells them apart: test set, track, facet and metric, and who takes part."""
+"""Which leaderboards a task has: test set, track, facet, metric and members, and which share a correction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from registry.errors import MismatchError
 from registry.evaluation.comparing.directions import OBSERVED, has_one_sided
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.resolve import unit_of
+from registry.evaluation.resolve import choose_unit
 from registry.identity import digest_json, salt_digest
 from registry.manifest import update_significance
 from registry.manifest.fields import is_in_family
@@ -25,14 +25,14 @@ from registry.store.catalog import DeclaredMetric, GoldRevisionRow, Member, Scor
 
 @dataclass(frozen=True)
 class BoardFamily:
-    """Several boards whose pairs are corrected as one family.
+    """Several leaderboards whose pairs are corrected as one family.
 
     Attributes:
-        boards: Their names without the task's, the primary metric's first.
-        digests: The identities of the boards by themselves, but for what governs random draws.
-        pairs: How many pairs have a share of alpha from the beginning: all; under gatekeeping those by the first
+        boards: Names without the task's id; the primary metric comes first.
+        digests: Digests of the leaderboards outside the family, without the settings of random draws.
+        pairs: Number of pairs that share alpha from the start: all pairs, or under gatekeeping the pairs of the first
             metric.
-        absent: Names that the family declares, and that no board has yet.
+        absent: Names of the declared family for which no leaderboard exists yet.
     """
 
     boards: tuple[str, ...]
@@ -43,9 +43,13 @@ class BoardFamily:
 
 @dataclass(frozen=True)
 class BoardKey:
-    """One board: a test set, track, facet and metric, and who takes part; `scores` are by scoring.
+    """Identifies one leaderboard and its members.
 
-    `family` are the boards that it is corrected together with, where there are such.
+    Attributes:
+        task, test_set, gold, metric, track, facet: The parts of the key.
+        members: The submissions.
+        scores: Scores by number of the scoring.
+        family: The leaderboards that are corrected together; None if there are no others.
     """
 
     task: TaskRow
@@ -60,62 +64,61 @@ class BoardKey:
 
     @property
     def facet_name(self) -> str | None:
-        """The facet as boards show it, `attribute=value`."""
+        """The facet as leaderboards show it, `attribute=value`."""
         return None if self.facet is None else "=".join(self.facet)
 
     @property
-    def items(self) -> str:
-        """What boards of the same systems on the same items have in common: all but the metric."""
+    def item_set(self) -> str:
+        """The name without the metric, the same for all leaderboards of the same systems on the same items."""
         return ", ".join(filter(None, (self.test_set.name, self.track, self.facet_name)))
 
     @property
     def name(self) -> str:
-        """The board's name for people."""
+        """The name of the leaderboard in tables and messages."""
         return LeaderboardKey(self.task.slug, self.test_set.name, self.track, self.facet_name, self.metric.alias).name
 
     @property
     def gold_digest(self) -> str:
-        """The digest of the gold that signatures show, salted if the task hides or has hidden something."""
+        """The gold's digest in signatures, salted if the task hides or has hidden something."""
         return salt_digest(self.gold.digest, self.task.salt)
 
     def with_unit(self, request: Request) -> Request:
-        """Return the request with the unit of this board, as `unit_of` defines it.
+        """Return the request with the unit of this leaderboard; see `choose_unit`.
 
         Raises:
             InputError: The test set declares clusters, and the test is one of single items or responses.
         """
-        unit = unit_of(request.significance, self.test_set.name, self.test_set.cluster_attribute)
+        unit = choose_unit(request.significance, self.test_set.name, self.test_set.cluster_attribute)
         return replace(request, significance=update_significance(request.significance, {"unit": unit}))
 
-    def request(self, request: Request) -> Request:
-        """What is asked of this board, with its unit, and numbers in the place of `resamples = "auto"`.
+    def resolve_request(self, request: Request) -> Request:
+        """Return the request of this leaderboard, with its unit, and with numbers for `resamples = "auto"`.
 
-        A board without the candidate is two-sided, and does not record the candidate.
+        A leaderboard without the candidate is two-sided, and does not record the candidate.
         """
         request = self.with_unit(request)
-        own = math.comb(len(self.members), 2)
+        n_pairs = math.comb(len(self.members), 2)
         settings = request.significance
         if settings.alternative != "two-sided" and not has_one_sided(self.members, settings):
             request = replace(request, significance=update_significance(settings, {"alternative": "two-sided"}))
-        return request.of_family(len(self.members), 0 if self.family is None else self.family.pairs - own)
+        return request.resolve_resamples(len(self.members), 0 if self.family is None else self.family.pairs - n_pairs)
 
-    def asked(self, request: Request) -> dict[str, Any]:
-        """What is asked of this board, as JSON, beside what tells it from others and who takes part."""
+    def describe_request(self, request: Request) -> dict[str, Any]:
+        """Return the JSON object that is stored with a comparison: the request without the parts of the key."""
         unused = {"family"} if request.significance.family == "board" else set()
         return {"task_version": self.task.version, "cluster": self.test_set.cluster_attribute,
                 "rank_baselines": request.rank_baselines, **({} if request.rank_late else {"rank_late": False}),
                 "significance": request.significance.model_dump(mode="json", exclude=unused, exclude_none=True),
-                **_direction(request),
+                **_describe_direction(request),
                 **({} if self.family is None else {"family": asdict(self.family)})}
 
-    def digest(self, request: Request, *, drawn: bool = True) -> str:
-        """The identity of a comparison here: everything that its numbers depend on, and nothing else.
+    def digest(self, request: Request, *, is_random: bool = True) -> str:
+        """Return the identity of a comparison: a digest of the data and settings that its numbers depend on.
 
-        They depend on what governs random draws only where something was `drawn`. Fixed runs go without saying, and so
-        does a family of this board alone.
+        Settings of random draws count only if `is_random`. Fixed runs and a family of one leaderboard are left out.
         """
-        request = self.request(request)
-        unused = {"family"} | (set() if drawn else {
+        request = self.resolve_request(request)
+        unused = {"family"} | (set() if is_random else {
             "seed", "resamples", "resolve", "precision", "interval", "confidence"})
         unused |= {"precision"} if request.significance.resolve is None else set()
         unused |= {"runs"} if request.significance.runs == "fixed" else set()
@@ -126,21 +129,21 @@ class BoardKey:
                               for m in self.members),
             "cluster": self.test_set.cluster_attribute if request.significance.unit == "cluster" else None,
             "significance": request.significance.model_dump(mode="json", exclude=unused, exclude_none=True),
-            "rank_baselines": request.rank_baselines, **_direction(request),
+            "rank_baselines": request.rank_baselines, **_describe_direction(request),
             **({} if request.rank_late else {"late": sorted(m.name for m in self.members if m.late)}),
             **({} if self.family is None else {"family": [self.family.digests, self.family.absent]}),
         }), self.task.salt)
 
 
-def _direction(request: Request) -> dict[str, str]:
-    """Return where one-sided tests get their direction from; nothing if there are none."""
+def _describe_direction(request: Request) -> dict[str, str]:
+    """Return where one-sided tests get their direction from; nothing if all tests are two-sided."""
     if request.alternative == OBSERVED:
         return {"direction": OBSERVED}
     return {} if request.alternative == "two-sided" else {"direction": "declared"}
 
 
-def board_keys(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[BoardKey]:
-    """List every board of a task that has members.
+def load_board_keys(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[BoardKey]:
+    """Yield every leaderboard of a task that has members.
 
     Raises:
         MismatchError: A submission is not scored yet.
@@ -157,61 +160,64 @@ def board_keys(connection: Connection, task_row: TaskRow, request: Request) -> I
                 continue
             scores = catalog.scores(connection, metric.metric_id, [m.scoring_id for m in members])
             if stale := [m.name for m in members if m.scoring_id not in scores]:
-                raise MismatchError(f"{stale[0]} is not scored by {metric.alias} yet; `registry score` does it")
-            for track in sorted({m.track for m in members}, key=lambda t: (t is not None, t)):
-                of_track = [m for m in members if m.track == track]
+                raise MismatchError(f"{stale[0]} is not scored by {metric.alias} yet; run `registry score`")
+            for track in sorted({m.track for m in members}, key=lambda track: (track is not None, track)):
+                in_track = [m for m in members if m.track == track]
                 for facet in (None, *facets):
-                    yield BoardKey(task_row, test_set, gold, metric, track, facet, of_track, scores)
+                    yield BoardKey(task_row, test_set, gold, metric, track, facet, in_track, scores)
 
 
-def compared_keys(connection: Connection, task_row: TaskRow, request: Request) -> list[BoardKey]:
-    """The boards that are to be compared: those that are asked for, and all in their families; a family together.
+def load_compared_keys(connection: Connection, task_row: TaskRow, request: Request) -> list[BoardKey]:
+    """Return the requested leaderboards and all others of their family, the family first.
 
     Raises:
         MismatchError: A submission is not scored yet.
     """
-    meant = request.significance.family
-    if meant == "board":
-        return list(board_keys(connection, task_row, request))
-    every = list(board_keys(connection, task_row, replace(request, metrics=None)))
-    alone = [key for key in every if not _is_meant(key, meant)]
-    together = [key for key in every if _is_meant(key, meant)]
-    together.sort(key=lambda key: not key.metric.is_primary)  # in the order of gatekeeping
-    absent = () if meant == "task" else tuple(
-        name.removeprefix(f"{task_row.slug}/") for name in meant if not any(_is_meant(key, [name]) for key in together))
-    if len(together) + len(absent) > 1:
-        family = _family_of(together, request, absent)
-        together = [replace(key, family=family) for key in together]
+    declared = request.significance.family
+    if declared == "board":
+        return list(load_board_keys(connection, task_row, request))
+    keys = list(load_board_keys(connection, task_row, replace(request, metrics=None)))
+    single = [key for key in keys if not _is_in_family(key, declared)]
+    members = [key for key in keys if _is_in_family(key, declared)]
+    members.sort(key=lambda key: not key.metric.is_primary)  # gatekeeping starts with the primary metric
+    absent = () if declared == "task" else tuple(
+        name.removeprefix(f"{task_row.slug}/") for name in declared
+        if not any(_is_in_family(key, [name]) for key in members))
+    if len(members) + len(absent) > 1:
+        family = _make_family(members, request, absent)
+        members = [replace(key, family=family) for key in members]
 
-    def asked_for(keys: Sequence[BoardKey]) -> bool:
+    def is_requested(keys: Sequence[BoardKey]) -> bool:
         return request.metrics is None or any(key.metric.alias in request.metrics for key in keys)
 
-    return [*(together if asked_for(together) else ()), *(key for key in alone if asked_for([key]))]
+    return [*(members if is_requested(members) else ()), *(key for key in single if is_requested([key]))]
 
 
-def _family_of(keys: Sequence[BoardKey], request: Request, absent: tuple[str, ...]) -> BoardFamily:
-    """The family of several boards, which are in the order of gatekeeping and of no family yet."""
-    of_items = {key.items: math.comb(len(key.members), 2) for key in keys}
-    pairs = of_items.values() if request.significance.correction == GATEKEEPING else (
+def _make_family(keys: Sequence[BoardKey], request: Request, absent: tuple[str, ...]) -> BoardFamily:
+    """Make the family of leaderboards that have none yet, in the order of gatekeeping."""
+    by_item_set = {key.item_set: math.comb(len(key.members), 2) for key in keys}
+    n_pairs = by_item_set.values() if request.significance.correction == GATEKEEPING else (
         math.comb(len(key.members), 2) for key in keys)
     return BoardFamily(tuple(key.name.removeprefix(f"{key.task.slug}/") for key in keys),
-                  tuple(key.digest(request, drawn=False) for key in keys), sum(pairs), absent)
+                  tuple(key.digest(request, is_random=False) for key in keys), sum(n_pairs), absent)
 
 
-class _OfBoard(Protocol):
+class _HasKey(Protocol):
     @property
     def key(self) -> BoardKey: ...
 
 
-Board = TypeVar("Board", bound=_OfBoard)
+Board = TypeVar("Board", bound=_HasKey)
 
 
-def families(boards: Iterable[Board]) -> Iterator[list[Board]]:
-    """The boards of each family, from boards of which those of one family follow each other."""
+def group_by_family(boards: Iterable[Board]) -> Iterator[list[Board]]:
+    """Yield the leaderboards of each family, which must be neighbours in `boards`."""
     for family, group in groupby(boards, key=lambda board: board.key.family):
-        of_family = list(group)
-        yield from [of_family] if family is not None else ([board] for board in of_family)
+        if family is None:
+            yield from ([board] for board in group)
+        else:
+            yield list(group)
 
 
-def _is_meant(key: BoardKey, family: str | list[str]) -> bool:
+def _is_in_family(key: BoardKey, family: str | list[str]) -> bool:
     return is_in_family(family, key.task.slug, key.name, key.metric.alias)

@@ -1,4 +1,4 @@
-"""The 2x2 tables of all pairs of a test set's submissions, counted together: the view pair_contingency at any size."""
+"""The 2x2 tables of all pairs of runs on a test set; the same as the view `pair_contingency`, but faster."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from registry.store.statistics import load_correct
 
 @dataclass(frozen=True)
 class PairContingencies:
-    """The tables, and the runs that they are of: full name of the submission and replicate, in the tables' order."""
+    """The tables, and for each run the full name of its submission and its number."""
 
     runs: Sequence[tuple[str, int]]
     tables: Contingencies
 
 
-def pair_contingencies(connection: Connection, test_set_id: int) -> PairContingencies:
-    """Count for every two runs that take part the gold answers (or items with scores of 0 or 1) that both get right.
+def count_pair_contingencies(connection: Connection, test_set_id: int) -> PairContingencies:
+    """Count the gold answers (or items with scores of 0 or 1) that both, one or none of two runs have correct.
 
     Raises:
         MismatchError: The items are neither correct nor incorrect.
@@ -31,6 +31,6 @@ def pair_contingencies(connection: Connection, test_set_id: int) -> PairContinge
         JOIN submission_source AS source USING (submission_id)
         WHERE ranked.test_set_id = :test_set AND ranked.scoring_id IS NOT NULL
         ORDER BY ranked.submission_id, source.replicate"""), {"test_set": test_set_id}).all()
-    gold_revision_id = runs[0].gold_revision_id if runs else 0  # which has no items
+    gold_revision_id = runs[0].gold_revision_id if runs else 0  # revision 0 has no items
     correct, n = load_correct(connection, gold_revision_id, [(run.scoring_id, run.replicate) for run in runs])
     return PairContingencies([(run.name, run.replicate) for run in runs], count_contingencies(correct, n))

@@ -62,7 +62,7 @@ def has_one_sided(members: Sequence[_Member], settings: Significance) -> bool:
     return bool(choose_sides(members, settings, *np.triu_indices(len(members), 1)).any())
 
 
-def explain_refusal(members: Sequence[_Member], settings: Significance) -> str | None:
+def explain_missing_direction(members: Sequence[_Member], settings: Significance) -> str | None:
     """Say why one-sided tests need a direction here, or None if they have one or no pair exists."""
     is_declared = settings.candidate is not None or any(member.kind == "baseline" for member in members)
     if settings.alternative == "two-sided" or is_declared or len(members) < 2:
@@ -86,10 +86,10 @@ def check_candidate(boards: Sequence[Sequence[_Member]], settings: Significance)
     members = [member for board in boards for member in board]
     if settings.candidate is None or not members:
         return
-    found = sorted({f"{member.team}/{member.system}" for member in members if is_candidate(member, settings)})
-    if not found:
+    names = sorted({f"{member.team}/{member.system}" for member in members if is_candidate(member, settings)})
+    if not names:
         raise UnknownNameError("candidate", settings.candidate, sorted({
             f"{member.team}/{member.system}" for member in members}))
-    if len(found) > 1:
-        raise InputError(f"candidate {settings.candidate!r} names {len(found)} systems ({', '.join(found)}); write "
+    if len(names) > 1:
+        raise InputError(f"candidate {settings.candidate!r} names {len(names)} systems ({', '.join(names)}); write "
                          "team/system")

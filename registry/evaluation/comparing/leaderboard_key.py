@@ -1,4 +1,4 @@
-"""What a leaderboard is called."""
+"""The identity and the name of a leaderboard."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class LeaderboardKey(NamedTuple):
-    """What tells a leaderboard from all others; the metric by its alias."""
+    """Identifies a leaderboard; `metric` is the metric's alias."""
 
     task: str
     test_set: str
@@ -16,5 +16,5 @@ class LeaderboardKey(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What people call the board."""
+        """The name of the leaderboard in tables and messages."""
         return ", ".join(filter(None, (f"{self.task}/{self.test_set}", *self[2:])))

@@ -1,7 +1,7 @@
-"""The raw results of a board's pairs, found or computed, as columns.
+"""Raw results of the pairs of leaderboards, from the database or newly computed, as columns.
 
-A raw result is keyed by the content it rests on, in one canonical direction of the pair, so one more submission
-computes only its own pairs.
+A digest of the statistics of both systems identifies a raw result, in one canonical direction of the pair. So a new
+submission only adds its own pairs.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.manifest import Significance
 from registry.messages import Message
 from registry.significance import CORRECTIONS, Crossed, Matrix, PairTest, PredictionPowered
-from registry.significance.base import METHODS, Alternative, PairResults
+from registry.significance.base import METHODS, Alternative
 from registry.significance.diagnostics.evidence import SystemPairs, chance_codes
 from registry.significance.distributions import clopper_pearson
 from registry.significance.intervals import ClosedForm, group_by_item, refusal
@@ -40,7 +40,7 @@ from registry.store.catalog import PairRequestRow
 from registry.store.log import Journal, metric_version
 from registry.store.rows import Coded, insert_bulk, next_id
 
-# What the family needs to know of a raw result, in the canonical direction.
+# The columns of a raw result that corrections and decisions use, in the canonical direction.
 _COLUMNS = {"pair_result_id": np.int32, "method": np.uint8, "difference": np.float64, "p_value": np.float64,
             "p_low": np.float64, "p_high": np.float64, "favours": np.int8}
 RESULT = np.dtype(list(_COLUMNS.items()))
@@ -48,32 +48,32 @@ RESULT = np.dtype(list(_COLUMNS.items()))
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """All pairs of a board's members, best systems first, with their results.
+    """All pairs of the members of a leaderboard, best systems first, with their results.
 
     Attributes:
         a, b: The members, [pairs]; A is the better one.
-        is_swapped: Whether the result is kept in the other direction than it is shown, [pairs].
+        is_swapped: True if the result is stored for (B, A), [pairs].
         results: The raw results, [pairs], of type `RESULT`.
-        computed: Which of them were not there, [pairs]; of pairs with the same contents one is computed for all.
-        draws: How many each was asked for with last, [pairs].
+        is_tested: True if the result was not stored before, [pairs]. Of pairs with equal statistics only one is tested.
+        resamples: Number of resamples of the last test, [pairs].
     """
 
     a: Ints
     b: Ints
     is_swapped: Flags
     results: NDArray[Any]
-    computed: Flags
-    draws: Ints
+    is_tested: Flags
+    resamples: Ints
 
     @property
     def canonical(self) -> Ints:
-        """The members of each pair in the direction in which its result is kept, [pairs, 2]."""
+        """The members of each pair in the direction of its stored result, [pairs, 2]."""
         return np.where(self.is_swapped, [self.b, self.a], [self.a, self.b]).T
 
 
 @dataclass(frozen=True)
 class BoardResults:
-    """Finds or computes the results of the pairs of one board."""
+    """The results of the pairs of one leaderboard, from the database or newly computed."""
 
     connection: Connection
     journal: Journal
@@ -83,128 +83,121 @@ class BoardResults:
 
     @property
     def settings(self) -> Significance:
-        """The comparison's settings."""
+        """Settings of the comparison."""
         return self.request.significance
 
     @cached_property
     def pairs(self) -> Pairs:
-        """Every pair; its results are there once they were tested."""
+        """All pairs; `test_pairs` fills in their results."""
         a, b = np.triu_indices(len(self.board.members), 1)
-        _, content = self._contents
-        return Pairs(a, b, content[b] < content[a], np.zeros(len(a), dtype=RESULT), np.zeros(len(a), dtype=bool),
+        _, contents = self._contents
+        return Pairs(a, b, contents[b] < contents[a], np.zeros(len(a), dtype=RESULT), np.zeros(len(a), dtype=bool),
                      np.zeros(len(a), dtype=np.int64))
 
     @cached_property
     def _contents(self) -> tuple[list[str], Ints]:
-        """The digests of the statistics that members have, sorted, and the place of each member's among them."""
-        digests, content = np.unique(self.board.digests, return_inverse=True)
-        return digests.tolist(), content
+        """The sorted digests of the members' statistics, and the index of each member's digest."""
+        digests, contents = np.unique(self.board.digests, return_inverse=True)
+        return digests.tolist(), contents
 
     @cached_property
-    def _statistics(self) -> Ints:
-        """The numbers of these statistics in the database."""
+    def _statistics_ids(self) -> Ints:
         return comparisons.statistics_ids(self.connection, self._contents[0])
 
     def test_pairs(self, chosen: Ints, resamples: int) -> None:
-        """Find the results of the chosen pairs that are there, and compute the others."""
+        """Load the stored results of the chosen pairs, and compute the others."""
         if not len(chosen):
             return
-        pairs, (digests, content) = self.pairs, self._contents
-        pairs.draws[chosen] = resamples
-        for alternative, of_kind in self._by_alternative(chosen):
-            asked = comparisons.pair_request_id(self.connection, PairRequestRow(
+        pairs, (digests, contents) = self.pairs, self._contents
+        pairs.resamples[chosen] = resamples
+        for alternative, group in self._group_by_alternative(chosen):
+            pair_request = comparisons.pair_request_id(self.connection, PairRequestRow(
                 metric_version(self.connection, repr(self.board.metric)), repr(self.test), alternative, resamples,
                 self.request.seed, self.settings.interval, self.settings.confidence, self.settings.runs))
-            members = pairs.canonical[of_kind]
-            a, b = content[members].T
+            members = pairs.canonical[group]
+            a, b = contents[members].T
             keys = a * len(digests) + b
-            there, found = self._found(asked)
-            place = np.full(len(digests)**2, -1, dtype=np.int32)  # of a key's result, without a sort
-            place[there] = np.arange(len(there))
-            missing = np.flatnonzero(place[keys] < 0)
+            stored_keys, results = self._load_results(pair_request)
+            positions = np.full(len(digests)**2, -1, dtype=np.int32)  # of a key's result; avoids a sort
+            positions[stored_keys] = np.arange(len(stored_keys))
+            missing = np.flatnonzero(positions[keys] < 0)
             if len(missing):
-                place[keys[missing][::-1]] = missing[::-1]
-                first = missing[place[keys[missing]] == missing]  # of pairs with the same contents
-                pairs.computed[of_kind[first]] = True
-                place[keys[first]] = np.arange(len(there), len(there) + len(first))
-                found = np.append(found, self._compute(asked, members[first], alternative, resamples))
-            pairs.results[of_kind] = found[place[keys]]
+                positions[keys[missing][::-1]] = missing[::-1]
+                first = missing[positions[keys[missing]] == missing]  # of the pairs with equal statistics
+                pairs.is_tested[group[first]] = True
+                positions[keys[first]] = np.arange(len(stored_keys), len(stored_keys) + len(first))
+                results = np.append(results, self._compute(pair_request, members[first], alternative, resamples))
+            pairs.results[group] = results[positions[keys]]
 
-    def _by_alternative(self, chosen: Ints) -> Iterator[tuple[Alternative, Ints]]:
-        """The chosen pairs by the alternative that is tested of them in their canonical direction."""
+    def _group_by_alternative(self, chosen: Ints) -> Iterator[tuple[Alternative, Ints]]:
         sides = np.where(self.pairs.is_swapped, -self.sides, self.sides)[chosen]
         for alternative, side in SIDES.items():
-            if len(of_kind := chosen[sides == side]):
-                yield alternative, of_kind
+            if len(group := chosen[sides == side]):
+                yield alternative, group
 
     @property
     def chance_codes(self) -> list[str]:
-        """Codes of pairs' messages that are no warning about the board, as so many systems explain them by chance."""
+        """Codes of pair messages that are expected by chance for this many systems, so no warning of the board."""
         pairs = SystemPairs.every(self.board.matrix.by_unit)
         return chance_codes(self.test.pair_warnings(pairs), len(self.board.members)) if len(pairs.a) else []
 
     @cached_property
     def sides(self) -> Ints:
-        """The side that each pair is tested on as it is shown, [pairs]; see `directions.choose_sides`."""
+        """The side of each test, for A and B as in `pairs`, [pairs]; see `directions.choose_sides`."""
         return choose_sides(self.board.members, self.settings, self.pairs.a, self.pairs.b)
 
-    def _found(self, asked: int) -> tuple[Ints, NDArray[Any]]:
-        """Keys, a number for the contents of A and B, and the results of the pairs of which that was asked before."""
-        ids = self._statistics
-        stored = comparisons.pair_results(self.connection, asked, ids, ("statistics_a", "statistics_b", *_COLUMNS),
-                                          METHODS)
+    def _load_results(self, pair_request: int) -> tuple[Ints, NDArray[Any]]:
+        """Load the stored results with the same settings, and the keys of their statistics."""
+        ids = self._statistics_ids
+        stored = comparisons.pair_results(
+            self.connection, pair_request, ids, ("statistics_a", "statistics_b", *_COLUMNS), METHODS)
         order = np.argsort(ids)
         a, b = (order[np.searchsorted(ids, stored[side], sorter=order)] for side in ("statistics_a", "statistics_b"))
-        found = np.empty(len(a), dtype=RESULT)
+        results = np.empty(len(a), dtype=RESULT)
         for name in _COLUMNS:
-            found[name] = stored[name]
-        return a * len(ids) + b, found
+            results[name] = stored[name]
+        return a * len(ids) + b, results
 
-    def _compute(self, asked: int, members: Ints, alternative: Alternative, resamples: int) -> NDArray[Any]:
-        """Test pairs, and keep their results."""
-        settings = replace(self.request.of_pairs, alternative=alternative, resamples=resamples)
+    def _compute(self, pair_request: int, members: Ints, alternative: Alternative, resamples: int) -> NDArray[Any]:
+        settings = replace(self.request.pair_settings, alternative=alternative, resamples=resamples)
         tested = self.test.run(self.board.matrix.by_unit, members, settings)
-        first = next_id(self.connection, models.pair_result)
-        found = np.empty(len(members), dtype=RESULT)
-        found["pair_result_id"] = np.arange(first, first + len(members))
+        first_id = next_id(self.connection, models.pair_result)
+        results = np.empty(len(members), dtype=RESULT)
+        results["pair_result_id"] = np.arange(first_id, first_id + len(members))
         for name in list(_COLUMNS)[1:]:
-            found[name] = getattr(tested, name)
-        _, content = self._contents
-        rows = in_runs(tested.difference, tested.n_discordant)
-        a, b = self._statistics[content[members[rows]]].T
-        insert_bulk(self.connection, models.pair_result, _columns(tested[rows]) | {
-            "pair_result_id": found["pair_result_id"][rows], "pair_request_id": asked, "statistics_a": a,
+            results[name] = getattr(tested, name)
+        _, contents = self._contents
+        order = order_for_storage(tested.difference, tested.n_discordant)
+        a, b = self._statistics_ids[contents[members[order]]].T
+        stored = tested[order]
+        numbers = ("difference", "p_value", "log10_p", "p_low", "p_high", "ci_low", "ci_high", "n_units",
+                   "n_discordant", "statistic", "favours")
+        insert_bulk(self.connection, models.pair_result, {name: getattr(stored, name) for name in numbers} | {
+            "method": Coded(stored.method, METHODS),
+            "messages": Coded(stored.messages, [messages.dump() for messages in stored.different]),
+            "resamples": np.ma.masked_less(stored.resamples, 0),
+            "pair_result_id": results["pair_result_id"][order], "pair_request_id": pair_request, "statistics_a": a,
             "statistics_b": b, "run_id": self.journal.run_id(self.connection)})
-        return found
+        return results
 
 
-def in_runs(difference: Floats, n_discordant: Ints) -> Ints:
-    """The order in which results are inserted, [pairs]: by difference where few values are many pairs', as with counts.
+def order_for_storage(difference: Floats, n_discordant: Ints) -> Ints:
+    """Return the order in which to insert results, [pairs]: by difference if most differences repeat.
 
-    DuckDB keeps a run of equal numbers as one, and numbers that do not repeat as they are.
+    DuckDB compresses runs of equal numbers, but stores distinct numbers in full.
     """
     order = np.lexsort((n_discordant, difference))
     repeats = np.diff(difference[order]) == 0
     return order if 2 * np.count_nonzero(repeats) > len(order) else np.arange(len(order))
 
 
-def _columns(tested: PairResults) -> dict[str, Any]:
-    """Results as the database keeps them."""
-    numbers = ("difference", "p_value", "log10_p", "p_low", "p_high", "ci_low", "ci_high", "n_units", "n_discordant",
-               "statistic", "favours")
-    messages = Coded(tested.messages, [some.dump() for some in tested.different])
-    return {name: getattr(tested, name) for name in numbers} | {
-        "method": Coded(tested.method, METHODS), "messages": messages,
-        "resamples": np.ma.masked_less(tested.resamples, 0)}
-
-
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """What a family makes of the pairs of a board.
+    """Decisions about the pairs of one leaderboard.
 
     Attributes:
-        adjusted: Corrected p-values, [pairs]; nan where undefined.
-        resolved: Whether Monte-Carlo error leaves no doubt on which side of alpha they are, [pairs].
+        adjusted: Corrected p-values, [pairs]; nan if undefined.
+        resolved: True if Monte-Carlo error does not affect the decision at alpha, [pairs].
     """
 
     adjusted: Floats
@@ -213,212 +206,217 @@ class Decisions:
 
 @dataclass(frozen=True)
 class FamilyResults:
-    """Finds or computes the results of the pairs of the boards of a family, in their order, and decides them."""
+    """The results of all pairs of a family of leaderboards, and the decisions about them."""
 
     boards: Sequence[BoardResults]
 
     @property
     def settings(self) -> Significance:
-        """The comparisons' settings, the same for all boards."""
+        """Settings of the comparisons, the same for all leaderboards."""
         return self.boards[0].settings
 
     @cached_property
     def n_pairs(self) -> int:
-        """How many pairs the family has in all."""
-        return sum(len(of.pairs.a) for of in self.boards)
+        """Number of pairs of the family."""
+        return sum(len(board.pairs.a) for board in self.boards)
+
+    @property
+    def _corrects_p_values(self) -> bool:
+        return CORRECTIONS[self.settings.correction].function is not None
 
     @cached_property
-    def are_drawn(self) -> bool:
-        """Whether any decision, once pairs were tested, rests on random draws."""
-        methods = {METHODS[code] for of in self.boards for code in np.unique(of.pairs.results["method"])}
-        return "monte-carlo" in methods or CORRECTIONS[self.settings.correction].function is None
+    def is_random(self) -> bool:
+        """True if a decision depends on random draws; valid after `test_all_pairs`."""
+        methods = {METHODS[code] for board in self.boards for code in np.unique(board.pairs.results["method"])}
+        return "monte-carlo" in methods or not self._corrects_p_values
 
-    def of_all_pairs(self) -> list[Decisions]:
-        """Test every pair, and decide it: the decisions of each board.
+    def test_all_pairs(self) -> list[Decisions]:
+        """Test all pairs; return the decisions of each leaderboard.
 
-        Pairs that Monte-Carlo error leaves undecided are drawn again, ten times as often at the most, as far as
-        `resolve` and `precision` allow. Earlier blocks of draws stay the same; they are drawn once more, a tenth of the
-        work where steps are of ten.
+        Undecided pairs get up to ten times as many resamples in each round, up to `resolve` and `precision`. The first
+        resamples stay the same and are computed again: a tenth of the work if the number grows by ten.
         """
         resamples = self.settings.draws
-        for of in self.boards:
-            of.test_pairs(np.arange(len(of.pairs.a)), resamples)
+        for board in self.boards:
+            board.test_pairs(np.arange(len(board.pairs.a)), resamples)
         decisions = self._decide()
-        by_pair = CORRECTIONS[self.settings.correction].function is not None
-        stopping = Stopping((self.settings.resolve or 0) if by_pair else 0, self.settings.precision)
-        while resamples < stopping.most and any(map(len, undecided := self._undecided(decisions, stopping))):
+        stopping = Stopping((self.settings.resolve or 0) if self._corrects_p_values else 0, self.settings.precision)
+        while resamples < stopping.most and any(map(len, undecided := self._find_undecided(decisions, stopping))):
             resamples = stopping.more_draws(resamples, min(
-                float(of.pairs.results["p_value"][chosen].min(initial=1))
-                for of, chosen in zip(self.boards, undecided, strict=True)))
-            for of, chosen in zip(self.boards, undecided, strict=True):
-                of.test_pairs(chosen, resamples)
+                float(board.pairs.results["p_value"][chosen].min(initial=1))
+                for board, chosen in zip(self.boards, undecided, strict=True)))
+            for board, chosen in zip(self.boards, undecided, strict=True):
+                board.test_pairs(chosen, resamples)
             decisions = self._decide()
         return decisions
 
-    def _undecided(self, decisions: Sequence[Decisions], stopping: Stopping) -> list[Ints]:
-        """The pairs of each board that are to be drawn again."""
-        return [np.flatnonzero(~decided.resolved & stopping.unknown(of.pairs.results["p_value"], of.pairs.draws))
-                for of, decided in zip(self.boards, decisions, strict=True)]
+    def _find_undecided(self, decisions: Sequence[Decisions], stopping: Stopping) -> list[Ints]:
+        return [np.flatnonzero(
+                    ~decided.resolved & stopping.unknown(board.pairs.results["p_value"], board.pairs.resamples))
+                for board, decided in zip(self.boards, decisions, strict=True)]
 
     @cached_property
     def _chains(self) -> list[Ints]:
-        """The chain of each pair, of each board: the same pair of systems on the same items has one number."""
-        return number_chains([(of.board.key.items, np.array([m.submission_id for m in of.board.members])[
-            np.stack([of.pairs.a, of.pairs.b])]) for of in self.boards])
+        """The chain of each pair of each leaderboard: equal numbers mean the same two systems on the same items."""
+        return number_chains([
+            (board.board.key.item_set, np.array([member.submission_id for member in board.board.members])[
+                np.stack([board.pairs.a, board.pairs.b])]) for board in self.boards])
 
     def _decide(self) -> list[Decisions]:
-        """Adjust the p-values of the family, and say of which of them Monte-Carlo error leaves the decision resolved.
+        """Correct the p-values of the family.
 
-        Adjusted p-values never fall when a p-value rises, so those of the ends of all intervals bound them.
+        Adjusted p-values are monotone in the p-values, so adjusting the ends of all intervals bounds them.
         """
-        if CORRECTIONS[self.settings.correction].function is None:
+        if not self._corrects_p_values:
             return self._step_down()
-        results = [of.pairs.results for of in self.boards]
-        p = [of["p_value"] for of in results]
-        if all(np.isnan(of["p_low"]).all() for of in results):
-            adjusted = adjust_boards(p, self._chains, self.settings.correction)
-            return [Decisions(of_board, np.ones(len(of_board), dtype=bool)) for of_board in adjusted]
-        ends = ([np.where(np.isnan(of[side]), of["p_value"], of[side]) for of in results]
+        results = [board.pairs.results for board in self.boards]
+        p = [result["p_value"] for result in results]
+        if all(np.isnan(result["p_low"]).all() for result in results):
+            return [Decisions(adjusted, np.ones(len(adjusted), dtype=bool))
+                    for adjusted in adjust_boards(p, self._chains, self.settings.correction)]
+        ends = ([np.where(np.isnan(result[side]), result["p_value"], result[side]) for result in results]
                 for side in ("p_low", "p_high"))
-        adjusted, low, high = (adjust_boards(values, self._chains, self.settings.correction) for values in (p, *ends))
-        return [Decisions(*of) for of in zip(adjusted, [
-            (most <= self.settings.alpha) | ~(least <= self.settings.alpha)
-            for least, most in zip(low, high, strict=True)], strict=True)]
+        values = (adjust_boards(values, self._chains, self.settings.correction) for values in (p, *ends))
+        alpha = self.settings.alpha
+        return [Decisions(adjusted, (high <= alpha) | ~(low <= alpha))
+                for adjusted, low, high in zip(*values, strict=True)]
 
     def _step_down(self) -> list[Decisions]:
-        """Adjust the joint draws of all pairs on the same items; never below an exact p-value, nor where undefined.
+        """Correct by the joint resamples of all pairs on the same items.
 
-        Boards of other items have no draws in common: each group of boards takes its pairs' share of alpha.
+        Leaderboards with other items have no joint resamples: each group gets its pairs' share of alpha.
         """
-        alike: dict[Any, list[int]] = {}
-        for n, of in enumerate(self.boards):
-            key, matrix, items = of.board.key, of.board.matrix, of.board.items
-            alike.setdefault((key.items, matrix.by_unit.n_units, items.tobytes()), []).append(n)
+        groups: dict[Any, list[int]] = {}
+        for n, board in enumerate(self.boards):
+            key, matrix, items = board.board.key, board.board.matrix, board.board.items
+            groups.setdefault((key.item_set, matrix.by_unit.n_units, items.tobytes()), []).append(n)
         decisions: dict[int, Decisions] = {}
-        for places in alike.values():
-            group = [self.boards[n] for n in places]
-            share = sum(len(of.pairs.a) for of in group) / max(1, self.n_pairs)
-            decisions |= dict(zip(places, self._stepped(group, share), strict=True))
+        for positions in groups.values():
+            group = [self.boards[n] for n in positions]
+            share = sum(len(board.pairs.a) for board in group) / max(1, self.n_pairs)
+            decisions |= dict(zip(positions, self._step_down_group(group, share), strict=True))
         return [decisions[n] for n in range(len(self.boards))]
 
-    def _stepped(self, group: Sequence[BoardResults], share: float) -> list[Decisions]:
+    def _step_down_group(self, group: Sequence[BoardResults], share: float) -> list[Decisions]:
         settings = self.settings
-        found = (adjust_min_p if settings.correction == "min-p" else adjust_max_t)(*map(_draws, group)).adjusted
-        p = np.concatenate([of.pairs.results["p_value"] for of in group])
-        defined = ~np.isnan(found)
-        extremes = np.rint(found[defined] * (settings.draws + 1)).astype(np.int64) - 1
-        low, high = clopper_pearson(extremes, settings.draws)
-        resolved, level = ~defined, settings.alpha * share
-        resolved[defined] = (high <= level) | (low > level)
-        adjusted = np.fmax(found if share == 1 else np.minimum(found / share, 1), p)
-        ends = np.cumsum([len(of.pairs.a) for of in group])[:-1]
-        return [Decisions(*of) for of in zip(np.split(adjusted, ends), np.split(resolved, ends), strict=True)]
+        adjust = adjust_min_p if settings.correction == "min-p" else adjust_max_t
+        simulated = adjust(*map(_draw_differences, group)).adjusted
+        p = np.concatenate([board.pairs.results["p_value"] for board in group])
+        is_defined = ~np.isnan(simulated)
+        n_extreme = np.rint(simulated[is_defined] * (settings.draws + 1)).astype(np.int64) - 1
+        low, high = clopper_pearson(n_extreme, settings.draws)
+        resolved, level = ~is_defined, settings.alpha * share
+        resolved[is_defined] = (high <= level) | (low > level)
+        # An exact p-value can be larger than the simulated adjusted one.
+        adjusted = np.fmax(simulated if share == 1 else np.minimum(simulated / share, 1), p)
+        ends = np.cumsum([len(board.pairs.a) for board in group])[:-1]
+        return [Decisions(*parts) for parts in zip(np.split(adjusted, ends), np.split(resolved, ends), strict=True)]
 
 
-def _draws(of: BoardResults) -> Draws:
-    """The joint draws of all pairs of a board."""
-    pairs = of.pairs
-    draws = draw_differences(of.board.matrix.by_unit, list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)),
-                     of.request.of_pairs, of.test.name, of.sides)
+def _draw_differences(board: BoardResults) -> Draws:
+    pairs = board.pairs
+    draws = draw_differences(board.board.matrix.by_unit, list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)),
+                             board.request.pair_settings, board.test.name, board.sides)
     return replace(draws, observed=np.where(np.isnan(pairs.results["p_value"]), np.nan, draws.observed))
 
 
 @dataclass(frozen=True, eq=False)
 class BoardIntervals:
-    """The intervals of a board whose pairs were tested.
+    """Confidence intervals of a leaderboard whose pairs were tested.
 
     Attributes:
-        of: The board, what is asked of it, and its pairs.
+        results: The leaderboard with the results of its pairs.
     """
 
-    of: BoardResults
+    results: BoardResults
 
     @cached_property
     def own(self) -> Floats:
-        """The test's own intervals of scores, [systems, 2]; nan where it gives none."""
-        return self.of.test.score_intervals(self.of.board.matrix, self.of.request.settings)
+        """Intervals of scores by the test itself, [systems, 2]; nan if it has none."""
+        return self.results.test.score_intervals(self.results.board.matrix, self.results.request.settings)
 
     @property
     def has_own(self) -> bool:
-        """Whether the test gives the scores intervals of its own."""
+        """True if the test itself gives intervals of scores."""
         return bool(np.isfinite(self.own).any())
 
     @cached_property
     def scores(self) -> Floats:
-        """The intervals of scores, [systems, 2]; nan where there are none."""
+        """Intervals of scores, [systems, 2]; nan if there are none."""
         if not self._lacks_own:
             return self.own
         if self._is_judged:
-            return PredictionPowered().score_intervals(self._matrix, self.of.request.settings)
-        return self.own if self._refusal else np.stack(self._closed.scores(), axis=1)
+            return PredictionPowered().score_intervals(self._matrix, self.results.request.settings)
+        return self.own if self._refusal else np.stack(self._closed_form.scores(), axis=1)
 
     @property
-    def said(self) -> dict[str, Any]:
-        """The methods of intervals in closed form, why there are none, and what limits them, as JSON."""
+    def description(self) -> dict[str, Any]:
+        """JSON object with the methods of closed-form intervals, their limits, or why there are none."""
         scores: dict[str, Any] = {}
         if self._lacks_own and self._is_judged:
             scores = {"scores": ["judged"]}
         elif self._lacks_own and self._refusal:
             scores = {"no_scores": self._refusal.stored()}
         elif self._lacks_own:
-            scores = {"scores": list(self._closed.score_methods)}
-            scores |= {"n_skewed": n} if (n := self._closed.count_skewed()) else {}
-            scores |= {"n_even": n_even} if (n_even := self._closed.count_even_units()) else {}
-            scores |= {"n_error_free": n} if (n := self._closed.count_error_free()) else {}
-        if self.of.test.gives_intervals(self._matrix):
+            counts = {"n_skewed": self._closed_form.count_skewed(), "n_even": self._closed_form.count_even_units(),
+                      "n_error_free": self._closed_form.count_error_free()}
+            scores = {"scores": list(self._closed_form.score_methods)} | {name: n for name, n in counts.items() if n}
+        if self.results.test.gives_intervals(self._matrix):
             return scores
         if self._refusal:
             return scores | {"no_differences": self._refusal.stored()}
-        methods = self._closed.difference_methods
-        counted = {"quantile": self._closed.quantile} if "bonett-price" in methods else {}
-        contrary = {"n_contrary": n} if (n := self._n_contrary()) else {}
-        return scores | {"differences": list(methods)} | counted | contrary
+        methods = self._closed_form.difference_methods
+        quantile = {"quantile": self._closed_form.quantile} if "bonett-price" in methods else {}
+        contrary = {"n_contrary": n} if (n := self._count_contrary()) else {}
+        return scores | {"differences": list(methods)} | quantile | contrary
 
-    def keep_differences(self) -> None:
-        """Keep the intervals of differences that are not there yet, nor the test's own, nor told by stored counts."""
-        if self._refusal or self.of.test.gives_intervals(self._matrix):
+    def store_differences(self) -> None:
+        """Store intervals of differences that cannot be derived from stored data."""
+        if self._refusal or self.results.test.gives_intervals(self._matrix):
             return
-        ids, first = np.unique(self.of.pairs.results["pair_result_id"], return_index=True)
-        new = ~self._closed.are_counted(*self.of.pairs.canonical[first].T)
-        if new.any():
-            new &= ~np.isin(ids, comparisons.find_intervals(self.of.connection, ids))
-        if new.any():
-            low, high = self._closed.differences(*self.of.pairs.canonical[first[new]].T)
-            insert_bulk(self.of.connection, models.pair_interval, {
-                "pair_result_id": ids[new], "low": low, "high": high})
+        pairs = self.results.pairs
+        ids, first = np.unique(pairs.results["pair_result_id"], return_index=True)
+        is_new = ~self._closed_form.are_counted(*pairs.canonical[first].T)
+        if is_new.any():
+            is_new &= ~np.isin(ids, comparisons.find_intervals(self.results.connection, ids))
+        if is_new.any():
+            low, high = self._closed_form.differences(*pairs.canonical[first[is_new]].T)
+            insert_bulk(self.results.connection, models.pair_interval, {
+                "pair_result_id": ids[is_new], "low": low, "high": high})
 
-    def _n_contrary(self) -> int:
-        """Count the pairs whose interval excludes 0 although the raw p-value is larger than 1 - confidence, or not."""
-        if self.of.settings.alternative != "two-sided":
+    def _count_contrary(self) -> int:
+        """Count two-sided tests whose raw p-value and confidence interval disagree about significance."""
+        if self.results.settings.alternative != "two-sided":
             return 0
-        p_values = self.of.pairs.results["p_value"]
-        low, high = self._closed.differences(*self.of.pairs.canonical.T)
+        p_values = self.results.pairs.results["p_value"]
+        low, high = self._closed_form.differences(*self.results.pairs.canonical.T)
         is_defined = ~(np.isnan(low) | np.isnan(p_values))
-        excludes = (low > 0) | (high < 0)
-        return int(np.count_nonzero(is_defined & (excludes != (p_values <= 1 - self._closed.confidence))))
+        excludes_zero = (low > 0) | (high < 0)
+        return int(np.count_nonzero(
+            is_defined & (excludes_zero != (p_values <= 1 - self._closed_form.confidence))))
 
     @cached_property
     def _matrix(self) -> Matrix:
-        return group_by_item(self.of.board.matrix)
+        return group_by_item(self.results.board.matrix)
 
     @property
-    def _over(self) -> str:
-        """What conclusions hold for, where runs are random."""
-        return self.of.test.over if isinstance(self.of.test, Crossed) else "runs"
+    def _population(self) -> str:
+        """The population of random runs that intervals generalise to: `runs`, or a factor of a crossed test."""
+        return self.results.test.over if isinstance(self.results.test, Crossed) else "runs"
 
     @cached_property
     def _refusal(self) -> Message | None:
-        return refusal(self._matrix, self._over)
+        return refusal(self._matrix, self._population)
 
     @cached_property
-    def _closed(self) -> ClosedForm:
-        settings = self.of.request.settings
-        return ClosedForm(self._matrix, settings.confidence, self._over, settings.execution)
+    def _closed_form(self) -> ClosedForm:
+        settings = self.results.request.settings
+        return ClosedForm(self._matrix, settings.confidence, self._population, settings.execution)
 
     @property
     def _lacks_own(self) -> bool:
-        """Whether the test gives scores no intervals; what resamples leave undefined stays that."""
-        return not (self.has_own or self.of.test.draws_intervals)
+        """True if the test cannot give intervals of scores; resamples can leave intervals undefined."""
+        return not (self.has_own or self.results.test.draws_intervals)
 
     @property
     def _is_judged(self) -> bool:

@@ -1,8 +1,7 @@
-"""What a comparison will do, before it does: its pairs, how they come about, the draws, work and memory that it takes.
+"""Estimate the work of a comparison before it begins: pairs, methods, resamples and memory.
 
-Of every board that is not there yet a few systems are loaded and a few of their pairs are tested
-(`registry.significance.pairwise.base`); the rest is arithmetic on their shapes. How long it takes is told while it
-works.
+`plan` loads a few systems of every leaderboard that is not stored yet, and tests a few of their pairs. Arithmetic on
+the shapes predicts the rest.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlalchemy import Connection
 
-from registry.evaluation.comparing.board_keys import BoardKey, families
+from registry.evaluation.comparing.board_keys import BoardKey, group_by_family
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.comparing.vetting import Vetted, VettedBoard, tested_board
+from registry.evaluation.comparing.vetting import VettedBoard, VettedTask, load_tested_board
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, Matrix, PairTest
@@ -25,221 +24,241 @@ from registry.significance.multiple import GATEKEEPING, count_required_draws, co
 from registry.significance.pairwise.base import TriedPairs, few_systems, try_pairs
 from registry.store import comparisons
 
-_PROCESS = 2**28  # bytes of the program itself with its libraries
-SHORT = 10**9  # additions, which take some second
-_COPIES = 2  # of a board's statistics at the most at once, in as few bytes as they need
-_LOADED = 2**21 * 40  # bytes of the statistics that are loaded at once
+_PROGRAM_BYTES = 2**28  # the program with its libraries
+_SHORT = 10**9  # additions that take about a second
+_COPIES = 2  # of a leaderboard's statistics in memory
+_LOADING_BYTES = 2**21 * 40  # of the statistics that are loaded together
 
 
 @dataclass(frozen=True)
-class PlannedBoard:
-    """A board that is to be made.
+class BoardPlan:
+    """Estimated cost of one leaderboard that is not stored yet.
 
     Attributes:
-        key: Which board it is.
-        settings: Of the comparison, with numbers in the place of `auto`.
-        new: How many of their pairs no earlier comparison has tested.
-        cells: Items times columns of the statistics of one system.
-        cell: The bytes that each of these numbers takes.
-        tried: What a few of its pairs show; None where there are none, or where the test will be refused.
-        units: How many units are swapped or resampled at the most.
-        why_drawn: Why pairs are drawn that are computed elsewhere.
+        key: Identifies the leaderboard.
+        settings: Comparison settings, with `auto` replaced by numbers.
+        n_new_pairs: Pairs without a stored result.
+        n_values: Items times statistic columns, per system.
+        bytes_per_value: Storage size of one statistic.
+        forecast: Methods and costs of a few pairs; None if there are no pairs or the test does not apply.
+        n_units: Number of resampling units.
+        simulation_reason: Why p-values are simulated although this test has an exact form; empty if they are not.
     """
 
     key: BoardKey
     settings: Significance
-    new: int
-    cells: int
-    cell: int
-    tried: TriedPairs | None
-    units: int = 0
-    why_drawn: str = ""
+    n_new_pairs: int
+    n_values: int
+    bytes_per_value: int
+    forecast: TriedPairs | None
+    n_units: int = 0
+    simulation_reason: str = ""
 
     @property
-    def systems(self) -> int:
-        """How many take part."""
+    def n_systems(self) -> int:
+        """Number of systems."""
         return len(self.key.members)
 
     @property
-    def pairs(self) -> int:
-        """How many pairs the family has."""
-        return math.comb(self.systems, 2)
+    def n_pairs(self) -> int:
+        """Number of pairs, with or without a stored result."""
+        return math.comb(self.n_systems, 2)
 
     @property
-    def by_pair(self) -> bool:
-        """Whether p-values of pairs are corrected, and not their joint draws, which no pair then does without."""
+    def corrects_p_values(self) -> bool:
+        """True if the correction needs only p-values, False if it needs joint resamples."""
         return CORRECTIONS[self.settings.correction].function is not None
 
     @property
     def is_two_sided(self) -> bool:
-        """Whether no pair is tested one-sided."""
+        """True if all pairs are tested two-sided."""
         return self.settings.alternative == "two-sided"
 
     @property
-    def most_draws(self) -> int:
-        """The most draws that a pair gets, `resolve` allowed for."""
-        return max(self.settings.draws, (self.settings.resolve or 0) if self.by_pair else 0)
+    def max_resamples(self) -> int:
+        """The largest number of resamples that a pair can get, including `resolve`."""
+        return max(self.settings.draws, (self.settings.resolve or 0) if self.corrects_p_values else 0)
 
     @property
-    def drawn(self) -> int:
-        """How many of the new pairs will be drawn."""
-        return self.of_method("monte-carlo")
+    def n_simulated(self) -> int:
+        """Number of new pairs whose p-value is simulated."""
+        return self.count_by_method("monte-carlo")
 
-    def of_method(self, method: Method) -> int:
-        """How many of the new pairs will come about so."""
-        return 0 if self.tried is None else self.tried.of_method(method, self.new)
+    def count_by_method(self, method: Method) -> int:
+        """Predict how many new pairs use a method."""
+        return 0 if self.forecast is None else self.forecast.of_method(method, self.n_new_pairs)
 
     def count_additions(self, test: PairTest) -> float:
-        """Return about how many additions its pairs and intervals take."""
-        if self.tried is None:
+        """Predict how many additions the pairs and intervals take."""
+        if self.forecast is None:
             return 0
-        is_drawn = self.drawn > 0 or test.draws_intervals
-        draws = self.settings.draws * (self.cells * self.systems + self.drawn) if is_drawn else 0
-        return draws + (self.new - self.drawn) * self.tried.work
+        has_resamples = self.n_simulated > 0 or test.draws_intervals
+        draws = self.settings.draws * (self.n_values * self.n_systems + self.n_simulated) if has_resamples else 0
+        return draws + (self.n_new_pairs - self.n_simulated) * self.forecast.work
 
 
 @dataclass(frozen=True)
-class Hopeless:
-    """The first board of a family, its pairs, those drawn, of which none can be significant, and the draws it needs."""
+class InfeasibleFamily:
+    """A family with too many pairs for its number of resamples: none can become significant.
 
-    board: PlannedBoard
-    pairs: int
-    drawn: int
-    needed: int
+    Attributes:
+        board: The first leaderboard of the family.
+        n_pairs: Pairs of the family.
+        n_simulated: Pairs whose p-value is simulated.
+        required_resamples: Resamples with which a pair could become significant.
+    """
+
+    board: BoardPlan
+    n_pairs: int
+    n_simulated: int
+    required_resamples: int
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a comparison will do: the boards that are not there yet, and how they are tested, by how many at once."""
+    """Estimated cost of the leaderboards that are not stored yet.
 
-    boards: tuple[PlannedBoard, ...]
+    Attributes:
+        boards: The leaderboards.
+        test: The test of pairs.
+        n_workers: Threads, or workers of a cluster.
+        memory: Memory that the comparison may take, in bytes.
+    """
+
+    boards: tuple[BoardPlan, ...]
     test: PairTest
-    threads: int
+    n_workers: int
     memory: int
 
     @property
-    def pairs(self) -> int:
-        """How many pairs will be tested."""
-        return sum(board.new for board in self.boards)
+    def n_new_pairs(self) -> int:
+        """Pairs without a stored result."""
+        return sum(board.n_new_pairs for board in self.boards)
 
-    def of_method(self, method: Method) -> int:
-        """How many of them will come about so, as far as a few of them show."""
-        return sum(board.of_method(method) for board in self.boards)
+    def count_by_method(self, method: Method) -> int:
+        """Predict how many new pairs use a method."""
+        return sum(board.count_by_method(method) for board in self.boards)
 
     @property
-    def reasons(self) -> list[str]:
-        """Why pairs are drawn that the test computes elsewhere."""
-        return sorted({board.why_drawn for board in self.boards if board.drawn and board.why_drawn})
+    def simulation_reasons(self) -> list[str]:
+        """Why p-values are simulated although the test has an exact form."""
+        return sorted({board.simulation_reason for board in self.boards
+                       if board.n_simulated and board.simulation_reason})
 
     @property
     def is_short(self) -> bool:
-        """Whether it takes about a second at the most, by arithmetic."""
-        return sum(board.count_additions(self.test) for board in self.boards) < SHORT
+        """True if the comparison takes about a second at most."""
+        return sum(board.count_additions(self.test) for board in self.boards) < _SHORT
 
     @property
     def n_bytes(self) -> int:
-        """About how much memory it will take at the most."""
-        return _PROCESS + max((sum(map(self._of_board, boards)) for boards in families(self.boards)), default=0)
+        """Estimated peak memory, in bytes."""
+        families = group_by_family(self.boards)
+        return _PROGRAM_BYTES + max((sum(map(self._count_bytes, boards)) for boards in families), default=0)
 
-    def _of_board(self, board: PlannedBoard) -> int:
-        cells = board.cells * board.systems
-        multiplied = min(4 * cells, self.memory // 8) if board.drawn else 0
-        scores = min(8 * board.systems * board.settings.draws, self.memory) if board.drawn else 0
-        return _COPIES * board.cell * cells + min(40 * cells, _LOADED) + multiplied + scores
+    def _count_bytes(self, board: BoardPlan) -> int:
+        n_values = board.n_values * board.n_systems
+        products = min(4 * n_values, self.memory // 8) if board.n_simulated else 0
+        scores = min(8 * board.n_systems * board.settings.draws, self.memory) if board.n_simulated else 0
+        return _COPIES * board.bytes_per_value * n_values + min(40 * n_values, _LOADING_BYTES) + products + scores
 
-    def of_few_units(self) -> Iterator[tuple[PlannedBoard, int]]:
-        """The boards that have too few units for any pair to be significant, with the number that could."""
+    def find_boards_with_few_units(self) -> Iterator[tuple[BoardPlan, int]]:
+        """Yield leaderboards with too few units for a significant pair, and the number of units that they need."""
         for board in self.boards if self.test.swaps_units else ():
             settings = board.settings
-            if board.tried and settings.runs == "fixed":
-                # Of Holm others may go first.
-                of_all = board.key.family if settings.correction == "bonferroni" else None
-                pairs = board.pairs if of_all is None else of_all.pairs
-                needed = count_required_units(pairs, settings.correction, settings.alpha, two_sided=board.is_two_sided)
-                if board.units < needed:
-                    yield board, needed
+            if board.forecast and settings.runs == "fixed":
+                # In Holm's procedure pairs of other leaderboards can be rejected first, so only these pairs count.
+                family = board.key.family if settings.correction == "bonferroni" else None
+                n_pairs = board.n_pairs if family is None else family.pairs
+                required = count_required_units(
+                    n_pairs, settings.correction, settings.alpha, two_sided=board.is_two_sided)
+                if board.n_units < required:
+                    yield board, required
 
-    def hopeless(self) -> Iterator[Hopeless]:
-        """The families none of whose drawn pairs can be significant, by their first boards (those with units enough).
+    def find_infeasible_families(self) -> Iterator[InfeasibleFamily]:
+        """Yield families with enough units in which no simulated pair can become significant.
 
-        Pairs that are not drawn are taken to have the smallest p-values there are. Under gatekeeping each board is
-        looked at by itself, as only pairs on the same items share alpha from the beginning.
+        Pairs that are not simulated count as if they had the smallest possible p-value.
         """
-        few = {board.key.name for board, _ in self.of_few_units()}
-        for boards, share in self._corrected_together():
-            first, pairs = boards[0], sum(board.pairs for board in boards)
-            if first.key.name in few:
+        with_few_units = {board.key.name for board, _ in self.find_boards_with_few_units()}
+        for boards, share in self._group_by_alpha():
+            first, n_pairs = boards[0], sum(board.n_pairs for board in boards)
+            if first.key.name in with_few_units:
                 continue
-            drawn = sum(board.tried.of_method("monte-carlo", board.pairs) if board.by_pair else board.pairs
-                        for board in boards if board.tried)
-            p = np.zeros(pairs)
-            p[:drawn] = np.nan
-            needed = count_required_draws(p, first.settings.correction, first.settings.alpha * share) if drawn else 0
-            if needed > first.most_draws:
-                yield Hopeless(first, pairs, drawn, needed)
+            n_simulated = sum(
+                board.forecast.of_method("monte-carlo", board.n_pairs) if board.corrects_p_values else board.n_pairs
+                for board in boards if board.forecast)
+            p = np.zeros(n_pairs)
+            p[:n_simulated] = np.nan
+            required = count_required_draws(
+                p, first.settings.correction, first.settings.alpha * share) if n_simulated else 0
+            if required > first.max_resamples:
+                yield InfeasibleFamily(first, n_pairs, n_simulated, required)
 
-    def _corrected_together(self) -> Iterator[tuple[Sequence[PlannedBoard], float]]:
-        """The boards whose p-values are looked at together, with their share of alpha."""
-        in_turn = bool(self.boards) and self.boards[0].settings.correction == GATEKEEPING
-        for boards in ([[board] for board in self.boards] if in_turn else families(self.boards)):
-            if boards[0].by_pair:
+    def _group_by_alpha(self) -> Iterator[tuple[Sequence[BoardPlan], float]]:
+        """Yield groups of leaderboards that share a part of alpha, and that part.
+
+        Under gatekeeping each leaderboard is a group, because only pairs on the same items share alpha from the start.
+        """
+        is_gatekeeping = bool(self.boards) and self.boards[0].settings.correction == GATEKEEPING
+        for boards in ([[board] for board in self.boards] if is_gatekeeping else group_by_family(self.boards)):
+            if boards[0].corrects_p_values:
                 yield boards, 1.0
                 continue
-            total = sum(board.pairs for board in boards)
-            for items in dict.fromkeys(board.key.items for board in boards):
-                group = [board for board in boards if board.key.items == items]
-                yield group, sum(board.pairs for board in group) / max(1, total)
+            total = sum(board.n_pairs for board in boards)
+            for items in dict.fromkeys(board.key.item_set for board in boards):
+                group = [board for board in boards if board.key.item_set == items]
+                yield group, sum(board.n_pairs for board in group) / max(1, total)
 
 
-def plan(connection: Connection, vetted: Vetted, request: Request) -> Plan:
-    """Plan the comparison of all systems on every board of a task, none of which is refused; nothing is written.
+def plan(connection: Connection, vetted: VettedTask, request: Request) -> Plan:
+    """Plan the comparison of all systems on every leaderboard of a task; write nothing.
 
-    A cluster is connected to where there is work for it, so that what is wrong with it is known before.
+    If a cluster has work, `plan` connects to it, so that an unreachable cluster is an error before the comparison.
 
     Raises:
-        UnknownNameError, MismatchError, InputError: As `compare` does, or of a cluster.
+        UnknownNameError, MismatchError, InputError: For the same reasons as in `compare`, or from the cluster.
     """
     test, _ = resolve_significance(request.significance)
-    boards = tuple(_planned(connection, of, request, test) for of in vetted.boards if of.there is None)
-    here = Plan(boards, test, request.execution.threads, request.execution.memory)
-    is_work = request.execution.cluster is not None and not here.is_short
-    return replace(here, threads=request.execution.at_once) if is_work else here
+    boards = tuple(_plan_board(connection, board, request, test) for board in vetted.boards if board.stored is None)
+    local = Plan(boards, test, request.execution.threads, request.execution.memory)
+    if request.execution.cluster is None or local.is_short:
+        return local
+    return replace(local, n_workers=request.execution.n_parallel)
 
 
-def _planned(connection: Connection, of: VettedBoard, request: Request, test: PairTest) -> PlannedBoard:
-    key, n = of.key, len(of.key.members)
-    request = key.request(request)
-    settings, new = request.significance, _new_pairs(connection, key, request)
-    matrix = None if n < 2 else _few(connection, of, request)
+def _plan_board(connection: Connection, board: VettedBoard, request: Request, test: PairTest) -> BoardPlan:
+    request = board.key.resolve_request(request)
+    settings, n_new_pairs = request.significance, _count_new_pairs(connection, board.key, request)
+    matrix = None if len(board.key.members) < 2 else _load_few_systems(connection, board, request)
     if matrix is None:
-        return PlannedBoard(key, settings, new, 0, 0, None)
-    items, systems, columns = matrix.statistics.shape
-    cells = items * columns
-    cell = matrix.statistics.nbytes // (cells * systems)
-    refused = test.refusal(matrix.by_unit)
-    tried = None if refused else try_pairs(test, matrix, request.of_pairs)
+        return BoardPlan(board.key, settings, n_new_pairs, 0, 0, None)
+    n_items, n_systems, n_columns = matrix.statistics.shape
+    n_values = n_items * n_columns
+    bytes_per_value = matrix.statistics.nbytes // (n_values * n_systems)
+    forecast = None if test.refusal(matrix.by_unit) else try_pairs(test, matrix, request.pair_settings)
     matrix = matrix.by_unit
-    return PlannedBoard(key, settings, new, cells, cell, tried, matrix.n_units, test.why_drawn(matrix))
+    return BoardPlan(board.key, settings, n_new_pairs, n_values, bytes_per_value, forecast, matrix.n_units,
+                     test.why_drawn(matrix))
 
 
-def _few(connection: Connection, of: VettedBoard, request: Request) -> Matrix | None:
-    """Return the matrix of a few systems of a board, which may be loaded already."""
-    members = of.key.members
+def _load_few_systems(connection: Connection, board: VettedBoard, request: Request) -> Matrix | None:
+    members = board.key.members
     few = [members[n] for n in few_systems(len(members))]
-    if of.loaded is not None:
-        return of.loaded.matrix.of_systems(sorted(map(of.loaded.members.index, few)))
-    board = tested_board(connection, replace(of.key, members=few), request)
-    return None if board is None else board.matrix
+    if board.loaded is not None:
+        return board.loaded.matrix.of_systems(sorted(map(board.loaded.members.index, few)))
+    loaded = load_tested_board(connection, replace(board.key, members=few), request)
+    return None if loaded is None else loaded.matrix
 
 
-def _new_pairs(connection: Connection, key: BoardKey, request: Request) -> int:
-    """How many pairs are left beside those of systems that an earlier comparison like this one has tested."""
+def _count_new_pairs(connection: Connection, key: BoardKey, request: Request) -> int:
+    """Count the pairs that no earlier comparison with the same settings has tested."""
     settings = request.significance
-    before = comparisons.find_compared(
+    tested = comparisons.find_compared(
         connection, test_set_id=key.test_set.test_set_id, gold_revision_id=key.gold.gold_revision_id,
         facet=key.facet_name, metric_id=key.metric.metric_id, test=repr(resolve_significance(settings)[0]),
         alternative=request.alternative, candidate=settings.candidate, unit=settings.unit,
         resamples=settings.draws, seed=settings.seed, interval=settings.interval, confidence=settings.confidence,
         runs=settings.runs)
     members = {member.submission_id for member in key.members}
-    return math.comb(len(members), 2) - math.comb(len(members & before), 2)
+    return math.comb(len(members), 2) - math.comb(len(members & tested), 2)

@@ -1,4 +1,4 @@
-"""What a comparison is asked for: what the task declares about significance, with what somebody gives instead."""
+"""The request for a comparison: the settings that a task declares, with the user's overrides."""
 
 from __future__ import annotations
 
@@ -31,10 +31,16 @@ from registry.store.log import now
 
 @dataclass(frozen=True)
 class Request:
-    """What a comparison is asked for: the settings with their seed, and the metrics by alias (None: all).
+    """A requested comparison.
 
-    `facets` are the item attributes, by test set, for whose every value there is a board; `execution`
-    says who computes, and `family` how many pairs share what exact p-values may cost.
+    Attributes:
+        significance: The settings, with a seed.
+        facets: Names of item attributes by test set; each value of an attribute has its own leaderboards.
+        rank_baselines: True if baselines have ranks.
+        rank_late: True if late submissions have ranks.
+        metrics: Aliases of metrics; None: all.
+        execution: Workers and memory.
+        family: Number of pairs that share the cost of exact p-values.
     """
 
     significance: Significance
@@ -46,78 +52,81 @@ class Request:
     family: int = 1
 
     @classmethod
-    def recorded(cls, request: str, execution: Execution | None = None) -> Request:
-        """The request that is kept with a comparison, as JSON that `BoardKey.asked` gave."""
-        asked = json.loads(request)
-        return cls(Significance.model_validate(asked["significance"]), {}, asked["rank_baselines"],
-                   asked.get("rank_late", True), execution=execution or Execution())
+    def from_json(cls, stored: str, execution: Execution | None = None) -> Request:
+        """Parse the request that is stored with a comparison; see `BoardKey.describe_request`."""
+        request = json.loads(stored)
+        return cls(Significance.model_validate(request["significance"]), {}, request["rank_baselines"],
+                   request.get("rank_late", True), execution=execution or Execution())
 
-    def ranks(self, kind: str, *, late: bool) -> bool:
-        """Whether a submission has a rank, or is shown without."""
+    def is_ranked(self, kind: str, *, late: bool) -> bool:
+        """Return whether a submission of this kind has a rank."""
         return (self.rank_baselines or kind != "baseline") and (self.rank_late or not late)
 
     @property
     def alternative(self) -> str:
-        """The alternative of one board's request; observed if the test takes its direction from the data."""
+        """The alternative of the request of one leaderboard; `observed` if the test takes it from the data."""
         return OBSERVED if build_tests(self.significance)[0].is_one_sided else self.significance.alternative
 
     @property
     def seed(self) -> int:
-        """Of all random draws."""
+        """The seed of all random draws."""
         assert self.significance.seed is not None  # every task has one
         return self.significance.seed
 
     @property
     def settings(self) -> Settings:
-        """The kernels' settings for what is drawn beside the tests of pairs: two-sided, with the dual interval."""
+        """Settings of everything but the tests of pairs: two-sided."""
         settings = self.significance
         return Settings("two-sided", settings.draws, self.seed, confidence=settings.confidence,
                         execution=self.execution, family=self.family)
 
     @property
-    def of_pairs(self) -> Settings:
-        """The kernels' settings for the tests of pairs."""
+    def pair_settings(self) -> Settings:
+        """Settings of the tests of pairs."""
         return replace(self.settings, alternative=self.significance.alternative, interval=self.significance.interval)
 
-    def of_family(self, systems: int, others: int = 0) -> Request:
-        """The same for all pairs of so many systems, with numbers in the place of `resamples = "auto"`.
+    def resolve_resamples(self, n_systems: int, n_other_pairs: int = 0) -> Request:
+        """Return the request for all pairs of a number of systems, with numbers for `resamples = "auto"`.
 
-        `others` are the pairs of other boards that are corrected together with these. Pairs get the least power of ten,
-        `DRAWS` at least, that lets any of them be significant where all are drawn. No margin is needed: where decisions
-        hang on Monte-Carlo error, `resolve` has more drawn, unless the joint draws of pairs are corrected. Who does not
-        say how many has pairs drawn until their p-values are known with `PRECISION`.
+        The number is the smallest power of ten, at least `DRAWS`, with which a pair can become significant if all
+        p-values are simulated. If the correction needs only p-values, undecided pairs get more resamples: up to
+        `resolve`, or by default until their p-values have the relative error `PRECISION`.
+
+        Args:
+            n_systems: Number of systems.
+            n_other_pairs: Pairs of other leaderboards of the family.
         """
-        settings, family = self.significance, math.comb(systems, 2)
+        settings, n_pairs = self.significance, math.comb(n_systems, 2)
         if settings.resamples != "auto":
-            return replace(self, family=family)
-        first = _first_draws(family + others, settings.correction, settings.alpha)
+            return replace(self, family=n_pairs)
+        first = _choose_first_draws(n_pairs + n_other_pairs, settings.correction, settings.alpha)
         if CORRECTIONS[settings.correction].function is None:
             numbers: dict[str, float | None] = {"resamples": min(first, MOST_DRAWS), "precision": None}
         else:
             most = settings.resolve or MOST_DRAWS
             default = PRECISION if settings.resolve is None else None
             numbers = {"resamples": min(first, most), "resolve": most, "precision": settings.precision or default}
-        return replace(self, significance=update_significance(settings, numbers), family=family)
+        return replace(self, significance=update_significance(settings, numbers), family=n_pairs)
 
 
 @cache
-def _first_draws(pairs: int, correction: str, alpha: float) -> int:
+def _choose_first_draws(n_pairs: int, correction: str, alpha: float) -> int:
     draws = DRAWS
-    needed = count_required_draws(np.full(pairs, np.nan), correction, alpha) if pairs else 1
-    while draws < needed:
+    required = count_required_draws(np.full(n_pairs, np.nan), correction, alpha) if n_pairs else 1
+    while draws < required:
         draws *= 10
     return draws
 
 
-def declared_request(task_row: TaskRow, given: Mapping[str, Any] | None = None,
-                     metrics: tuple[str, ...] | None = None, execution: Execution | None = None) -> Request:
-    """The comparison that the task declares; `given` settings take the place of the declared ones.
+def build_request(task_row: TaskRow, overrides: Mapping[str, Any] | None = None,
+                  metrics: tuple[str, ...] | None = None, execution: Execution | None = None) -> Request:
+    """Return the comparison that a task declares, with other settings in `overrides`.
 
     Raises:
-        InputError: A given setting is wrong.
+        InputError: A setting in `overrides` is wrong.
     """
     manifest = decode_manifest(task_row.manifest)
-    significance = update_significance(manifest.significance, {"seed": task_row.seed, **(given or {})})
+    significance = update_significance(manifest.significance, {"seed": task_row.seed, **(overrides or {})})
     is_anonymous = task_row.anonymous_until is not None and task_row.anonymous_until > now()
     if significance.candidate is not None and is_anonymous:
         raise InputError(f"candidate {NAMES_PARTICIPANT}")

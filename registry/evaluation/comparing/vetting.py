@@ -1,4 +1,4 @@
-"""Whether what is asked for can be tested on every board: said of all boards before anything is tested on one."""
+"""Check that the requested test applies to every leaderboard, before any pair is tested."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from sqlalchemy import Connection
 
 from registry.errors import InputError, together
-from registry.evaluation.comparing.board_keys import BoardKey, compared_keys
-from registry.evaluation.comparing.board_statistics import Board, by_response, clusters_of, load
-from registry.evaluation.comparing.directions import check_candidate, explain_refusal
+from registry.evaluation.comparing.board_keys import BoardKey, load_compared_keys
+from registry.evaluation.comparing.board_statistics import Board, load_board, load_clusters, split_into_responses
+from registry.evaluation.comparing.directions import check_candidate, explain_missing_direction
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.resolve import refusal, resolve_significance
+from registry.evaluation.resolve import explain_refusal, resolve_significance
 from registry.judged import FEW_FOR_T, FEW_LABELLED, LABELLED, is_random
 from registry.manifest import Significance
 from registry.messages import BoardWarning, Message
@@ -43,111 +43,122 @@ from registry.significance.multiple import estimate_draw_bytes, estimate_resampl
 from registry.store import catalog
 from registry.store.catalog import ComparisonRow, Member, TaskRow
 
-_KEPT = 2  # boards are handed on to be tested up to this part of the memory; others are loaded again
-
 
 @dataclass
 class VettedBoard:
-    """A board that was looked at.
+    """A leaderboard that was checked.
 
     Attributes:
-        key: Which board it is.
-        digest: Of its comparison.
-        there: The comparison, if it is there already.
-        loaded: The board to be tested, as long as it is kept.
+        key: Identifies the leaderboard.
+        digest: Digest of its comparison.
+        stored: The comparison, if it is already stored.
+        loaded: The statistics, until `take_board` hands them over; None if they did not fit into memory.
     """
 
     key: BoardKey
     digest: str
-    there: ComparisonRow | None
+    stored: ComparisonRow | None
     loaded: Board | None = None
 
-    def taken(self, connection: Connection, request: Request) -> Board | None:
-        """Give the board, which is kept no longer; None where no item is left of it."""
+    def take_board(self, connection: Connection, request: Request) -> Board | None:
+        """Return the statistics and forget them; None if the leaderboard has no items."""
         board, self.loaded = self.loaded, None
-        return board or tested_board(connection, self.key, request)
+        return board or load_tested_board(connection, self.key, request)
 
 
 @dataclass
-class Vetted:
-    """All boards of a task, why some cannot be tested as is asked for, and what a reader must be warned of."""
+class VettedTask:
+    """All leaderboards of a task, the reasons against testing some of them, and warnings."""
 
     boards: list[VettedBoard] = field(default_factory=list)
     refusals: list[InputError] = field(default_factory=list)
     warnings: list[BoardWarning] = field(default_factory=list)
 
-    def require(self) -> None:
-        """Raise what speaks against testing, of all boards at once."""
+    def raise_refusals(self) -> None:
+        """Raise one error with all refusals, if there are any."""
         if self.refusals:
             raise together(self.refusals)
 
 
-def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
-    """Look at every board whose comparison is not there yet.
+def vet(connection: Connection, task_row: TaskRow, request: Request) -> VettedTask:
+    """Check every leaderboard whose comparison is not stored yet.
 
     Raises:
-        UnknownNameError: The test, the correction or the candidate is not known.
+        UnknownNameError: The test, the correction or the candidate is unknown.
         InputError: Several systems have the candidate's name.
         MismatchError: A submission is not scored yet.
     """
-    vetted, room = Vetted(), request.execution.memory // _KEPT
-    keys = compared_keys(connection, task_row, request)
+    vetted = VettedTask()
+    free_bytes = request.execution.memory // 2  # larger leaderboards are loaded again later
+    keys = load_compared_keys(connection, task_row, request)
     check_candidate([key.members for key in keys], request.significance)
     for key in keys:
         digest = key.digest(request)
-        of = VettedBoard(key, digest, catalog.find(connection, ComparisonRow, digest=digest))
-        vetted.boards.append(of)
-        if reason := explain_refusal(key.members, request.significance):
+        vetted_board = VettedBoard(key, digest, catalog.find(connection, ComparisonRow, digest=digest))
+        vetted.boards.append(vetted_board)
+        if reason := explain_missing_direction(key.members, request.significance):
             vetted.refusals.append(InputError(f"{key.name}: {reason}", category="board"))
             continue
-        if of.there is not None:
+        if vetted_board.stored is not None:
             continue
         try:
-            if (board := tested_board(connection, key, request)) is None:
+            if (board := load_tested_board(connection, key, request)) is None:
                 vetted.warnings.append(BoardWarning(key.name, Message("empty-board")))
                 continue
-            size = sum(array.nbytes for array in (board.matrix.statistics, *(board.matrix.runs or ())))
-            if size <= room:
-                of.loaded = board
-                room -= size
+            n_bytes = sum(array.nbytes for array in (board.matrix.statistics, *(board.matrix.runs or ())))
+            if n_bytes <= free_bytes:
+                vetted_board.loaded = board
+                free_bytes -= n_bytes
             vetted.warnings += [BoardWarning(key.name, warning) for warning in (
-                *_of_clustered_items(connection, board, request), *_warnings(board, request))]
+                *_warn_of_clustered_units(connection, board, request), *_check_board(board, request))]
         except InputError as error:
             vetted.refusals.append(InputError(error.message, path=error.path, category="board"))
     return vetted
 
 
-def tested_board(connection: Connection, key: BoardKey, request: Request) -> Board | None:
-    """Load a board by the units that are tested; None where no item is left of it."""
-    board = load(connection, key, request, request.execution.memory // 2)
+def load_tested_board(connection: Connection, key: BoardKey, request: Request) -> Board | None:
+    """Load the statistics by the units of the test; return None if the leaderboard has no items."""
+    board = load_board(connection, key, request, request.execution.memory // 2)
     unit = key.with_unit(request).significance.unit
-    return by_response(connection, board) if board and unit == "response" else board
+    return split_into_responses(connection, board) if board and unit == "response" else board
 
 
-def _warnings(board: Board, request: Request) -> list[Message]:
-    """What the assumptions of the test do not cover."""
-    n = len(board.members)
-    settings, matrix = board.key.request(request).significance, board.matrix.by_unit
+def _check_board(board: Board, request: Request) -> list[Message]:
+    """Return warnings about the assumptions of the test.
+
+    Raises:
+        InputError: The test does not apply, or its correction needs too much memory.
+    """
+    key = board.key
+    settings, matrix = key.resolve_request(request).significance, board.matrix.by_unit
     test, overall = resolve_significance(settings)
-    if reason := refusal(test, overall, matrix):
-        raise InputError(f"{board.key.name}: {reason}")
-    pairs = math.comb(n, 2) if board.key.family is None else board.key.family.pairs
-    size = estimate_draw_bytes(pairs, settings.draws)
-    if CORRECTIONS[settings.correction].function is None and size > request.execution.memory:
-        raise InputError(f"{board.key.name}: correction {settings.correction!r} keeps the draws of all pairs, which "
-                         f"take {size / 2**30:.1f} GiB; allow more with --memory, draw fewer with --resamples, or take "
-                         "holm")
-    return [*misuses(test, matrix), *_of_shaffer(settings.correction, test, matrix),
-            *_of_joint_resamples(settings, test, matrix, pairs), *_of_fixed_runs(board, settings),
-            *_of_judged(board, test), *_of_rounding(board), *_of_scales(board), *_of_given_classes(board)]
+    if reason := explain_refusal(test, overall, matrix):
+        raise InputError(f"{key.name}: {reason}")
+    n_pairs = math.comb(len(board.members), 2) if key.family is None else key.family.pairs
+    n_bytes = estimate_draw_bytes(n_pairs, settings.draws)
+    if CORRECTIONS[settings.correction].function is None and n_bytes > request.execution.memory:
+        raise InputError(f"{key.name}: correction {settings.correction!r} keeps the resamples of all pairs in memory, "
+                         f"{n_bytes / 2**30:.1f} GiB; allow more with --memory, take fewer --resamples, or take holm")
+    warnings = [*misuses(test, matrix), *_warn_of_shaffer(settings.correction, test, matrix),
+                *_warn_of_joint_resamples(settings, test, matrix, n_pairs)]
+    if settings.runs == "fixed" and (several := sum(len(scores) > 1 for scores in board.run_scores)):
+        warnings.append(Message("fixed-runs", {"systems": several}))
+    warnings += _check_judged(board, test)
+    if board.rounded_ties:
+        warnings.append(Message(
+            "rounded-ties", {"items": board.rounded_ties, "rounding": float(board.matrix.rounding)}))
+    if isinstance(board.metric.original, Mean):
+        mixed = mixed_scales(list(map(_name_system, board.members)), board.scores.tolist())
+        warnings += [] if mixed is None else [mixed]
+    return [*warnings, *_warn_of_extra_classes(board)]
 
 
-def _of_clustered_items(connection: Connection, board: Board, request: Request) -> Iterator[Message]:
-    """Warn if items or responses of declared clusters are tested one by one; of items, report the design effect."""
+def _warn_of_clustered_units(connection: Connection, board: Board, request: Request) -> Iterator[Message]:
+    """Warn if items or responses are the unit although clusters are declared; report the design effect of items."""
     unit, attribute = board.key.with_unit(request).significance.unit, board.key.test_set.cluster_attribute
     if unit == "cluster" or attribute is None or len(board.members) < 2:
         return
-    clusters = clusters_of(connection, board, attribute)
+    clusters = load_clusters(connection, board, attribute)
     parameters: dict[str, Any] = {"unit": unit, "attribute": attribute, "clusters": int(clusters.max()) + 1}
     if unit == "item":
         effects = measure_design_effects(influences(board.matrix), clusters)[np.triu_indices(len(board.members), 1)]
@@ -156,53 +167,34 @@ def _of_clustered_items(connection: Connection, board: Board, request: Request) 
     yield Message("clustered-units", parameters)
 
 
-def _of_joint_resamples(settings: Significance, test: PairTest, matrix: Matrix, pairs: int) -> Iterator[Message]:
-    """Warn of corrections by resamples whose standard errors stay the same, where the largest of many is decisive."""
-    if CORRECTIONS[settings.correction].function is None and isinstance(test, Bootstrap):
-        units = even_units(matrix)
-        if pairs > 1 and (wrong := estimate_resampling_error(units, pairs, settings.alpha)) > 1.2 * settings.alpha:
-            yield Message("known-errors", {"correction": settings.correction, "units": float(units), "pairs": pairs,
-                                           "percent": 100 * wrong})
+def _warn_of_joint_resamples(settings: Significance, test: PairTest, matrix: Matrix, n_pairs: int) -> Iterator[Message]:
+    """Warn if few units make the family-wise error rate of a correction by bootstrap resamples too large."""
+    if CORRECTIONS[settings.correction].function is not None or not isinstance(test, Bootstrap) or n_pairs < 2:
+        return
+    units = even_units(matrix)
+    if (error_rate := estimate_resampling_error(units, n_pairs, settings.alpha)) > 1.2 * settings.alpha:
+        yield Message("known-errors", {"correction": settings.correction, "units": float(units), "pairs": n_pairs,
+                                       "percent": 100 * error_rate})
 
 
-def _of_shaffer(correction: str, test: PairTest, matrix: Matrix) -> Iterator[Message]:
-    """Warn of Shaffer's correction of hypotheses of which two can be true and the third is not.
+def _warn_of_shaffer(correction: str, test: PairTest, matrix: Matrix) -> Iterator[Message]:
+    """Warn if two hypotheses about three systems can be true while the third is false.
 
-    Each of two systems may be as likely to win a unit as to lose it against a third one, and one of the two win most
-    units against the other. What only one of two systems accepts is another set for each pair. Scores of which two
-    equal a third one are equal.
+    Shaffer's correction assumes that equality is transitive. For tests of ranks it is not: A and B can each win half of
+    the units against C, and A most units against B. For Fisher's test each pair has its own set of units. Equality of
+    scores is transitive.
     """
-    of_ranks = isinstance(test, Sign | Wilcoxon | RankSum) and not is_categorical(matrix)
-    if correction == "shaffer" and (of_ranks or isinstance(test, Fisher)):
+    is_by_rank = isinstance(test, Sign | Wilcoxon | RankSum) and not is_categorical(matrix)
+    if correction == "shaffer" and (is_by_rank or isinstance(test, Fisher)):
         yield Message("shaffer-not-transitive", {"test": test.name})
 
 
-def _of_fixed_runs(board: Board, settings: Significance) -> Iterator[Message]:
-    """Say what results do not cover where systems have several runs that are taken as they are."""
-    several = sum(len(scores) > 1 for scores in board.run_scores)
-    if several and settings.runs == "fixed":
-        yield Message("fixed-runs", {"systems": several})
-
-
-def _of_rounding(board: Board) -> Iterator[Message]:
-    """Warn of ties that only rounding makes."""
-    if board.rounded_ties:
-        yield Message("rounded-ties", {"items": board.rounded_ties, "rounding": float(board.matrix.rounding)})
-
-
-def _called(member: Member) -> str:
+def _name_system(member: Member) -> str:
     return member.system if member.team == member.system else f"{member.team}/{member.system}"
 
 
-def _of_scales(board: Board) -> Iterator[Message]:
-    """Warn of scores in percent next to fractions."""
-    if isinstance(board.metric.original, Mean) and (
-            warning := mixed_scales(list(map(_called, board.members)), board.scores.tolist())) is not None:
-        yield warning
-
-
-def _of_given_classes(board: Board) -> Iterator[Message]:
-    """Warn of classes that only a system has, if the metric averages over them for that system alone."""
+def _warn_of_extra_classes(board: Board) -> Iterator[Message]:
+    """Warn of classes that only one system predicts, if the metric averages over them for that system alone."""
     metric = board.metric.original
     if not (isinstance(metric, ConfusionMetric) and metric.counts_given_classes):
         return
@@ -210,26 +202,28 @@ def _of_given_classes(board: Board) -> Iterator[Message]:
     _, predicted, gold = np.moveaxis(sums.reshape(len(sums), -1, 3), -1, 0)
     for member, n in zip(board.members, ((predicted > 0) & (gold == 0)).sum(axis=1).tolist(), strict=True):
         if n:
-            yield Message("extra-classes", {"system": _called(member), "classes": n, "metric": metric.title})
+            yield Message("extra-classes", {"system": _name_system(member), "classes": n, "metric": metric.title})
 
 
-def _of_judged(board: Board, test: PairTest | None) -> Iterator[Message]:
-    """Say where people looked at few items; refuse what cannot do with different items of some systems than of others.
+def _check_judged(board: Board, test: PairTest) -> Iterator[Message]:
+    """Yield warnings about judged scores with few human labels.
 
-    A swap gives either system about half of what people said of both, as if they had looked at equally many items.
+    Raises:
+        InputError: The labelled items differ between systems, and the test does not allow it. A permutation would give
+            each system half of the labels of both, as if both had equally many.
     """
     if not isinstance(board.metric.original, JudgedMean):
         return
-    looked = board.matrix.statistics[:, :, LABELLED] > 0
-    if isinstance(test, PredictionPowered) and (looked != looked[:, :1]).any() and not is_random(
-            judged_items(board.matrix).of(0)):
-        raise InputError(f"{board.key.name}: people looked at other items of some systems than of others, and with "
-                         "what probability at both of a pair is not known: take bootstrap")
-    if isinstance(test, Permutation) and (looked != looked[:, :1]).any():
-        raise InputError(f"{board.key.name}: people looked at other items of some systems than of others, and swaps "
-                         "would find differences where there are none: take bootstrap or prediction-powered")
+    is_labelled = board.matrix.statistics[:, :, LABELLED] > 0
+    differs = bool((is_labelled != is_labelled[:, :1]).any())
+    if isinstance(test, PredictionPowered) and differs and not is_random(judged_items(board.matrix).of(0)):
+        raise InputError(f"{board.key.name}: people labelled other items of some systems than of others, and the "
+                         "probability that both items of a pair are labelled is unknown; take bootstrap")
+    if isinstance(test, Permutation) and differs:
+        raise InputError(f"{board.key.name}: people labelled other items of some systems than of others, so a "
+                         "permutation test would find false differences; take bootstrap or prediction-powered")
     few = FEW_FOR_T if test == PredictionPowered() else FEW_LABELLED
-    if (least := int(looked.sum(axis=0).min())) < few:
+    if (least := int(is_labelled.sum(axis=0).min())) < few:
         yield Message("few-judged-items", {"items": least, "least": few})
     pairs = SystemPairs.every(board.matrix.by_unit)
     yield from board_warnings((favoured(pairs), rare_errors(pairs)), len(board.members))

@@ -1,4 +1,4 @@
-"""Stores what a manifest declares: task, gold and submissions, each only as far as it is new or changed."""
+"""Store the task, gold and submissions of a manifest if they are new or changed."""
 
 from __future__ import annotations
 
@@ -10,16 +10,22 @@ from typing import Any
 
 from registry.errors import InputError, ManifestError, MismatchError, Refuse, RegistryError, at_keys, suggest, together
 from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.ingest.declared import Declared, check_runs, declared, natural
-from registry.evaluation.ingest.gold import check_names, gold_digest, read_gold
-from registry.evaluation.ingest.hiding import declared_hiding, describe_salt, draw_salt, refuse_candidate, told
+from registry.evaluation.ingest.declared import DeclaredSubmission, check_runs, expand_submissions, natural_key
+from registry.evaluation.ingest.gold import check_names, digest_gold, read_gold
+from registry.evaluation.ingest.hiding import (
+    describe_hiding,
+    describe_salt,
+    draw_salt,
+    find_new_hiding,
+    refuse_candidate,
+)
 from registry.evaluation.ingest.problems import read_submission
 from registry.evaluation.ingest.remarks import find_gold_warnings
-from registry.evaluation.ingest.similar_names import SimilarNames, similar_names
-from registry.evaluation.ingest.submissions import Change, apply_submission, rejoin
-from registry.evaluation.resolve import ResolvedTask, unit_of
-from registry.evaluation.submissions.life import check_limits, follow_deadlines, lateness
-from registry.evaluation.submissions.purge import purged_as
+from registry.evaluation.ingest.similar_names import SimilarNames, find_similar_names
+from registry.evaluation.ingest.submissions import Change, rejoin, store_submission
+from registry.evaluation.resolve import ResolvedTask, choose_unit
+from registry.evaluation.submissions.life import check_limits, describe_lateness, update_lateness
+from registry.evaluation.submissions.purge import find_tombstone
 from registry.identity import digest
 from registry.items import Item
 from registry.manifest import Manifest, TestSet, decode_manifest
@@ -32,20 +38,20 @@ from registry.store.rows import insert, insert_bulk, next_id
 
 
 @dataclass
-class Applied:
-    """What an apply did.
+class IngestSummary:
+    """Changes and messages of one ingest.
 
     Attributes:
-        task: The task's slug.
-        task_changed: Whether the task is new or declared otherwise than before.
-        gold: The test sets whose gold is new or changed, and which of both it is.
-        changes: What happened to every submission, by its name `test_set/team/system@version`.
-        drawn_seed: The seed that was drawn because nobody gave one.
-        warnings: What may be wrong.
-        remarks: What is remarkable about submissions.
-        similar: Names of teams and systems that look like a new one.
-        of_registry: What may be wrong with what was in the registry before.
-        notes: What is worth knowing.
+        task: The task's id.
+        task_changed: True if the declaration of the task is new or changed.
+        gold: Test sets whose gold is new or changed.
+        changes: What happened to each submission, by its name `test_set/team/system@version`.
+        drawn_seed: The seed that was drawn because the manifest has none.
+        warnings: Warnings about the task.
+        remarks: Remarks on submissions.
+        similar: New names of teams and systems that look like other names.
+        registry_warnings: Warnings about data that was already stored.
+        notes: Other messages.
     """
 
     task: str
@@ -56,250 +62,262 @@ class Applied:
     warnings: list[str] = field(default_factory=list)
     remarks: list[InputError] = field(default_factory=list)
     similar: list[SimilarNames] = field(default_factory=list)
-    of_registry: list[str] = field(default_factory=list)
+    registry_warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
-def apply(ingest: Ingest, content: bytes) -> Applied:
-    """Store everything that a manifest declares; the same manifest twice changes nothing.
+def apply(ingest: Ingest, content: bytes) -> IngestSummary:
+    """Store everything in a manifest; applying the same manifest again changes nothing.
 
     Args:
-        ingest: The command and its task. With a collector all problems are collected, and files of test sets whose
-            gold is refused are read too; without, the first problem is raised.
+        ingest: The command and its task. A collector receives all problems, also of files of test sets whose gold is
+            refused; without a collector the first problem is raised.
         content: The manifest's bytes.
 
     Raises:
         InputError: A file is wrong.
-        MismatchError: The gold has changed under the same version of the task.
+        MismatchError: The gold has changed, but not the version of the task.
     """
     task, refuse = ingest.task, ingest.refuse
-    applied, submissions = Applied(ingest.slug), list(declared(task, refuse))
+    summary, submissions = IngestSummary(ingest.slug), list(expand_submissions(task, refuse))
     check_runs(task, submissions, refuse)
     _check_units(task, refuse)
     ingest.journal.read(task.root.manifest_name, digest(content))
-    before = _apply_task(ingest, content, applied)
-    if before is not None:
-        _move_deadlines(ingest, decode_manifest(before.manifest), applied)
-    stale, known = _apply_all_gold(ingest, before, applied), ingest.ledger.names
+    previous = _store_task(ingest, content, summary)
+    if previous is not None:
+        _apply_deadlines(ingest, decode_manifest(previous.manifest), summary)
+    refused_test_sets, known = _store_all_gold(ingest, previous, summary), ingest.ledger.names
 
-    def take(one: Declared) -> None:
+    def store(submission: DeclaredSubmission) -> None:
         try:
-            if (tombstone := _tombstone(ingest, one)) is not None:
-                raise ManifestError(f"the team of {one.name} was purged and is {tombstone} since; take its files and "
-                                    "[[submit]] away, or bring new ones in by `registry submit` first",
+            if (tombstone := _find_tombstone(ingest, submission)) is not None:
+                raise ManifestError(f"the team of {submission.name} was purged and is now called {tombstone}; remove "
+                                    "its files and [[submit]], or submit new files by `registry submit` first",
                                     path=task.root.manifest)
-            if one.test_set.name not in stale:
-                _apply_one(ingest, one, applied)
+            if submission.test_set.name not in refused_test_sets:
+                _store_submission(ingest, submission, summary)
             elif ingest.collector is not None:
-                read_submission(one.loaded(ingest.parsed.load), None, ingest.collector)
+                read_submission(submission.load_files(ingest.parsed.load), None, ingest.collector)
         except InputError as error:
             refuse(error)
 
-    for _ in with_progress(map(take, submissions), len(submissions), "submissions to read", ingest.progress):
+    for _ in with_progress(map(store, submissions), len(submissions), "submissions to read", ingest.progress):
         pass
-    applied.similar = similar_names(ingest.slug, known, ingest.ledger.names)
+    summary.similar = find_similar_names(ingest.slug, known, ingest.ledger.names)
     ingest.write()
-    _follow_others(ingest, submissions, applied)
+    _rejoin_others(ingest, submissions, summary)
     ingest.write()
-    return applied
+    return summary
 
 
-def submit(ingest: Ingest, one: Declared) -> Applied:
-    """Bring one more submission into the registry.
+def submit(ingest: Ingest, submission: DeclaredSubmission) -> IngestSummary:
+    """Store one submission of `registry submit`.
 
     Raises:
-        InputError: The file is wrong, or the same system and version is there with other content.
+        InputError: A file is wrong, the same system and version is stored with other content, or a limit is reached.
     """
-    applied = Applied(ingest.slug)
-    check_runs(ingest.task, [one])
+    summary = IngestSummary(ingest.slug)
+    check_runs(ingest.task, [submission])
     tracks = catalog.tracks(ingest.connection, ingest.task_id)
-    track = one.declaration["track"]
+    track = submission.declaration["track"]
     if track is not None and track not in {ingest.task.manifest.submission.track, *tracks}:
-        applied.warnings.append(f"track {track!r} is new to {ingest.slug}; {suggest(track, tracks)}")
-    if (tombstone := _tombstone(ingest, one)) is not None:
-        applied.notes.append(f"a team of that name was purged from {ingest.slug} and is {tombstone} since; this is new")
+        summary.warnings.append(f"track {track!r} is new to {ingest.slug}; {suggest(track, tracks)}")
+    if (tombstone := _find_tombstone(ingest, submission)) is not None:
+        summary.notes.append(
+            f"a team of that name was purged from {ingest.slug} and is now called {tombstone}; this is a new team")
     known = ingest.ledger.names
-    _apply_one(ingest, _under_rules(ingest, one, applied), applied)
-    applied.similar = similar_names(ingest.slug, known, ingest.ledger.names)
+    _store_submission(ingest, _apply_rules(ingest, submission, summary), summary)
+    summary.similar = find_similar_names(ingest.slug, known, ingest.ledger.names)
     ingest.write()
-    return applied
+    return summary
 
 
-def bring(ingest: Ingest, given: Sequence[Declared]) -> Applied:
-    """Bring submissions into the registry that came by another platform, which held them against its own limits.
-
-    Those of teams that were purged are left out.
+def import_submissions(ingest: Ingest, submissions: Sequence[DeclaredSubmission]) -> IngestSummary:
+    """Store submissions to another platform, which has checked its own limits; skip purged teams.
 
     Raises:
-        InputError: Some are refused; carries all that is wrong.
+        InputError: Some submissions are refused; carries all errors.
     """
-    applied, wrong, known = Applied(ingest.slug), list[InputError](), ingest.ledger.names
-    check_runs(ingest.task, given)
-    for one in with_progress(given, len(given), "submissions to read", ingest.progress):
-        if (tombstone := _tombstone(ingest, one)) is not None:
-            applied.notes.append(f"a submission of a team that was purged, and is {tombstone} since, is left out")
+    summary, errors, known = IngestSummary(ingest.slug), list[InputError](), ingest.ledger.names
+    check_runs(ingest.task, submissions)
+    for submission in with_progress(submissions, len(submissions), "submissions to read", ingest.progress):
+        if (tombstone := _find_tombstone(ingest, submission)) is not None:
+            summary.notes.append(f"skipped a submission of a team that was purged and is now called {tombstone}")
             continue
         try:
-            _apply_one(ingest, one, applied)
+            _store_submission(ingest, submission, summary)
         except InputError as error:
-            wrong.append(error)
-    if wrong:
-        raise together(wrong)
-    applied.similar = similar_names(ingest.slug, known, ingest.ledger.names)
+            errors.append(error)
+    if errors:
+        raise together(errors)
+    summary.similar = find_similar_names(ingest.slug, known, ingest.ledger.names)
     ingest.write()
-    return applied
+    return summary
 
 
-def _tombstone(ingest: Ingest, one: Declared) -> str | None:
-    """The tombstone of the team of a submission; None where it was not purged, or has come again."""
-    if ingest.ledger.has_team(one.team):
+def _find_tombstone(ingest: Ingest, submission: DeclaredSubmission) -> str | None:
+    """Return the name of the tombstone of the submission's team, unless the team was not purged or has returned."""
+    if ingest.ledger.has_team(submission.team):
         return None
-    return purged_as(ingest.tombstones, one.team)
+    return find_tombstone(ingest.tombstones, submission.team)
 
 
-def _under_rules(ingest: Ingest, one: Declared, applied: Applied) -> Declared:
-    """Hold a submission against the task's limits and deadline, if it is new."""
-    manifest, test_set_id, at = ingest.task.manifest, ingest.test_sets[one.test_set.name].test_set_id, now()
-    if ingest.ledger.find(test_set_id, (one.team, one.system, one.version)) is not None:
-        return one
-    check_limits(ingest.connection, manifest, test_set_id, one.team, at)
-    if (late := lateness(manifest, one.test_set.name, at)) is None:
-        return one
+def _apply_rules(ingest: Ingest, submission: DeclaredSubmission, summary: IngestSummary) -> DeclaredSubmission:
+    """Check a new submission against the task's limits, and mark it as late after the deadline."""
+    manifest, moment = ingest.task.manifest, now()
+    test_set_id = ingest.test_sets[submission.test_set.name].test_set_id
+    if ingest.ledger.find(test_set_id, (submission.team, submission.system, submission.version)) is not None:
+        return submission
+    check_limits(ingest.connection, manifest, test_set_id, submission.team, moment)
+    if (lateness := describe_lateness(manifest, submission.test_set.name, moment)) is None:
+        return submission
     ranked = "" if manifest.board.rank_late else " and has no rank"
-    applied.warnings.append(f"{one.name} {late}; it counts as late{ranked}")
-    return replace(one, declaration={**one.declaration, "late": True})
+    summary.warnings.append(f"{submission.name} {lateness}; it counts as late{ranked}")
+    return replace(submission, declaration={**submission.declaration, "late": True})
 
 
-def _move_deadlines(ingest: Ingest, before: Manifest, applied: Applied) -> None:
-    """Hold what came by `registry submit` against a deadline that the manifest has moved."""
+def _apply_deadlines(ingest: Ingest, previous: Manifest, summary: IngestSummary) -> None:
+    """Update which submissions are late if the manifest has moved a deadline."""
     manifest = ingest.task.manifest
-    if [before.task.deadline, *(t.deadline for t in before.test_set)] == [
-            manifest.task.deadline, *(t.deadline for t in manifest.test_set)]:
+    if [previous.task.deadline, *(test_set.deadline for test_set in previous.test_set)] == [
+            manifest.task.deadline, *(test_set.deadline for test_set in manifest.test_set)]:
         return
-    for name, late in follow_deadlines(ingest.connection, ingest.journal, ingest.task_id, manifest):
-        applied.notes.append(f"{name} {'is late' if late else 'is in time'} by the new deadline")
+    for name, late in update_lateness(ingest.connection, ingest.journal, ingest.task_id, manifest):
+        summary.notes.append(f"{name} {'is late' if late else 'is in time'} by the new deadline")
 
 
-def _apply_all_gold(ingest: Ingest, before: TaskRow | None, applied: Applied) -> set[str]:
-    """Store the gold of every test set of a task that was `before`; return the test sets whose gold is refused."""
-    task, collector, stale = ingest.task, ingest.collector, set[str]()
+def _store_all_gold(ingest: Ingest, previous: TaskRow | None, summary: IngestSummary) -> set[str]:
+    """Store the gold of every test set; return the test sets whose gold is refused.
+
+    Args:
+        ingest: The command and its task.
+        previous: The task before this command; None if it is new.
+        summary: Receives changes and warnings.
+    """
+    task, collector, refused = ingest.task, ingest.collector, set[str]()
     test_sets = {row.name: row for row in catalog.test_sets(ingest.connection, ingest.task_id)}
     for test_set in task.manifest.test_set:
         stored = test_sets[test_set.name]
         try:
-            revision = _apply_gold(ingest, test_set, stored, before, redeclared=applied.task_changed)
+            revision = _store_gold(ingest, test_set, stored, previous, redeclared=summary.task_changed)
         except RegistryError as error:
             ingest.refuse(error)
-            stale.add(test_set.name)
+            refused.add(test_set.name)
             continue
         if revision is not None:
-            applied.gold[test_set.name] = Change.added if stored.gold_revision_id is None else Change.changed
+            summary.gold[test_set.name] = Change.added if stored.gold_revision_id is None else Change.changed
         if collector is not None and revision is None:
             revision = stored.gold_revision_id
         if revision is not None:
             items = ingest.items(revision)
-            applied.warnings += find_gold_warnings(items, task.readers[test_set.name], test_set.gold or "",
+            summary.warnings += find_gold_warnings(items, task.readers[test_set.name], test_set.gold or "",
                                                    task.metrics)
             if collector is not None:
                 collector.items[test_set.name] = items
-    if (applied.task_changed or applied.gold or collector is not None) and not stale:
+    if (summary.task_changed or summary.gold or collector is not None) and not refused:
         try:
-            applied.warnings += check_names(task, {
+            summary.warnings += check_names(task, {
                 name: partial(catalog.gold_names, ingest.connection, row.gold_revision_id)
                 for name, row in ingest.test_sets.items()})
         except ManifestError as error:
             ingest.refuse(error)
-    return stale
+    return refused
 
 
-def _apply_one(ingest: Ingest, one: Declared, applied: Applied) -> None:
-    one = one.loaded(ingest.parsed.load)  # everything below is about the same bytes
-    change, remarks = apply_submission(ingest, one)
-    applied.changes[f"{one.test_set.name}/{one.name}"] = change
-    applied.remarks += remarks
+def _store_submission(ingest: Ingest, submission: DeclaredSubmission, summary: IngestSummary) -> None:
+    submission = submission.load_files(ingest.parsed.load)  # a file may change during the command
+    change, remarks = store_submission(ingest, submission)
+    summary.changes[f"{submission.test_set.name}/{submission.name}"] = change
+    summary.remarks += remarks
     if ingest.collector is not None:
-        ingest.collector.warn(one.test_set.name, remarks)
+        ingest.collector.warn(submission.test_set.name, remarks)
 
 
 def _check_units(task: ResolvedTask, refuse: Refuse) -> None:
-    """Refuse a test of single items or responses if a test set declares clusters and no unit is written out."""
+    """Refuse a test of items or responses if a test set declares clusters and the manifest sets no unit."""
     for test_set in task.manifest.test_set:
         try:
-            unit_of(task.manifest.significance, test_set.name, test_set.cluster)
+            choose_unit(task.manifest.significance, test_set.name, test_set.cluster)
         except InputError as error:
             refuse(at_keys([("significance.test", error)], task.root.manifest))
 
 
-def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> TaskRow | None:
-    """Bring in what the manifest declares of the task; gives it as it was, if it was there."""
+def _store_task(ingest: Ingest, content: bytes, summary: IngestSummary) -> TaskRow | None:
+    """Store the manifest's declaration of the task; return the row before, or None if the task is new."""
     connection, task, manifest = ingest.connection, ingest.task, ingest.task.manifest
     row = catalog.find(connection, TaskRow, slug=manifest.task.id)
-    values: dict[str, Any] = {"title": manifest.task.title, "version": manifest.task.version, "manifest": task.stored,
-              "manifest_digest": task.stored_digest}
+    values: dict[str, Any] = {
+        "title": manifest.task.title, "version": manifest.task.version, "manifest": task.stored,
+        "manifest_digest": task.stored_digest}
     if manifest.significance.seed is not None:
         values["seed"] = manifest.significance.seed
-    values |= (hiding := declared_hiding(manifest, row))
+    hiding = find_new_hiding(manifest, row)
+    values |= hiding
     try:
         refuse_candidate(manifest, row, hiding)
     except InputError as error:
         ingest.refuse(error)
-    values |= (salt := draw_salt(row, hiding, gold=manifest.release.gold))
+    salt = draw_salt(row, hiding, gold=manifest.release.gold)
+    values |= salt
     if row is None:
         if "seed" not in values:
-            values["seed"] = applied.drawn_seed = secrets.randbelow(2**31)
+            values["seed"] = summary.drawn_seed = secrets.randbelow(2**31)
         insert(connection, models.task, slug=manifest.task.id, created_at=now(), **values)
-        applied.task_changed = True
-    elif any(getattr(row, k) != v for k, v in values.items()):
-        if natural(manifest.task.version) < natural(row.version):
-            applied.of_registry.append(f"task.version goes down, from {row.version!r} to {manifest.task.version!r}; is "
-                                       "this an older manifest?")
+        summary.task_changed = True
+    elif any(getattr(row, column) != value for column, value in values.items()):
+        if natural_key(manifest.task.version) < natural_key(row.version):
+            summary.registry_warnings.append(f"task.version goes down, from {row.version!r} to "
+                                             f"{manifest.task.version!r}; is this an older manifest?")
         catalog.set_values(connection, models.task, row.task_id, **values)
-        applied.task_changed = True
-    catalog.declare_test_sets(connection, ingest.task_id, [(t.name, t.cluster) for t in manifest.test_set])
+        summary.task_changed = True
+    catalog.declare_test_sets(connection, ingest.task_id, [
+        (test_set.name, test_set.cluster) for test_set in manifest.test_set])
     metrics = []
     for alias, metric in task.metrics.items():
         metric_id = catalog.find_or_insert(connection, models.metric, {"name": repr(metric)}, family=metric.family,
                                            better=metric.better)
         metrics.append((alias, metric_id, alias == manifest.primary.id))
-    applied.task_changed |= catalog.declare_metrics(connection, ingest.task_id, metrics)
-    if applied.task_changed:
+    summary.task_changed |= catalog.declare_metrics(connection, ingest.task_id, metrics)
+    if summary.task_changed:
         sources.keep(connection, digest(content), task.root.manifest_name, content)
-        ingest.event("task", ingest.slug, version=manifest.task.version, manifest=digest(content),
-                     normalized=task.stored_digest, seed=values.get("seed"), **told(hiding), **describe_salt(salt))
+        ingest.log_event("task", ingest.slug, version=manifest.task.version, manifest=digest(content),
+                         normalized=task.stored_digest, seed=values.get("seed"), **describe_hiding(hiding),
+                         **describe_salt(salt))
     return row
 
 
-def _follow_others(ingest: Ingest, submissions: Sequence[Declared], applied: Applied) -> None:
-    """Join with new gold what is in the registry but not among the submissions of the manifest, and tell of it."""
-    declared_names = {f"{one.test_set.name}/{one.name}" for one in submissions}
+def _rejoin_others(ingest: Ingest, submissions: Sequence[DeclaredSubmission], summary: IngestSummary) -> None:
+    """Join stored submissions that the manifest does not declare with new gold, and report that they take part."""
+    declared_names = {f"{submission.test_set.name}/{submission.name}" for submission in submissions}
     others = [row for row in ingest.ledger.submissions if row.full_name not in declared_names]
-    part = catalog.taking_part(ingest.connection, ingest.slug) if others else ()
-    others = [row for row in others if f"{ingest.slug}/{row.full_name}" in part]
+    taking_part = catalog.taking_part(ingest.connection, ingest.slug) if others else ()
+    others = [row for row in others if f"{ingest.slug}/{row.full_name}" in taking_part]
     for row in others:
-        if row.test_set not in applied.gold:
+        if row.test_set not in summary.gold:
             continue
         try:
             rejoin(ingest, ingest.test_sets[row.test_set], row)
-            applied.changes[row.full_name] = Change.rejoined
+            summary.changes[row.full_name] = Change.rejoined
         except InputError as error:
-            applied.of_registry.append(f"{row.full_name} does not fit the new gold and takes no part: {error}")
-    if standing := [row.full_name for row in others]:
-        more, take = (f" and {len(standing) - 1} more", "take") if len(standing) > 1 else ("", "takes")
-        applied.notes.append(f"{standing[0]}{more} came by `registry submit` or an earlier manifest and {take} part; "
-                             "`registry withdraw` takes one off the board")
+            summary.registry_warnings.append(
+                f"{row.full_name} does not fit the new gold and does not take part: {error}")
+    if others:
+        more, take = (f" and {len(others) - 1} more", "take") if len(others) > 1 else ("", "takes")
+        summary.notes.append(f"{others[0].full_name}{more} came by `registry submit` or an earlier manifest and {take} "
+                             "part; `registry withdraw` takes one off the board")
 
 
-def _apply_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, before: TaskRow | None, *,
+def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, previous: TaskRow | None, *,
                redeclared: bool) -> int | None:
     """Store the gold of a test set, and return its revision if it is new or changed.
 
     The same content in another order or file form is the same gold. Changed gold needs another `task.version` than
-    `before`. Files that were read before are read again only if the task is `redeclared`, because it may group items by
-    something else.
+    `previous`. Known files are read again only if the task is `redeclared`, because other attributes may then group the
+    items.
 
     Raises:
         InputError: See `read_gold`.
-        MismatchError: The gold has changed under the same version of the task.
+        MismatchError: The gold has changed, but not the version of the task.
     """
     connection, task, reader = ingest.connection, ingest.task, ingest.task.readers[test_set.name]
     documents = task.gold_documents(test_set, ingest.parsed.load)
@@ -311,29 +329,29 @@ def _apply_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, before: T
         return None
     read = partial(read_gold, task, test_set)
     items = read(documents) if ingest.collector is None else ingest.collector.read_gold(test_set.name, documents, read)
-    digest = gold_digest(reader, items)
+    digest = digest_gold(reader, items)
     known = catalog.find(connection, GoldRevisionRow, test_set_id=stored.test_set_id, digest=digest)
     changed = revision is not None and (known is None or known.gold_revision_id != revision)
-    if changed and before is not None and before.version == task.manifest.task.version:
+    if changed and previous is not None and previous.version == task.manifest.task.version:
         raise MismatchError(
             f"{documents['gold'].path}: the gold of test set {test_set.name!r} has changed, but task.version is "
-            f"still {task.manifest.task.version!r}; raise it, and every submission is scored anew")
+            f"still {task.manifest.task.version!r}; raise it, and every submission is scored again")
     if known is None:
         gold_revision_id = _insert_gold(ingest, stored, reader, items, digest)
-        ingest.parsed.keep_items(gold_revision_id, items)
+        ingest.parsed.add_items(gold_revision_id, items)
     else:
         gold_revision_id = int(known.gold_revision_id)
     for role, document in documents.items():
-        ingest.keep(document)
+        ingest.store_document(document)
         row = {"gold_revision_id": gold_revision_id, "role": role, "source_digest": document.digest,
                "reader": repr(reader)}
         if connection.execute(models.gold_source.select().filter_by(**row)).first() is None:
             connection.execute(models.gold_source.insert().values(row))
-            ingest.journal.run_id(connection)  # even if the gold is the same: the log then has digests of the tables
+            ingest.journal.run_id(connection)  # also if the gold is the same, so that the log has digests of the tables
     if revision == gold_revision_id:
         return None
     catalog.set_values(connection, models.test_set, stored.test_set_id, gold_revision_id=gold_revision_id)
-    ingest.event("gold", f"{ingest.slug}/{test_set.name}", digest=digest, items=len(items))
+    ingest.log_event("gold", f"{ingest.slug}/{test_set.name}", digest=digest, items=len(items))
     return gold_revision_id
 
 

@@ -12,11 +12,11 @@ from sqlalchemy import Connection, Row
 from registry.columns import Items, JoinedColumns
 from registry.errors import Refuse, raising
 from registry.evaluation.ingest.answer_ids import AnswerIds
-from registry.evaluation.ingest.declared import LastDocument
+from registry.evaluation.ingest.declared import LastFileCache
 from registry.evaluation.ingest.fit import join_again
 from registry.evaluation.ingest.problems import Collector
 from registry.evaluation.resolve import ResolvedTask
-from registry.evaluation.submissions.purge import tombstones
+from registry.evaluation.submissions.purge import load_tombstones
 from registry.items import Answer, Item, by_key
 from registry.missing import MissingPolicy
 from registry.parallel.execution import Progress
@@ -27,96 +27,97 @@ from registry.store.ledger import Ledger
 from registry.store.log import Journal, append
 from registry.values import parse
 
-MOST = 2**19  # answers that are kept
-IN_COLUMNS = 1 / 8  # of an answer's memory is what one in a column takes
+MAX_ANSWERS = 2**19  # in the cache
+COLUMN_SIZE = 1 / 8  # memory of an answer in a column, relative to an `Answer`
 
 
-class ParseCache(LastDocument):
-    """What has been parsed, by gold revision and by scoring."""
+class ParseCache(LastFileCache):
+    """Caches parsed gold and submissions."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__()
         self._connection = connection
         self._items: dict[int, Items] = {}
-        self._answers: dict[int, list[JoinedColumns]] = {}
-        self._kept = 0.0
+        self._joined: dict[int, list[JoinedColumns]] = {}
+        self._answers: dict[int, list[Sequence[Answer]]] = {}
+        self._n_answers = 0.0
         self._submitted: dict[int, Submitted] = {}
-        self._read: dict[int, list[Sequence[Answer]]] = {}
-        self._known: dict[int, AnswerIds] = {}
+        self._answer_ids: dict[int, AnswerIds] = {}
 
-    def keep_items(self, gold_revision_id: int, items: list[Item]) -> None:
-        """Keep the items of a gold revision, in its order."""
+    def add_items(self, gold_revision_id: int, items: list[Item]) -> None:
+        """Add the items of a gold revision, in its order."""
         self._items[gold_revision_id] = Items(items)
 
-    def stored(self, digest: str, name: str) -> Document:
-        """A kept file, unless it is the one that was read last."""
+    def load_document(self, digest: str, name: str) -> Document:
+        """Load a stored file, unless it is the one that was loaded last."""
         if self._last is None or self._last[1].digest != digest:
             self._last = None
             self._last = None, Document(name, sources.fetch(self._connection, digest))
         return replace(self._last[1], path=name)
 
-    def keep_answers(self, scoring_id: int, runs: list[JoinedColumns]) -> None:
-        """Keep the answers of a scoring, each run's joined with the items, as long as there is room."""
-        n = sum(len(run) * (IN_COLUMNS if run.is_numeric else 1) for run in runs)
-        if self._kept + n <= MOST:
-            self._answers[scoring_id] = runs
-            self._kept += n
+    def add_joined(self, scoring_id: int, runs: list[JoinedColumns]) -> None:
+        """Add the joined answers of each run of a scoring, unless the cache is full."""
+        n = sum(len(run) * (COLUMN_SIZE if run.is_numeric else 1) for run in runs)
+        if self._n_answers + n <= MAX_ANSWERS:
+            self._joined[scoring_id] = runs
+            self._n_answers += n
 
     def items(self, gold_revision_id: int) -> list[Item]:
-        """The items of a gold revision, in its order."""
+        """Return the items of a gold revision, in its order."""
         if gold_revision_id not in self._items:
             revision = catalog.get(self._connection, GoldRevisionRow, gold_revision_id=gold_revision_id)
-            _, found = kept_gold(self._connection, revision)
+            _, items = read_stored_gold(self._connection, revision)
             keys = catalog.item_keys(self._connection, gold_revision_id)
-            self._items[gold_revision_id] = Items(found[key] for key in keys)
+            self._items[gold_revision_id] = Items(items[key] for key in keys)
         return self._items[gold_revision_id]
 
     def answer_ids(self, gold_revision_id: int) -> AnswerIds:
-        """The answers that are stored of a gold revision; whoever finds new ones there stores them."""
-        if gold_revision_id not in self._known:
+        """Return the numbers of the stored answers to a gold revision; the caller stores new answers."""
+        if gold_revision_id not in self._answer_ids:
             known = statistics.load_answers(self._connection, gold_revision_id)
-            self._known[gold_revision_id] = AnswerIds(known, catalog.item_ids(self._connection, gold_revision_id)[0])
-        return self._known[gold_revision_id]
+            first_item, _ = catalog.item_ids(self._connection, gold_revision_id)
+            self._answer_ids[gold_revision_id] = AnswerIds(known, first_item)
+        return self._answer_ids[gold_revision_id]
 
-    def answers(self, scoring: ScoringRow) -> list[JoinedColumns]:
-        """The answers of a scoring, each run's joined with the items of its gold revision."""
-        if scoring.scoring_id in self._answers:
-            return self._answers[scoring.scoring_id]
-        reader, documents = self.submitted(scoring.submission_id)
+    def load_joined(self, scoring: ScoringRow) -> list[JoinedColumns]:
+        """Return the answers of each run of a scoring, joined with the items of its gold revision."""
+        if scoring.scoring_id in self._joined:
+            return self._joined[scoring.scoring_id]
+        reader, documents = self.load_submitted(scoring.submission_id)
         return join_again(self.items(scoring.gold_revision_id), reader, documents, MissingPolicy(scoring.missing))
 
-    def look_up(self, submission_ids: Sequence[int]) -> None:
-        """Find what was submitted, of many submissions at once, before it is asked for."""
+    def prefetch(self, submission_ids: Sequence[int]) -> None:
+        """Load the readers and file names of many submissions with one query."""
         self._submitted.update(catalog.submitted(self._connection, submission_ids))
 
     def reader(self, submission_id: int) -> Reader:
-        """The reader of a submission."""
+        """Return the reader of a submission."""
         if submission_id not in self._submitted:
-            self.look_up([submission_id])
+            self.prefetch([submission_id])
         return parse("reader", READERS, self._submitted[submission_id].reader)
 
-    def submitted(self, submission_id: int) -> tuple[Reader, tuple[Document, ...]]:
-        """The reader and the kept files of a submission, one for each run."""
+    def load_submitted(self, submission_id: int) -> tuple[Reader, tuple[Document, ...]]:
+        """Return the reader and the stored files of a submission, one file for each run."""
         reader = self.reader(submission_id)
         files = self._submitted[submission_id].files
-        return reader, tuple(self.stored(kept.source_digest, kept.name) for kept in files)
+        return reader, tuple(self.load_document(file.source_digest, file.name) for file in files)
 
-    def read(self, submission_id: int) -> tuple[Reader, tuple[Document, ...], list[Sequence[Answer]]]:
-        """The reader and the kept files of a submission, and what these answer; who asks next needs not read again."""
-        reader, documents = self.submitted(submission_id)
-        if (known := self._read.pop(submission_id, None)) is not None:
-            self._kept -= sum(map(len, known))
-            return reader, documents, known
+    def read_answers(self, submission_id: int) -> tuple[Reader, tuple[Document, ...], list[Sequence[Answer]]]:
+        """Return the reader, the stored files and their answers; every second call for a submission uses the cache."""
+        reader, documents = self.load_submitted(submission_id)
+        if (answers := self._answers.pop(submission_id, None)) is not None:
+            self._n_answers -= sum(map(len, answers))
+            return reader, documents, answers
         answers = [reader.read_answers(document) for document in documents]
         n = sum(map(len, answers))
-        if self._kept + n <= MOST:
-            self._read[submission_id] = answers
-            self._kept += n
+        if self._n_answers + n <= MAX_ANSWERS:
+            self._answers[submission_id] = answers
+            self._n_answers += n
         return reader, documents, answers
 
 
-def kept_gold(connection: Connection, revision: GoldRevisionRow) -> tuple[Reader, dict[str, Item]]:
-    """The reader of a revision of the gold, and what it reads in the kept files: the items by their keys."""
+def read_stored_gold(connection: Connection, revision: GoldRevisionRow) -> tuple[Reader, dict[str, Item]]:
+    """Return the reader of a gold revision, and the items of the stored files by their keys."""
     reader: Reader = parse("reader", READERS, revision.reader)
     digests = catalog.gold_sources(connection, revision.gold_revision_id, revision.reader)
     documents = {role: Document(role, sources.fetch(connection, digest)) for role, digest in digests.items()}
@@ -128,12 +129,12 @@ class Ingest:
     """The work of one command on one task.
 
     Attributes:
-        connection: In one transaction: all of it is applied, or nothing.
-        journal: Of the command.
-        task: The task, resolved.
-        progress: Told how far each stage of the work is.
+        connection: Connection in a transaction.
+        journal: Journal of the command.
+        task: The resolved task.
+        progress: Receives the progress of each stage of the work.
         refuse: Called with each error that concerns one file or submission.
-        collector: Collects everything that is wrong; None: the first problem is raised.
+        collector: Collects all problems; None: the first problem is raised.
     """
 
     connection: Connection
@@ -143,16 +144,16 @@ class Ingest:
     refuse: Refuse = raising
     collector: Collector | None = None
     _events: list[dict[str, Any]] = field(default_factory=list)
-    _kept: set[str] = field(default_factory=set)
+    _stored_documents: set[str] = field(default_factory=set)
 
     @property
     def slug(self) -> str:
-        """The task's id, as the manifest declares it."""
+        """The task's id in the manifest."""
         return self.task.manifest.task.id
 
     @cached_property
     def row(self) -> TaskRow:
-        """The task's row, to be asked for once it is as the manifest declares it."""
+        """The task's row; valid when the row is up to date with the manifest."""
         return catalog.get(self.connection, TaskRow, slug=self.slug)
 
     @property
@@ -162,47 +163,47 @@ class Ingest:
 
     @property
     def run_id(self) -> int:
-        """The number of the command's run in the database, for a row that is about to be written."""
+        """The command's number in the database; the first use stores the command."""
         return self.journal.run_id(self.connection)
 
     def items(self, gold_revision_id: int) -> list[Item]:
-        """The items of a gold revision, in its order."""
+        """Return the items of a gold revision, in its order."""
         return self.parsed.items(gold_revision_id)
 
     @cached_property
     def parsed(self) -> ParseCache:
-        """What has been parsed so far."""
+        """The cache of parsed files."""
         return ParseCache(self.connection)
 
     @cached_property
     def ledger(self) -> Ledger:
-        """The task's submissions, those that are in the database and those that wait to be written."""
+        """The task's submissions, including new ones before `write` stores them."""
         return Ledger(self.connection, self.task_id)
 
     @cached_property
     def tombstones(self) -> Sequence[Row[Any]]:
-        """What stays of the teams that were purged from the task."""
-        return tombstones(self.connection, self.task_id)
+        """Tombstones of the teams that were purged from the task."""
+        return load_tombstones(self.connection, self.task_id)
 
     @cached_property
     def test_sets(self) -> dict[str, TestSetRow]:
-        """The task's test sets by name, to be asked for once their gold is in the database."""
+        """The task's test sets by name; valid when their gold is stored."""
         return {row.name: row for row in catalog.test_sets(self.connection, self.task_id)}
 
-    def keep(self, document: Document) -> None:
-        """Keep the bytes of a file in the database, if they are not there."""
-        if document.digest not in self._kept:
+    def store_document(self, document: Document) -> None:
+        """Store the bytes of a file, if they are not stored yet."""
+        if document.digest not in self._stored_documents:
             sources.keep(self.connection, document.digest, document.name, document.content)
-            self._kept.add(document.digest)
+            self._stored_documents.add(document.digest)
 
-    def event(self, action: str, subject: str, **details: object) -> None:
-        """Log one change, once what waits is written."""
+    def log_event(self, action: str, subject: str, **details: object) -> None:
+        """Add an entry to the log; `write` stores it."""
         self._events.append(self.journal.entry(self.connection, action, subject, **details))
 
     def write(self) -> None:
-        """Write what waits: submissions and events."""
+        """Store new submissions and events."""
         self.ledger.write()
-        if self.row.anonymous_until is not None and (drawn := embargoes.draw_pseudonyms(self.connection, self.task_id)):
-            self.event("pseudonyms", self.slug, **drawn)
+        if self.row.anonymous_until is not None and (names := embargoes.draw_pseudonyms(self.connection, self.task_id)):
+            self.log_event("pseudonyms", self.slug, **names)
         append(self.connection, self._events)
         self._events.clear()

@@ -1,4 +1,4 @@
-"""What a manifest, or the command line, declares to be submitted: files, and the names that patterns capture."""
+"""Submissions that a manifest or the command line declares: their files, names and facts."""
 
 from __future__ import annotations
 
@@ -28,16 +28,20 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 
 @dataclass(frozen=True)
-class Declared:
+class DeclaredSubmission:
     """One submission as the manifest or the command line declares it.
 
-    Files are read when they are needed, because all that a manifest declares may not fit into memory.
+    Its files are loaded late, because the files of all submissions may not fit into memory.
 
     Attributes:
+        test_set, team, system, version: Identify the submission.
         files: One file for each run; mostly one.
-        declaration: The value of each fact that people may declare, by the names of `DECLARED`.
-        reason: Why it is declared so.
-        within: The folder relative to which records name the files.
+        reader: The reader of the files.
+        policies: How the submission may differ from the gold.
+        declaration: Values of the facts that people may declare, by the names of `DECLARED`.
+        reason: Why the facts are declared so.
+        is_in_manifest: True if the manifest declares it.
+        base_folder: Folder relative to which the registry names the files.
         factors: The level of each factor, such as the prompt, for each file; empty if runs have only numbers.
     """
 
@@ -50,182 +54,199 @@ class Declared:
     policies: Policies
     declaration: Mapping[str, Any] = field(default_factory=lambda: dict(DECLARED))
     reason: str | None = None
-    of_manifest: bool = True
-    within: Path | None = None
+    is_in_manifest: bool = True
+    base_folder: Path | None = None
     factors: tuple[dict[str, str], ...] = ()
 
     @property
     def name(self) -> str:
-        """`team/system@version`, the name within a test set."""
+        """The name within a test set, `team/system@version`."""
         return f"{self.team}/{self.system}@{self.version}"
 
-    def read(self, document: Document) -> Sequence[Answer]:
-        """Read one of its files; an answer that a metric of the task cannot count is reported."""
+    def read_answers(self, document: Document) -> Sequence[Answer]:
+        """Read one of the files; report answers that a metric of the task cannot count."""
         answers = self.reader.read_answers(document)
-        for answer in () if isinstance(answers, AnswerColumns) else answers:  # metrics can count all numbers and labels
+        # Metrics can count all numbers and labels, so columns need no check.
+        for answer in () if isinstance(answers, AnswerColumns) else answers:
             if why := next(filter(None, (metric.uncountable(answer.value) for metric in self.policies.metrics)), None):
                 document.report(InputError(why, path=document.path, line=answer.line, item=answer.key))
         return answers
 
-    def bounded(self, document: Document, items: Sequence[Item]) -> Document:
-        """Return one of its files, of which no more is read than answers to these items can be."""
+    def bound(self, document: Document, items: Sequence[Item]) -> Document:
+        """Limit how much is read of one of the files to the size that answers to these items can have."""
         return document.limit(self.reader.bounds(items))
 
     def fit(self, items: Sequence[Item], answers: Sequence[Answer], document: Document) -> FittedFile | None:
-        """Join one of its files with the items; see `fit_file`."""
+        """Join one of the files with the items; see `fit_file`."""
         return fit_file(items, answers, self.reader, self.policies, document, with_gold=self.test_set.gold is not None)
 
     @property
     def documents(self) -> tuple[Document, ...]:
-        """The files, read.
+        """The loaded files.
 
         Raises:
-            InputError: One cannot be read.
+            InputError: A file cannot be read.
         """
-        return tuple(file if isinstance(file, Document) else Document.load(file, self.within)
+        return tuple(file if isinstance(file, Document) else Document.load(file, self.base_folder)
                      for file in self.files)
 
-    def loaded(self, load: Load) -> Declared:
-        """The same, holding its files as they are now; `load` reads one."""
-        return replace(self, files=tuple(file if isinstance(file, Document) else load(file, self.within)
+    def load_files(self, load: Load) -> DeclaredSubmission:
+        """Return the submission with its files loaded by `load`."""
+        return replace(self, files=tuple(file if isinstance(file, Document) else load(file, self.base_folder)
                                          for file in self.files))
 
 
-def natural(text: str) -> list[tuple[int, int, str]]:
-    """The key that sorts names as people do, `v9` before `v10`."""
+def natural_key(text: str) -> list[tuple[int, int, str]]:
+    """Return a key that sorts names in natural order, `v9` before `v10`."""
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
 
 
-def declared(task: ResolvedTask, refuse: Refuse = raising) -> Iterator[Declared]:
-    """Expand every `[[submit]]` of the manifest into submissions.
+def expand_submissions(task: ResolvedTask, refuse: Refuse = raising) -> Iterator[DeclaredSubmission]:
+    """Expand every `[[submit]]` of the manifest into submissions, in the natural order of their versions.
 
-    A file that one names by itself is left out of the patterns of others. Files of one pattern that differ only in
-    `{run}`, `{prompt}`, `{annotator}` and `{seed}` are the runs of one submission. Versions and runs come in their
-    natural order, so that the latest version comes last, whatever the order of the tables.
+    A file that one table names without a pattern does not match the patterns of others. Files of one pattern that
+    differ only in `{run}`, `{prompt}`, `{annotator}` and `{seed}` are the runs of one submission. The latest version
+    comes last, in any order of the tables.
 
     Args:
         task: The task.
-        refuse: Called with each `ManifestError`: a pattern or a name does not work out, two files claim to be the same
-            submission, or two patterns take one file for two.
+        refuse: Called with each `ManifestError`: a pattern or name is wrong, two files are declared as the same
+            submission, or two patterns match the same file.
     """
-    taken: dict[tuple[str, Path, str], str] = {}
-    found: dict[tuple[str, str], tuple[Declared, tuple[str, str | None] | None]] = {}
-    for key, submit, path, captured in sorted(expanded(task, refuse), key=lambda entry: [
-            natural(entry[3].get(factor, "")) for factor in FACTORS]):
+    owners: dict[tuple[str, Path, str], str] = {}
+    submissions: dict[tuple[str, str], tuple[DeclaredSubmission, tuple[str, str | None] | None]] = {}
+    for key, submit, path, captures in sorted(match_files(task, refuse), key=lambda match: [
+            natural_key(match[3].get(factor, "")) for factor in FACTORS]):
         try:
-            one = declare(task, submit, [path], captured, key)
+            submission = build_submission(task, submit, [path], captures, key)
         except InputError as error:
             refuse(error)
             continue
-        if captured and (also := taken.setdefault((one.test_set.name, path, repr(one.reader)), one.name)) != one.name:
-            refuse(ManifestError(f"{path} is taken by two patterns, for {also} and for {one.name}; make one of them "
-                                 "narrower, or name the file by itself", path=task.root.manifest, key=key))
+        owner = owners.setdefault((submission.test_set.name, path, repr(submission.reader)),
+                                  submission.name) if captures else submission.name
+        if owner != submission.name:
+            refuse(ManifestError(f"{path} matches two patterns, for {owner} and for {submission.name}; make one of "
+                                 "them narrower, or name the file in its own [[submit]]",
+                                 path=task.root.manifest, key=key))
             continue
-        name, runs_of = (one.test_set.name, one.name), None
-        if _factors(submit, captured):
-            runs_of = key, one.declaration["track"]
-        other, also_runs_of = found.setdefault(name, (one, runs_of))
-        if other is one:
+        name = submission.test_set.name, submission.name
+        series = (key, submission.declaration["track"]) if _select_factors(submit, captures) else None
+        earlier, earlier_series = submissions.setdefault(name, (submission, series))
+        if earlier is submission:
             continue
-        if runs_of is None or runs_of != also_runs_of:
-            refuse(ManifestError(f"{one.name} is declared twice, by {_path(other.files[0])} and by {path}; give one "
-                                 "another system or version", path=task.root.manifest, key=key))
+        if series is None or series != earlier_series:
+            refuse(ManifestError(f"{submission.name} is declared twice, by {_get_path(earlier.files[0])} and by "
+                                 f"{path}; give one another system or version", path=task.root.manifest, key=key))
             continue
-        found[name] = replace(other, files=other.files + one.files, factors=other.factors + one.factors), runs_of
-    yield from sorted((one for one, _ in found.values()), key=lambda one: natural(one.version))
+        submissions[name] = replace(earlier, files=earlier.files + submission.files,
+                                    factors=earlier.factors + submission.factors), series
+    yield from sorted((submission for submission, _ in submissions.values()),
+                      key=lambda submission: natural_key(submission.version))
 
 
-def _factors(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:
-    """The captures that tell runs of one submission apart, and are no part of a name."""
+def _select_factors(submit: Submit, captures: Mapping[str, str]) -> dict[str, str]:
+    """Return the captures that distinguish runs of one submission and are not part of a name."""
     composed = {name for key in COMPOSED for name in submit.list_captures(key)}
-    return {factor: captured[factor] for factor in FACTORS if factor in captured and factor not in composed}
+    return {factor: captures[factor] for factor in FACTORS if factor in captures and factor not in composed}
 
 
-def check_runs(task: ResolvedTask, submissions: Sequence[Declared], refuse: Refuse = raising) -> None:
-    """Refuse numbers of runs that cannot be tested or scored.
+def check_runs(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], refuse: Refuse = raising) -> None:
+    """Refuse numbers of runs that the test or a metric does not allow.
 
     Args:
         task: The task.
-        submissions: In the order of their versions; of each system the last one takes part.
-        refuse: Called with each `ManifestError`: runs are random, and one that takes part has a single run; or a metric
-            is no average over runs, and one has several.
+        submissions: In the order of their versions; the last one of each system takes part.
+        refuse: Called with each `ManifestError`: runs are random and a submission has only one, or a metric is not an
+            average over runs and a submission has several.
     """
-    latest = {(one.test_set.name, one.team, one.system): one for one in submissions if not one.declaration["withdrawn"]}
-    alone = [one.name for one in latest.values() if len(one.files) < 2]
-    if alone and task.manifest.significance.runs == "random":
-        names = f"{alone[0]} has" if len(alone) == 1 else f"{alone[0]} and {len(alone) - 1} more have"
-        refuse(ManifestError(f"'random' needs two runs or more of every system, and {names} one only; add runs, or set "
-                             'runs = "fixed"', path=task.root.manifest, key="significance.runs"))
+    latest = {(submission.test_set.name, submission.team, submission.system): submission
+              for submission in submissions if not submission.declaration["withdrawn"]}
+    single = [submission.name for submission in latest.values() if len(submission.files) < 2]
+    if single and task.manifest.significance.runs == "random":
+        names = f"{single[0]} has" if len(single) == 1 else f"{single[0]} and {len(single) - 1} more have"
+        refuse(ManifestError(f"'random' needs at least two runs of every system, and {names} only one; add runs, or "
+                             'set runs = "fixed"', path=task.root.manifest, key="significance.runs"))
+    several = [submission for submission in latest.values() if len(submission.files) > 1]
     for n, metric in enumerate(task.metrics.values()):
-        several = [one for one in latest.values() if len(one.files) > 1 and isinstance(metric, CorrelationMetric)]
-        if several:
-            refuse(ManifestError(f"{metric!r} is no average over runs, and {several[0].name} has "
-                                 f"{len(several[0].files)}; name them as systems of their own",
+        if several and isinstance(metric, CorrelationMetric):
+            refuse(ManifestError(f"{metric!r} is not an average over runs, and {several[0].name} has "
+                                 f"{len(several[0].files)}; submit each run as a system",
                                  path=task.root.manifest, key=f"metric[{n}]"))
 
 
-def expanded(task: ResolvedTask,
-             refuse: Refuse = raising) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
-    """Give every file that a `[[submit]]` names: its key in the manifest, the table, the path and what is captured."""
+def match_files(task: ResolvedTask,
+                refuse: Refuse = raising) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
+    """Yield every file that a `[[submit]]` matches: the table's key in the manifest, the table, the path, captures."""
     tables = [(f"submit[{n}]", submit) for n, submit in enumerate(task.manifest.submit)]
     single = frozenset(identify_file(task.root.folder / submit.file) for _, submit in tables if not submit.is_pattern)
     for key, submit in tables:
         try:
-            for path, captured in task.root.match(submit, key, single):
-                yield key, submit, path, captured
+            for path, captures in task.root.match(submit, key, single):
+                yield key, submit, path, captures
         except ManifestError as error:
             refuse(error)
 
 
-def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured: dict[str, str],
-            key: str) -> Declared:
-    """Say what a submission's files are: what `submit` (at `key` of the manifest, if of it) declares, and captured."""
-    path, factors = _path(files[0]), _factors(submit, captured)
+def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], captures: dict[str, str],
+                     key: str) -> DeclaredSubmission:
+    """Build the submission that a table declares.
 
-    def wrong(message: str) -> ManifestError:
+    Args:
+        task: The task.
+        submit: The table, or the same settings from the command line.
+        files: One file for each run.
+        captures: Captures of the table's pattern from the first file's path.
+        key: The table's key in the manifest; empty for the command line.
+
+    Raises:
+        InputError: A name, an option or the reader is wrong.
+    """
+    path, factors = _get_path(files[0]), _select_factors(submit, captures)
+
+    def make_error(message: str) -> ManifestError:
         return ManifestError(message, path=task.root.manifest if key else path, key=key)
 
     try:
-        names = _names(submit, captured)
+        names = _compose_names(submit, captures)
     except ValueError as error:
-        raise wrong(f"{path}: {error}") from None
+        raise make_error(f"{path}: {error}") from None
     if "system" not in names:
-        raise wrong(f"{submit.file!r} says no system; add the key system, or {{system}} to the pattern")
-    known = [t.name for t in task.manifest.test_set]
+        raise make_error(f"{submit.file!r} names no system; add the key system, or {{system}} to the pattern")
+    known = [test_set.name for test_set in task.manifest.test_set]
     if "test_set" not in names and len(known) > 1:
-        raise wrong(f"add the key test_set: one of {', '.join(known)}")
+        raise make_error(f"add the key test_set: one of {', '.join(known)}")
     if (test_set_name := names.get("test_set", known[0])) not in known:
-        remedy = f" of {path}: add a [[test_set]] of that name, or leave the file out with exclude" if captured else ""
-        raise wrong(f"unknown test set {test_set_name!r}{remedy}; {suggest(test_set_name, known)}")
+        remedy = f" of {path}: add a [[test_set]] of that name, or exclude the file" if captures else ""
+        raise make_error(f"unknown test set {test_set_name!r}{remedy}; {suggest(test_set_name, known)}")
     test_set = task.manifest.get_test_set(test_set_name)
     reading = task.manifest.get_file_settings(test_set, submit)
     try:
         reader = task.submission_reader(test_set, submit)
     except InputError as error:
-        raise together([wrong(str(one)) for one in (error, *error.others)]) if key else error from None
-    return Declared(
+        raise together([make_error(str(part)) for part in (error, *error.others)]) if key else error from None
+    return DeclaredSubmission(
         test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"),
         tuple(files), reader, Policies(reading.missing, reading.tokens, tuple(task.metrics.values())),
         {name: getattr(submit, name) for name in DECLARED} | {
             "track": names.get("track", reading.track), "attributes": submit.all_attributes},
-        submit.reason, of_manifest=bool(key),
-        within=task.root.folder, factors=(factors,) if factors.keys() - {"run"} else ())
+        submit.reason, is_in_manifest=bool(key),
+        base_folder=task.root.folder, factors=(factors,) if factors.keys() - {"run"} else ())
 
 
-def _names(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:
-    """What a `[[submit]]` gives by its keys, composed of what was captured where they have braces, or just captures."""
-    names = {name: captured[name] for name in COMPOSED if name in captured}
+def _compose_names(submit: Submit, captures: Mapping[str, str]) -> dict[str, str]:
+    """Return the names of a submission: from the table's keys, whose braces captures replace, or from captures."""
+    names = {name: captures[name] for name in COMPOSED if name in captures}
     used = {part for key in COMPOSED for part in submit.list_captures(key)}
     for key in COMPOSED:
         if (value := getattr(submit, key)) is None:
             continue
-        if unknown := [part for part in submit.list_captures(key) if part not in captured]:
+        if unknown := [part for part in submit.list_captures(key) if part not in captures]:
             raise ValueError(f"{key} is {value!r}, but {submit.file!r} does not capture {{{unknown[0]}}}; "
-                             + suggest(unknown[0], captured))
-        if key in captured and key not in used:
+                             + suggest(unknown[0], captures))
+        if key in captures and key not in used:
             raise ValueError(f"{key} is given by a key and by the braces of {submit.file!r}; keep one, or use "
                              f"{{{key}}} in a key")
-        names[key] = BRACES.sub(lambda match: captured[match[1]], value) if submit.list_captures(key) else value
+        names[key] = BRACES.sub(lambda match: captures[match[1]], value) if submit.list_captures(key) else value
     for key, value in names.items():
         try:
             _NAME.validate_python(value)
@@ -234,19 +255,19 @@ def _names(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:
     return names
 
 
-def _path(file: File) -> str:
+def _get_path(file: File) -> str:
     return file.path if isinstance(file, Document) else str(file)
 
 
-class LastDocument:
-    """Loads files and keeps the last one: a file may hold many systems, and is then read once."""
+class LastFileCache:
+    """Loads files and keeps the last one, because one file may hold many systems."""
 
     def __init__(self) -> None:
         self._last: tuple[Any, Document] | None = None
 
-    def load(self, path: Path, within: Path | None = None) -> Document:
-        """Read a file, unless it is the one that was read last."""
-        if self._last is None or self._last[0] != (path, within):
-            self._last = None  # before there are two
-            self._last = (path, within), Document.load(path, within)
+    def load(self, path: Path, base_folder: Path | None = None) -> Document:
+        """Load a file, unless it is the one that was loaded last."""
+        if self._last is None or self._last[0] != (path, base_folder):
+            self._last = None  # so that two files are never in memory
+            self._last = (path, base_folder), Document.load(path, base_folder)
         return self._last[1]

@@ -1,6 +1,6 @@
-"""One file of a submission joined with the gold's items: by key, never by position.
+"""Join a file of a submission with the gold's items: by key, never by position.
 
-All commands take this path. Every problem goes to `Document.report`, which raises it or collects it.
+All commands use these functions. `Document.report` raises or collects every problem.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class FittedFile:
     Attributes:
         answers: The answers, as the file has them.
         joined: The answers to the items.
-        remarks: What is surprising about the file.
+        remarks: Remarks on the file.
     """
 
     answers: Sequence[Answer]
@@ -57,15 +57,15 @@ class FittedFile:
 
 def fit_file(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, policies: Policies, document: Document,
              *, with_gold: bool = True) -> FittedFile | None:
-    """Join a file's answers with the items, and find what is surprising about it.
+    """Join a file's answers with the items, and find remarks on the file.
 
     Args:
         items: The items of the gold, in its order.
-        answers: The file's, in any order.
-        reader: Of the submission.
-        policies: Of the submission.
-        document: The file; problems are reported to it.
-        with_gold: False if the items are those of a task pack, without their gold.
+        answers: Answers of the file, in any order.
+        reader: Reader of the submission.
+        policies: Policies of the submission.
+        document: The file; receives problems.
+        with_gold: False if the items come from a task pack, without gold.
 
     Returns:
         The joined file; None if the document has collected a problem.
@@ -83,11 +83,11 @@ def fit_file(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, p
 
 def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, policies: Policies,
          document: Document) -> JoinedColumns:
-    """Join a file's answers with the items; the arguments are those of `fit_file`.
+    """Join a file's answers with the items; see `fit_file` for the arguments.
 
     Raises:
-        InputError: An answer belongs to no item, two belong to the same one, an item has no answer although it needs
-            one, or an answer is about another text; and the document collects no problems.
+        InputError: An answer belongs to no item, two answers belong to one item, an item lacks an answer that its
+            policy requires, or an answer is about another text; and the document collects no problems.
     """
     columns = as_columns(reader.assign(items, answers, document.path))
     joined = JoinedColumns.of_items(columns, items)
@@ -107,10 +107,9 @@ def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, polic
 
 def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: JoinedColumns, reader: Reader,
                        policies: Policies, path: str) -> Iterator[InputError]:
-    """Yield every reason why answers do not go with the items, except missing ones.
+    """Yield errors of answers that do not fit the items; missing answers are not among them.
 
-    The error of the first unknown item says how many there are. Of several answers to an item the first is compared
-    with it.
+    The error of the first unknown item has their number. If an item has several answers, only the first is compared.
     """
     first: dict[str, Answer] = {}
     for answer in answers:
@@ -121,7 +120,7 @@ def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: Jo
     known = {item.key for item in items}
     unknown = [] if reader.ignores_others else [answer for answer in answers if answer.key not in known]
     if unknown and unknown[0] == answers[0] and find_header(answers, reader) is not None:
-        remedy = f"set {header_options(unknown[0], reader)}, or take the line out"
+        remedy = f"set {header_options(unknown[0], reader)}, or remove the line"
         yield InputError(f"not in the gold, but like a header; {remedy}", path=path, line=unknown[0].line,
                          item=unknown[0].key, category="header")
         del unknown[0]
@@ -130,14 +129,14 @@ def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: Jo
         more = "" if n or len(unknown) == 1 else f" (nor {nor} {len(unknown) - 1} more of the file's {len(answers)})"
         yield InputError(f"not in the gold{more}; is this file for another test set?", path=path, line=answer.line,
                          item=answer.key, category="unknown")
-    for item, given in zip(items, joined, strict=True):
-        if given is None:
+    for item, answer in zip(items, joined, strict=True):
+        if answer is None:
             continue
-        if why := reader.incomparable(item.gold, given.value):
-            yield InputError(why, path=path, line=given.line, item=item.key, category="text")
-        elif policies.tokens == "reject" and (mismatch := reader.mismatch(item.gold, given.value)):
-            yield InputError(f"{mismatch[1]}; mend the file, or let the manifest say tokens = \"warn\"", path=path,
-                             line=given.line + mismatch[0], item=item.key, category="text")
+        if why := reader.incomparable(item.gold, answer.value):
+            yield InputError(why, path=path, line=answer.line, item=item.key, category="text")
+        elif policies.tokens == "reject" and (mismatch := reader.mismatch(item.gold, answer.value)):
+            yield InputError(f'{mismatch[1]}; correct the file, or set tokens = "warn" in the manifest', path=path,
+                             line=answer.line + mismatch[0], item=item.key, category="text")
 
 
 def count_differing(items: Sequence[Item], joined: JoinedColumns, reader: Reader, policies: Policies) -> int:
@@ -157,26 +156,26 @@ def join_again(items: Sequence[Item], reader: Reader, documents: Sequence[Docume
 
 Bytes = NDArray[np.uint8]
 
-_WIDEST = 2**27  # bytes of all lines, each as long as the longest
-_MOST_CODES = 2**12
+_MAX_BYTES = 2**27  # bytes of all lines, each as long as the longest
+_MAX_CODES = 2**12
 
 
-def content_digest(reader: Reader, items: Sequence[Item], runs: Sequence[Sequence[Answer]]) -> str:
-    """The digest of what a submission says, whatever the order of its lines; of several runs that of their digests."""
-    return digest_of_runs([run_digest(reader, items, answers) for answers in runs])
+def digest_submission(reader: Reader, items: Sequence[Item], runs: Sequence[Sequence[Answer]]) -> str:
+    """Return the digest of a submission's answers, independent of the order of its lines."""
+    return join_digests([digest_run(reader, items, answers) for answers in runs])
 
 
-def run_digest(reader: Reader, items: Sequence[Item], answers: Sequence[Answer]) -> str:
-    """The digest of what one file says of the gold's items; see `content_digest`."""
+def digest_run(reader: Reader, items: Sequence[Item], answers: Sequence[Answer]) -> str:
+    """Return the digest of one file's answers to the gold's items, independent of the order of its lines."""
     if isinstance(reader, NamedReader):
         answers = reader.fold_names(items, answers)
-    if isinstance(answers, AnswerColumns) and (found := _digest_of_columns(reader, answers)) is not None:
-        return found
+    if isinstance(answers, AnswerColumns) and (fast := _digest_columns(reader, answers)) is not None:
+        return fast
     return digest_lines(sorted(canonical_json([answer.key, reader.content(answer.value)]) for answer in answers))
 
 
-def digest_of_runs(digests: list[str]) -> str:
-    """The digest of a submission, of whose runs these are the digests."""
+def join_digests(digests: list[str]) -> str:
+    """Return the digest of a submission from the digests of its runs."""
     return digests[0] if len(digests) == 1 else digest_lines(digests)
 
 
@@ -188,14 +187,14 @@ class _Heads:
     lines: Bytes
     sizes: Places
 
-    def of(self, kept: Flags) -> _Heads:
+    def select(self, is_selected: Flags) -> _Heads:
         """Return the heads of some lines."""
-        return _Heads(self.order[kept], self.lines[kept], self.sizes[kept])
+        return _Heads(self.order[is_selected], self.lines[is_selected], self.sizes[is_selected])
 
 
 @dataclass(frozen=True, eq=False)
 class _Ends:
-    """The parts of the lines that depend on values: the distinct texts, and the place of each line's text."""
+    """The parts of the lines that depend on values: the distinct texts, and the index of each line's text."""
 
     texts: Bytes
     sizes: Places
@@ -207,84 +206,82 @@ class _Ends:
         return self.texts.take(self.codes, axis=0)
 
 
-def _digest_of_columns(reader: Reader, answers: AnswerColumns) -> str | None:
-    """Return the same digest without a Python object for each answer: all lines at once, as bytes padded with 0.
+def _digest_columns(reader: Reader, answers: AnswerColumns) -> str | None:
+    """Return the digest of a run without a Python object for each answer: lines are arrays of bytes, padded with 0.
 
-    Gives nothing where a key stands twice, or the lines are too wide together.
+    Returns None if a key occurs twice, or if the arrays would be too large.
     """
-    if (heads := _heads(answers.rows)) is None:
+    if (heads := _make_heads(answers.rows)) is None:
         return None
     if len(answers.given) < len(heads.order):
-        there = np.zeros(len(heads.order), dtype=bool)
-        there[answers.given] = True
-        heads = heads.of(there[heads.order])
+        is_given = np.zeros(len(heads.order), dtype=bool)
+        is_given[answers.given] = True
+        heads = heads.select(is_given[heads.order])
     ends, width = [], heads.lines.shape[1]
-    for texts, codes in _ends(reader, answers, answers.values[heads.order]):
-        ends.append(_Ends(*_padded([text.encode() for text in texts]), codes))
+    for texts, codes in _make_ends(reader, answers, answers.values[heads.order]):
+        ends.append(_Ends(*_pad([text.encode() for text in texts]), codes))
         width += ends[-1].texts.shape[1]
-        if width * len(codes) > _WIDEST:
+        if width * len(codes) > _MAX_BYTES:
             return None
-    if len({1, *(len(set(of.sizes.tolist())) for of in ends)}) == 1:  # most often: 0.0 and 1.0, say
-        lines, places = _frame(heads, sum(int(of.sizes[0]) for of in ends))
+    if all(len(set(end.sizes.tolist())) == 1 for end in ends):  # most often, as with 0.0 and 1.0
+        lines, places = _make_frame(heads, sum(int(end.sizes[0]) for end in ends))
         whole = lines.copy()
-        whole[places] = np.concatenate([of.lines for of in ends], axis=1)
+        whole[places] = np.concatenate([end.lines for end in ends], axis=1)
         return digest(whole.tobytes())
-    sizes = sum((of.sizes[of.codes] for of in ends), heads.sizes)
-    whole = np.concatenate([_counts(int(sizes.max(initial=0)))[sizes], heads.lines, *(of.lines for of in ends)], axis=1)
+    sizes = sum((end.sizes[end.codes] for end in ends), heads.sizes)
+    prefixes = _make_prefixes(int(sizes.max(initial=0)))[sizes]
+    whole = np.concatenate([prefixes, heads.lines, *(end.lines for end in ends)], axis=1)
     return digest(whole[whole != 0].tobytes())
 
 
-def _ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterator[tuple[list[str], Places]]:
-    """Yield the parts of the lines that depend on values: the distinct texts, and the place of each line's text.
-
-    Statistics are written as `readers.tables.numbers_of` lists them.
-    """
+def _make_ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterator[tuple[list[str], Places]]:
+    """Yield the texts and codes of `_Ends`; statistics have the form of `readers.tables.numbers_of`."""
     if not isinstance(answers, StatisticColumns):
-        known, codes = _coded(values)
-        yield [f"{canonical_json(reader.content(answers.meant(value)))}]" for value in known.tolist()], codes
+        distinct, codes = _find_distinct(values)
+        yield [f"{canonical_json(reader.content(answers.meant(value)))}]" for value in distinct.tolist()], codes
         return
     for n, name in enumerate(sorted(answers.names), 1):
-        known, codes = np.unique(values[:, answers.names.index(name)], return_inverse=True)
-        before, after = "[" if n == 1 else ",", "]]" if n == len(answers.names) else ""
-        yield [f"{before}{canonical_json([name, value])}{after}" for value in known.tolist()], codes
+        distinct, codes = np.unique(values[:, answers.names.index(name)], return_inverse=True)
+        prefix, suffix = "[" if n == 1 else ",", "]]" if n == len(answers.names) else ""
+        yield [f"{prefix}{canonical_json([name, value])}{suffix}" for value in distinct.tolist()], codes
 
 
-def _coded(values: Floats) -> tuple[Floats, Places]:
-    """Return the distinct values, and the place of each value among them; small counts need no sorting."""
+def _find_distinct(values: Floats) -> tuple[Floats, Places]:
+    """Return the distinct values, and the index of each value among them; small counts need no sorting."""
     largest = values.max(initial=0)
-    if largest >= _MOST_CODES or np.signbit(values).any() or (values != (codes := values.astype(np.int64))).any():
+    if largest >= _MAX_CODES or np.signbit(values).any() or (values != (codes := values.astype(np.int64))).any():
         return np.unique(values, return_inverse=True)
-    there = np.bincount(codes) > 0
-    return np.flatnonzero(there).astype(np.float64), (np.cumsum(there) - 1)[codes]
+    occurs = np.bincount(codes) > 0
+    return np.flatnonzero(occurs).astype(np.float64), (np.cumsum(occurs) - 1)[codes]
 
 
 @lru_cache(maxsize=1)
-def _frame(heads: _Heads, of_end: int) -> tuple[Bytes, Places]:
-    """Return all lines with these heads and byte counts, and the places of their ends, [lines, bytes of an end]."""
-    sizes, ends = heads.sizes + of_end, np.ones((len(heads.order), of_end), dtype=np.uint8)
-    whole = np.concatenate([_counts(int(sizes.max(initial=0)))[sizes], heads.lines, ends], axis=1)
-    there = whole != 0
-    return whole[there], np.cumsum(there.sum(axis=1))[:, None] + np.arange(-of_end, 0)
+def _make_frame(heads: _Heads, end_size: int) -> tuple[Bytes, Places]:
+    """Return all lines with gaps for their ends, and the positions of these, [lines, bytes of an end]."""
+    sizes, ends = heads.sizes + end_size, np.ones((len(heads.order), end_size), dtype=np.uint8)
+    whole = np.concatenate([_make_prefixes(int(sizes.max(initial=0)))[sizes], heads.lines, ends], axis=1)
+    is_byte = whole != 0
+    return whole[is_byte], np.cumsum(is_byte.sum(axis=1))[:, None] + np.arange(-end_size, 0)
 
 
 @lru_cache(maxsize=1)
-def _heads(rows: Rows) -> _Heads | None:
+def _make_heads(rows: Rows) -> _Heads | None:
     keys = rows.keys
     heads = [f"[{canonical_text(key)}," for key in keys]
     encoded = [head.encode() for head in heads]
-    if not keys or len(set(keys)) < len(keys) or max(map(len, encoded)) * len(heads) > _WIDEST:
+    if not keys or len(set(keys)) < len(keys) or max(map(len, encoded)) * len(heads) > _MAX_BYTES:
         return None
     order = sorted(range(len(heads)), key=heads.__getitem__)
-    return _Heads(np.array(order, dtype=np.int64), *_padded([encoded[n] for n in order]))
+    return _Heads(np.array(order, dtype=np.int64), *_pad([encoded[n] for n in order]))
 
 
 @lru_cache(maxsize=1)
-def _counts(most: int) -> Bytes:
-    """Return the prefixes that `digest_lines` writes before lines of 0 to `most` bytes."""
-    return _padded([b"%d:" % size for size in range(most + 1)])[0]
+def _make_prefixes(max_size: int) -> Bytes:
+    # These are the prefixes of `digest_lines`.
+    return _pad([b"%d:" % size for size in range(max_size + 1)])[0]
 
 
-def _padded(parts: list[bytes]) -> tuple[Bytes, Places]:
+def _pad(parts: list[bytes]) -> tuple[Bytes, Places]:
     """Return texts as bytes padded with NUL, [texts, bytes of the longest], and the size of each."""
     sizes = np.array(list(map(len, parts)), dtype=np.int64)
     array = np.array(parts or [b" "], dtype=np.bytes_)

@@ -1,4 +1,4 @@
-"""A test set's items: read from its gold files, held against what the manifest groups and names, and digested."""
+"""The items of a test set: read from its gold files and checked against the manifest."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from registry.items import Item, by_key
 from registry.manifest import Manifest, TestSet
 from registry.readers import Document, Reader
 
-Name = Literal["type", "key"]  # of an answer
+NamePart = Literal["type", "key"]  # of the name of an answer
 
 
 def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Document]) -> list[Item]:
-    """Read a test set's items and check that they carry what the manifest groups them by.
+    """Read a test set's items, and check that they have the attributes that the manifest uses.
 
     Raises:
-        InputError: A file is not of its format, an item stands twice, an attribute is not there, or strata cut through
-            the clusters that are tested; where the documents collect problems, those are collected.
+        InputError: A file is not of its format, an item occurs twice, an attribute is missing, or strata split the
+            clusters that are tested. Documents that collect problems receive these errors instead.
     """
     gold, significance, reader = documents["gold"], task.manifest.significance, task.readers[test_set.name]
     items = list(by_key(reader.read_gold(documents), gold.path, reader.repeated, gold.report).values())
@@ -33,24 +33,25 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
             metric.check_gold(items)
         except InputError as error:
             report(next(item for item in items if item.key == error.item), error.message)
-    is_grouped = True
-    for key, wanted in _groups(task.manifest, test_set):
-        lacking = [item for item in items if not item.attributes.get(wanted)]
+    has_groups = True
+    for key, attribute in _list_grouping_attributes(task.manifest, test_set):
+        lacking = [item for item in items if not item.attributes.get(attribute)]
         for item in lacking[:1] if len(lacking) == len(items) else lacking:
             known = ", ".join(sorted(name for name, value in item.attributes.items() if value)) or "none"
-            report(item, f"has no attribute {wanted!r}, which the manifest's {key} names; its attributes: {known}")
-            is_grouped = False
+            report(item, f"has no attribute {attribute!r}, which the manifest's {key} names; its attributes: {known}")
+            has_groups = False
     cluster, strata = test_set.cluster, significance.strata
-    if is_grouped and significance.unit != "item" and cluster is not None and strata is not None:
-        at = split_cluster([item.attributes[cluster] for item in items], [item.attributes[strata] for item in items])
-        if at is not None:
-            report(items[at], f"its {cluster} has items of several {strata!r}, but significance.strata must keep "
-                              'clusters whole; take another attribute, or unit = "item"')
+    if has_groups and significance.unit != "item" and cluster is not None and strata is not None:
+        split = find_split_cluster(
+            [item.attributes[cluster] for item in items], [item.attributes[strata] for item in items])
+        if split is not None:
+            report(items[split], f"its {cluster} has items of several {strata!r}, but significance.strata must keep "
+                                 'clusters whole; take another attribute, or unit = "item"')
     return items
 
 
-def _groups(manifest: Manifest, test_set: TestSet) -> Iterator[tuple[str, str]]:
-    """The attributes that the manifest groups a test set's items by, each with its key."""
+def _list_grouping_attributes(manifest: Manifest, test_set: TestSet) -> Iterator[tuple[str, str]]:
+    """Yield the keys of the manifest that group items, and their attributes."""
     table = f"test_set[{manifest.test_set.index(test_set)}]"
     if test_set.cluster is not None:
         yield f"{table}.cluster", test_set.cluster
@@ -59,38 +60,39 @@ def _groups(manifest: Manifest, test_set: TestSet) -> Iterator[tuple[str, str]]:
         yield "significance.strata", manifest.significance.strata
 
 
-def split_cluster(clusters: Iterable[Hashable], strata: Iterable[Hashable]) -> int | None:
-    """The position of the first item that lies in another stratum than an earlier one of its cluster, or None."""
-    stratum_of: dict[Hashable, Hashable] = {}
+def find_split_cluster(clusters: Iterable[Hashable], strata: Iterable[Hashable]) -> int | None:
+    """Return the index of the first item in another stratum than an earlier item of its cluster, or None."""
+    first_strata: dict[Hashable, Hashable] = {}
     return next((n for n, (cluster, stratum) in enumerate(zip(clusters, strata, strict=True))
-                 if stratum_of.setdefault(cluster, stratum) != stratum), None)
+                 if first_strata.setdefault(cluster, stratum) != stratum), None)
 
 
-def check_names(task: ResolvedTask, known: Mapping[str, Callable[[Name], Set[str]]]) -> list[str]:
-    """Check that there are the types of answers and the labels that metrics name; warns of test sets without them.
+def check_names(task: ResolvedTask, known: Mapping[str, Callable[[NamePart], Set[str]]]) -> list[str]:
+    """Check that the types and labels that metrics name exist; return warnings about test sets without them.
 
     Args:
         task: The task.
-        known: For every test set, what gives the types or the keys (labels) of all answers in its gold.
+        known: For every test set, a function that returns the types or the keys (labels) of all answers in its gold.
 
     Raises:
-        ManifestError: The gold of no test set has answers of the type, or with the label.
+        ManifestError: No test set has an answer of the type, or with the label.
     """
     warnings = []
     for n, (alias, metric) in enumerate(task.metrics.items()):
-        named: list[tuple[Name, str, str]] = [("type", type_, f"{metric.takes} of type") for type_ in metric.types()]
+        named: list[tuple[NamePart, str, str]] = [
+            ("type", type_, f"{metric.takes} of type") for type_ in metric.types()]
         named += [("key", label, "label") for label in metric.list_option_labels()]
-        for name, wanted, what in named:
-            there = {test_set: values(name) for test_set, values in known.items()}
-            if wanted not in (everywhere := set[str]().union(*there.values())):
-                raise ManifestError(f"the gold has no {what} {wanted!r}; {suggest(wanted, everywhere)}",
+        for part, name, kind in named:
+            by_test_set = {test_set: list_names(part) for test_set, list_names in known.items()}
+            if name not in (everywhere := set[str]().union(*by_test_set.values())):
+                raise ManifestError(f"the gold has no {kind} {name!r}; {suggest(name, everywhere)}",
                                     path=task.root.manifest, key=f"metric[{n}]")
-            warnings += [f"{alias}: the gold of test set {test_set!r} has no {what} {wanted!r}; "
-                         f"{suggest(wanted, values)}" for test_set, values in there.items() if wanted not in values]
+            warnings += [f"{alias}: the gold of test set {test_set!r} has no {kind} {name!r}; {suggest(name, names)}"
+                         for test_set, names in by_test_set.items() if name not in names]
     return warnings
 
 
-def gold_digest(reader: Reader, items: Sequence[Item]) -> str:
-    """The digest of what the gold says, whatever the order of its items and the form of its files."""
-    return digest_lines(canonical_json([i.key, reader.content(i.gold), dict(i.attributes)])
-                        for i in sorted(items, key=lambda item: item.key))
+def digest_gold(reader: Reader, items: Sequence[Item]) -> str:
+    """Return the digest of the items, independent of their order and of the form of their files."""
+    return digest_lines(canonical_json([item.key, reader.content(item.gold), dict(item.attributes)])
+                        for item in sorted(items, key=lambda item: item.key))

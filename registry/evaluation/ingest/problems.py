@@ -1,4 +1,4 @@
-"""Everything that is wrong with a task and its files, collected by `check` where other commands stop at the first."""
+"""Collects all problems of a task and its files for `check`; other commands stop at the first problem."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from registry.errors import InputError, RegistryError, counted
-from registry.evaluation.ingest.declared import Declared
+from registry.evaluation.ingest.declared import DeclaredSubmission
 from registry.evaluation.ingest.fit import FittedFile
 from registry.identity import canonical_json
 from registry.items import Answer, Item
@@ -28,8 +28,8 @@ class Problem:
 
     Attributes:
         test_set: The test set that the file is for; empty if it is for none.
-        error: What is wrong and where; programs can rely on its `category`.
-        cause: The likely cause; empty if nothing indicates it.
+        error: The error; programs can rely on its `category`.
+        cause: The likely cause; empty if unknown.
         fatal: True for an error: the file is refused.
         exit_code: The exit status of a command that refuses it.
     """
@@ -46,11 +46,11 @@ class Collector:
     """Problems of a task and its files.
 
     Attributes:
-        limit: The most problems of each file that are listed; None: all.
-        items: The items of each test set whose gold is sound.
-        files: The submitted files that were read.
-        problems: The listed problems.
-        unlisted: The number of further problems, by file and category.
+        limit: The largest number of listed problems per file; None: no limit.
+        items: Items of each test set whose gold is correct.
+        files: Submitted files that were read.
+        problems: Listed problems.
+        unlisted: Number of further problems, by file and category.
     """
 
     limit: int | None = None
@@ -62,15 +62,15 @@ class Collector:
 
     @property
     def exit_code(self) -> int:
-        """The exit status of a command that refuses the first error; 0 if there is none."""
+        """The exit status of a command that refuses the first error; 0 without errors."""
         return next((problem.exit_code for problem in self.problems if problem.fatal), 0)
 
     def refuse(self, error: RegistryError) -> None:
-        """Add an error with all that it carries, except those that a file's reading has already added."""
-        for one in (error, *error.others):
-            problem = one if isinstance(one, InputError) else InputError(str(one), category="database")
+        """Add an error and the errors that it carries, unless `read_file` has already added them."""
+        for part in (error, *error.others):
+            problem = part if isinstance(part, InputError) else InputError(str(part), category="database")
             if str(problem) not in self._messages:
-                self._add(Problem("", problem, exit_code=one.exit_code))
+                self._add(Problem("", problem, exit_code=part.exit_code))
 
     def warn(self, test_set: str, warnings: Sequence[InputError]) -> None:
         """Add warnings about the files of a submission."""
@@ -79,7 +79,7 @@ class Collector:
 
     def read_gold(self, test_set: str, documents: Mapping[str, Document],
                   read: Callable[[Mapping[str, Document]], list[Item]]) -> list[Item]:
-        """Read the gold of a test set, and add what is wrong with its files.
+        """Read the gold of a test set, and add the problems of its files.
 
         Raises:
             InputError: The first problem.
@@ -97,13 +97,14 @@ class Collector:
         self.items[test_set] = items
         return items
 
-    def read_file(self, one: Declared, document: Document, items: Sequence[Item] | None) -> FittedFile | None:
-        """Read a file of a submission, and add what is wrong with it, with the likely causes.
+    def read_file(self, submission: DeclaredSubmission, document: Document,
+                  items: Sequence[Item] | None) -> FittedFile | None:
+        """Read a file of a submission, and add its problems with their likely causes.
 
-        A table is read at once if nothing is wrong with it, and otherwise row by row.
+        Tables without problems are read by columns, others by rows.
 
         Args:
-            one: The submission.
+            submission: The submission.
             document: The file.
             items: The items of the gold; None if the gold is refused.
 
@@ -113,20 +114,20 @@ class Collector:
         Raises:
             InputError: The first problem.
         """
-        test_set, reader = one.test_set.name, one.reader
+        test_set, reader = submission.test_set.name, submission.reader
         self.files.append(document.path)
         if items is not None and reader.gives_columns:
             try:
                 if not reader.declare(document).has_notes:
-                    return one.fit(items, one.read(document), document)
+                    return submission.fit(items, submission.read_answers(document), document)
             except InputError:
-                pass  # found again row by row, with all others
+                pass  # reading by rows finds this problem and all others
         problems, fitted = Problems(self.limit), None
         answers: Sequence[Answer] = ()
         document = document.collect(problems)
         try:
-            answers = one.read(document)
-            fitted = None if items is None else one.fit(items, answers, document)
+            answers = submission.read_answers(document)
+            fitted = None if items is None else submission.fit(items, answers, document)
         except InputError as error:
             problems.end(error)
         known = {**self.items, test_set: items or []}
@@ -149,13 +150,14 @@ class Collector:
         self.unlisted += Counter({(path, category): n for category, n in (problems.counts - listed).items()})
 
 
-def read_submission(one: Declared, items: Sequence[Item] | None, collector: Collector | None) -> list[FittedFile]:
+def read_submission(submission: DeclaredSubmission, items: Sequence[Item] | None,
+                    collector: Collector | None) -> list[FittedFile]:
     """Read the files of a submission and join them with the items.
 
     Args:
-        one: The submission, with its files loaded.
-        items: The items of the gold; None if the gold is refused, which only a check can do without.
-        collector: Where all problems are added; None: the first is raised.
+        submission: The submission, with its files loaded.
+        items: Items of the gold; None if the gold is refused, only with a collector.
+        collector: Receives all problems; None: the first is raised.
 
     Returns:
         The joined files; empty without items.
@@ -164,11 +166,13 @@ def read_submission(one: Declared, items: Sequence[Item] | None, collector: Coll
         InputError: The first problem.
     """
     files, errors = list[FittedFile](), list[InputError]()
-    for document in one.documents:
-        bounded = document if items is None else one.bounded(document, items)
+    for document in submission.documents:
+        bounded = document if items is None else submission.bound(document, items)
         try:
-            fitted = one.fit(items or (), one.read(bounded), bounded) if collector is None else collector.read_file(
-                one, bounded, items)
+            if collector is None:
+                fitted = submission.fit(items or (), submission.read_answers(bounded), bounded)
+            else:
+                fitted = collector.read_file(submission, bounded, items)
         except InputError as error:
             if collector is None:
                 raise
@@ -181,10 +185,9 @@ def read_submission(one: Declared, items: Sequence[Item] | None, collector: Coll
 
 
 def _raise_first(problems: Iterable[Problems]) -> None:
-    """Raise the first problem that was collected."""
-    for of_file in problems:
-        if of_file.counts:
-            raise of_file.found[0]
+    for file_problems in problems:
+        if file_problems.counts:
+            raise file_problems.found[0]
 
 
 _DEVELOPMENT = re.compile(r"(?<![a-z])(dev|devel|development|train|training|trial|valid|validation)(?![a-z])", re.I)
@@ -221,15 +224,15 @@ class Diagnosis:
     def cause(self, error: InputError) -> str:
         """Return the likely cause of a problem; empty if nothing indicates one."""
         item = error.item or ""
-        found: dict[str, Callable[[], str]] = {
+        by_category: dict[str, Callable[[], str]] = {
             "format": lambda: self._form, "tag": lambda: self._form, "encoding": lambda: self._encoding,
-            "duplicate": lambda: self._twice, "unknown": lambda: self._unknown(item), "missing": lambda: self._missing,
+            "duplicate": lambda: self._repetition, "unknown": lambda: self._unknown(item),
+            "missing": lambda: self._missing,
             "text": lambda: self._for_another or self._moved(item), "order": lambda: self._for_another}
-        return found[error.category]() if error.category in found else ""
+        return by_category[error.category]() if error.category in by_category else ""
 
     @cached_property
     def _expected(self) -> dict[str, int]:
-        """Return the place of every expected item."""
         return {item.key: n for n, item in enumerate(self.items[self.test_set])}
 
     @cached_property
@@ -243,35 +246,35 @@ class Diagnosis:
         if problems < 2 and self.answers:
             return ""
         for forms in (self._other_forms, self._other_separators):
-            if tried := [(n, told) for n, told in forms() if 10 * n <= problems]:
-                return min(tried)[1]
+            if better := [(n, description) for n, description in forms() if 10 * n <= problems]:
+                return min(better)[1]
         return self._one_value
 
     def _other_forms(self) -> Iterator[tuple[int, str]]:
-        """Read the file in every other form; yield the number of problems that are left, and the form."""
+        """Read the file in every other form; yield the number of remaining problems, and a description."""
         hints = typing.get_type_hints(type(self.reader))
         is_delimited = getattr(self.reader, "syntax", "delimited") == "delimited"
         for option in self.reader.forms:
-            if option in ("separator", "header") and not is_delimited:  # which JSON and Parquet have no use for
+            if option in ("separator", "header") and not is_delimited:  # JSON and Parquet ignore these
                 continue
             mine = getattr(self.reader, option)
             for other in typing.get_args(hints[option]) or (False, True):
-                if other != mine and (left := self._left(self.document, **{option: other})) is not None:
-                    yield left, (f"the file reads {'well' if not left else 'better'} with {option} = "
-                                 f"{json.dumps(other)}, where the task wants {json.dumps(mine)}")
+                if other != mine and (n := self._count_problems(self.document, **{option: other})) is not None:
+                    yield n, (f"the file can be read{' better' if n else ''} with {option} = {json.dumps(other)}, but "
+                              f"the task has {option} = {json.dumps(mine)}")
 
     def _other_separators(self) -> Iterator[tuple[int, str]]:
-        """Read the file with separators that no form of the format has; yield the same as `_other_forms`."""
+        """Read the file with separators that the format does not have; yield the same as `_other_forms`."""
         reader: Any = self.reader
         if "separator" not in reader.forms or getattr(reader, "syntax", "delimited") != "delimited":
             return
         for mark in (mark for mark in ";|," if mark in self._text and mark != MARKS[reader.separator]):
             text = self._text.replace(mark, MARKS[reader.separator])
-            if (left := self._left(Document(self.document.path, text.encode()), skip=0)) is not None:
-                yield left, (f"the file has {mark!r} between its cells, where the task wants separator = "
-                             f"{json.dumps(reader.separator)}")
+            if (n := self._count_problems(Document(self.document.path, text.encode()), skip=0)) is not None:
+                yield n, (f"the file has {mark!r} between its cells, but the task has separator = "
+                          f"{json.dumps(reader.separator)}")
 
-    def _left(self, document: Document, **options: Any) -> int | None:
+    def _count_problems(self, document: Document, **options: Any) -> int | None:
         """Count the problems of form with other options; None if the file then has no expected item."""
         problems = Problems(0)
         try:
@@ -288,12 +291,12 @@ class Diagnosis:
             return ""
         text = self._text.strip()
         if text[:1] + text[-1:] == "[]" or (text.partition("\n")[0].strip(), text[-1:]) == ("{", "}"):
-            return "the file is one JSON value, where the task wants JSON Lines: one object in every line, and no list"
+            return "the file is one JSON value, but the task has JSON Lines: one object in every line, and no list"
         return ""
 
     @cached_property
     def _text(self) -> str:
-        """Return the text with U+FFFD for bytes that are no text; empty if the file cannot be read."""
+        """The text, with U+FFFD for invalid bytes; empty if the file cannot be read."""
         try:
             return self.reader.declare(self.document.collect(Problems(0, stops=False))).text()
         except InputError:
@@ -305,17 +308,17 @@ class Diagnosis:
             return ""
         sound = next((n for n, line in enumerate(self._text.split("\n"), 1 + self.reader.skip)
                       if not line.isascii() and "\ufffd" not in line), 0)
-        return (f"mixed encodings: line {sound} is UTF-8; parts of the file come from programs that write another one"
+        return (f"mixed encodings: line {sound} is UTF-8, and other lines are not"
                 if sound else "the whole file is in another encoding, such as Windows-1252")
 
     @cached_property
-    def _twice(self) -> str:
+    def _repetition(self) -> str:
         keys = Counter(answer.key for answer in self.answers)
         return "the file holds its whole content more than once" if min(keys.values(), default=0) > 1 else ""
 
     @cached_property
     def _counted_from(self) -> str:
-        """Describe items whose numbers differ from the expected ones only in where counting begins."""
+        """Describe items whose numbers differ from the expected ones only in the first number."""
         if not all(key.isdecimal() and key.isascii() for key in (*self._expected, *self._answered)):
             return ""
         mine, theirs = ({int(key) for key in keys} for keys in (self._answered, self._expected))
@@ -324,7 +327,7 @@ class Diagnosis:
 
     @cached_property
     def _other_test_set(self) -> str:
-        """Return the other test set that has the unknown items, or exactly the file's items, or its texts."""
+        """Another test set that has the unknown items, or exactly the file's items, or its texts."""
         unknown = self._answered - self._expected.keys()
         others = {name: items for name, items in self.items.items() if name != self.test_set and items}
         for name, items in others.items():
@@ -350,32 +353,32 @@ class Diagnosis:
 
     @cached_property
     def _spelled(self) -> list[tuple[str, Callable[[str], str], dict[str, str]]]:
-        """Return the ways to spell keys: their names, and the expected keys by their other spelling."""
+        """Other ways to spell keys: the name, the function, and the expected keys by their other spelling."""
         return [(name, spell, {spell(key): key for key in self._expected}) for name, spell in _SPELLINGS.items()]
 
     def _unknown(self, key: str) -> str:
         if self._counted_from:
             return self._counted_from
         if self._other_test_set:
-            return f"it is an item of test set {self._other_test_set!r}, for which this file seems to be"
+            return f"it is an item of test set {self._other_test_set!r}; this file seems to be for that test set"
         for name, spell, expected in self._spelled:
             if spell(key) in expected:
-                return f"it differs from item {expected[spell(key)]!r} in {name} only"
-        if (told := _DEVELOPMENT.search(key)) and not any(map(_DEVELOPMENT.search, self._expected)):
-            return f"its name, with {told[0]!r}, tells of data for development"
+                return f"it differs from item {expected[spell(key)]!r} only in {name}"
+        if (match := _DEVELOPMENT.search(key)) and not any(map(_DEVELOPMENT.search, self._expected)):
+            return f"its name, with {match[0]!r}, looks like development data"
         return ""
 
     @cached_property
     def _missing(self) -> str:
-        if found := self._counted_from or self._for_another:
-            return found
+        if cause := self._counted_from or self._for_another:
+            return cause
         absent = [n for key, n in self._expected.items() if key not in self._answered]
         refused = self.counts.get("format", 0) + self.counts.get("encoding", 0)
         if absent and len(absent) <= refused:
-            return "its line may be one of those that could not be read"
+            return "its line may be one of the lines that could not be read"
         if absent and 0 < absent[0] == len(self._expected) - len(absent):
             if self._shifted or self.counts.get("order"):
-                return self._shifted  # else the reader has said what has happened
+                return self._shifted  # empty if the reader has described the order
             last = "item is" if len(absent) == 1 else f"{len(absent)} items are"
             numbered = getattr(self.reader, "item", None) == ()
             return (f"the last {last} missing of {len(self._expected)}: the file seems to have been cut off"
@@ -384,21 +387,21 @@ class Diagnosis:
 
     @cached_property
     def _shifts(self) -> dict[str, int]:
-        """Return the distance, in items, of each answer whose text belongs to another item."""
-        places: dict[str, int | None] = {}
+        """The distance, in items, of each answer whose text belongs to another item."""
+        indices: dict[str, int | None] = {}
         for n, item in enumerate(self.items[self.test_set]):
-            here = self._task_text(item.gold)
-            places[here] = None if here in places else n  # several items have it
-        found = {}
+            text = self._task_text(item.gold)
+            indices[text] = None if text in indices else n  # a text of several items has no index
+        shifts = {}
         for answer in self.answers:
-            there, own = places.get(self._task_text(answer.value)), self._expected.get(answer.key)
-            if there is not None and own is not None and there != own:
-                found[answer.key] = there - own
-        return found
+            index, expected = indices.get(self._task_text(answer.value)), self._expected.get(answer.key)
+            if index is not None and expected is not None and index != expected:
+                shifts[answer.key] = index - expected
+        return shifts
 
     @cached_property
     def _shifted(self) -> str:
-        """Describe texts that mostly have the same distance from their place, as after a lacking or extra line."""
+        """Describe texts that mostly have the same distance from their item, as after a missing or extra line."""
         if len(self._shifts) < 2:
             return ""
         ((distance, n),) = Counter(self._shifts.values()).most_common(1)
@@ -406,17 +409,17 @@ class Diagnosis:
             return ""
         first = next(key for key, shift in self._shifts.items() if shift == distance)
         where = "above" if self._expected[first] else "at the start"
-        how = f"left out {where}" if distance > 0 else f"added {where}, or one was split in two"
-        return (f"shifted: from item {first!r} on, {counted(n, 'text stands', 'texts stand')} {abs(distance)} "
-                f"{'further on' if distance > 0 else 'before'} in the task, as if "
-                f"{'something were' if abs(distance) == 1 else f'{abs(distance)} were'} {how}")
+        change = f"missing {where}" if distance > 0 else f"added {where}, or a line is split in two"
+        return (f"shifted: from item {first!r} on, {counted(n, 'text belongs', 'texts belong')} to the item "
+                f"{abs(distance)} {'after' if distance > 0 else 'before'}; "
+                f"{counted(abs(distance), 'line is', 'lines are')} perhaps {change}")
 
     def _moved(self, key: str) -> str:
         if self._shifted or not self._shifts:
             return self._shifted
         if len(self._shifts) > 1:
-            return f"shuffled: {len(self._shifts)} texts are those of other items"
+            return f"shuffled: {len(self._shifts)} texts belong to other items"
         if key in self._shifts:
-            at = self._expected[key] + self._shifts[key]
-            return f"its text is that of item {self.items[self.test_set][at].key!r}"
+            index = self._expected[key] + self._shifts[key]
+            return f"its text belongs to item {self.items[self.test_set][index].key!r}"
         return ""

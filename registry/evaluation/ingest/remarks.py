@@ -1,8 +1,8 @@
-"""What is surprising about an accepted submission: it makes the score meaningless or unexpected.
+"""Remarks on accepted submissions whose score is probably meaningless or unexpected.
 
-`check`, `apply`, `run` and `submit` all print these remarks, and the registry keeps them for the boards. Kept remarks
-name no file, because a registry may be published. Labels that the gold does not have, a header that is read as an item,
-rows in another order, ranks that contradict scores, text in another Unicode form and copies of the gold are remarkable.
+Examples are labels that the gold does not have, a header that is read as an item, rows in another order, ranks that
+contradict scores, and copies of the gold. `check`, `apply`, `run` and `submit` print these remarks, and the registry
+stores them for the leaderboards. Stored remarks name no file, because a registry may be published.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Remark:
     Attributes:
         category: A word that programs can rely on.
         message: The message.
-        advice: What to do about it; may be empty.
-        line: Of the file, if known.
+        advice: What to do; may be empty.
+        line: Line of the file, if known.
     """
 
     category: Category
@@ -60,7 +60,7 @@ class Remark:
 
 def find_gold_warnings(items: Sequence[Item], reader: Reader, path: str,
                        metrics: Mapping[str, Metric]) -> Iterator[str]:
-    """Yield what is surprising about the gold at `path`, also for each metric by its id."""
+    """Yield warnings about the gold at `path`; `metrics` are by their ids."""
     if (header := find_header(items, reader)) is not None:
         yield str(_describe_header(header, header.gold, reader).error(path))
     for id_, metric in metrics.items() if reader.gives == "segment" else ():
@@ -72,19 +72,19 @@ def find_gold_warnings(items: Sequence[Item], reader: Reader, path: str,
 
 def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, document: Document,
                  missing: MissingPolicy, *, differing: int = 0, with_gold: bool = True) -> Iterator[Remark]:
-    """Yield what is surprising about one file of a submission that fits the gold.
+    """Yield remarks on one file of a submission that fits the gold.
 
     Args:
-        items: The items of the gold.
-        joined: The file's answers to them.
-        reader: Of the submission.
+        items: Items of the gold.
+        joined: The file's answers to the items.
+        reader: Reader of the submission.
         document: The file.
-        missing: What happens to items without an answer.
-        differing: The number of answers to a text that differs from the gold's.
-        with_gold: False if the items are those of a task pack, without their gold.
+        missing: Policy for items without an answer.
+        differing: Number of answers to a text that differs from the gold's.
+        with_gold: False if the items come from a task pack, without gold.
 
     Raises:
-        InputError: No label or type is one of the gold's, and the reader does not accept that.
+        InputError: The gold has none of the labels or types, and the reader does not accept that.
     """
     answers = joined.given
     if (form := _find_other_normal_form(document, items, reader)) is not None:
@@ -97,7 +97,7 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
     if (header := find_header(answers, reader)) is not None:
         yield _describe_header(header, header.value, reader)
     if (ranks := _find_contradicted_ranks(document, reader)) is not None:
-        yield Remark("order", ranks, "ranks do not count: give scores that fall from rank to rank")
+        yield Remark("order", ranks, "ranks do not count; write scores that fall from rank to rank")
     if not with_gold:
         return
     if isinstance(reader, NamedReader) and (strange := _find_strange_names(items, answers, reader)) is not None:
@@ -106,20 +106,20 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
             raise remark.error(document.path)
         yield remark
     if reader.gives == "segment" and (tokenized := _find_tokenized_text(items, answers)) is not None:
-        yield Remark("text", tokenized, "give it as it was before it was tokenized")
+        yield Remark("text", tokenized, "submit the text without tokenization")
     if (order := find_displaced_rows(items, joined, reader)) is not None:
-        yield Remark("order", order, "rows have to be in the order of the gold's items")
+        yield Remark("order", order, "put the rows into the order of the gold's items")
     if len(items) >= FEW and (copied := _find_copied_part(items, joined, reader)) is not None:
         copy = Message("copied-gold", {"part": copied, "items": len(items)})
         yield Remark("gold", copy, "is it a system's output?")
 
 
 def find_equal_files(documents: Sequence[Document]) -> Iterator[InputError]:
-    """Yield the files of a submission that have the same bytes as an earlier one of it."""
+    """Yield remarks on files of a submission that have the same bytes as an earlier file."""
     first: dict[str, str] = {}
     for document in documents:
         if (same := first.setdefault(document.digest, document.path)) is not document.path:
-            yield InputError(f"has the same bytes as {same}; is it a run of its own?", path=document.path,
+            yield InputError(f"has the same bytes as {same}; is it really another run?", path=document.path,
                              category="copy")
 
 
@@ -129,7 +129,6 @@ def describe_copy(other: str) -> Remark:
 
 
 def _find_tokenized_text(items: Sequence[Item], answers: JoinedColumns) -> Message | None:
-    """Describe texts that are tokenized although the gold's are not."""
     texts = answers.values.tolist()
     if not is_tokenized(texts) or is_tokenized([text for item in items for text in item.gold.values()]):
         return None
@@ -148,19 +147,19 @@ def _find_copied_part(items: Sequence[Item], joined: JoinedColumns, reader: Read
     return parts[0] if parts else None
 
 
-_FEW_LINES = 3  # of fewer nothing can be told about a header
+_FEW_LINES = 3  # with fewer lines a header cannot be recognised
 
 
 def find_header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
     """Return the first item or answer if it looks like the header of a file of labels, whose reader expects none.
 
     No other entry has its label, and it has the name of a column, or has no digit although all other keys have one. If
-    the gold and all submissions have the header, nothing is refused: it becomes an item and a class.
+    the gold and all submissions have a header, no command refuses them: it becomes an item and a class.
     """
     if not isinstance(reader, Labels) or reader.syntax != "delimited" or reader.header or len(entries) < _FEW_LINES:
         return None
     first = entries[0]
-    if any(_label(other) == _label(first) for other in islice(entries, 1, None)):  # mostly one of the next
+    if any(_label(other) == _label(first) for other in islice(entries, 1, None)):  # the first few usually decide
         return None
     is_column = not USUAL.isdisjoint((usual_form(first.key), usual_form(_label(first))))
     is_unlike = not _has_digit(first.key) and all(_has_digit(other.key) for other in islice(entries, 1, None))
@@ -178,7 +177,7 @@ def header_options(first: Item | Answer, reader: Reader) -> str:
 
 def _describe_header(first: Item | Answer, label: str, reader: Reader) -> Remark:
     return Remark("header", Message("header-as-item", {"key": first.key, "label": label}),
-                  f"set {header_options(first, reader)}, or take the line out", first.line)
+                  f"set {header_options(first, reader)}, or remove the line", first.line)
 
 
 def _label(entry: Item | Answer) -> str:
@@ -210,13 +209,13 @@ def _is_nfc(text: str) -> bool:
     return unicodedata.is_normalized("NFC", text)
 
 
-_FEW_STEPS = 10  # pairs of documents; fewer tell nothing of the order of scores
-_FEW_TIES = 0.01  # the share of neighbours in reverse order that is no fault: some scores are equal by chance
+_FEW_STEPS = 10  # pairs of documents; fewer do not show the order of scores
+_FEW_TIES = 0.01  # share of neighbours in reverse order that is acceptable: some scores are equal by chance
 _MOST_LINES = 2**14  # of a run that are read for its ranks
 
 
 def _find_contradicted_ranks(document: Document, reader: Reader) -> Message | None:
-    """Describe how the scores of a run order documents otherwise than its ranks; only scores count, as in trec_eval."""
+    """Describe how scores and ranks of a run contradict each other; only scores count, as in trec_eval."""
     if not isinstance(reader, Trec) or reader.syntax != "delimited" or "rank" not in reader.run:
         return None
     query, name, rank, score = (reader.run.index(column) for column in ("query", "document", "rank", "score"))
@@ -255,55 +254,55 @@ def find_displaced_rows(items: Sequence[Item], joined: JoinedColumns, reader: Re
     """
     if not isinstance(reader, Labels) or reader.item or not joined.is_numeric or len(items) < _FEW_ROWS:
         return None
-    gold, given = joined.coded(item.gold for item in items), joined.values
-    for by, side in ((1, "after"), (-1, "before")):
-        if _agrees_with_neighbours(gold, given, by):
-            return Message("shifted-rows", {"side": side, "is_recoded": _is_recoded(gold, given)})
-    return Message("unordered-rows") if _is_chance(gold, given) else None
+    gold, answers = joined.coded(item.gold for item in items), joined.values
+    for distance, side in ((1, "after"), (-1, "before")):
+        if _agrees_with_neighbours(gold, answers, distance):
+            return Message("shifted-rows", {"side": side, "is_recoded": _is_recoded(gold, answers)})
+    return Message("unordered-rows") if _is_chance(gold, answers) else None
 
 
-def _agrees_with_neighbours(gold: Floats, given: Floats, by: int) -> bool:
-    """Return whether rows agree with the gold `by` rows on more often than with their own, by a one-sided sign test."""
+def _agrees_with_neighbours(gold: Floats, answers: Floats, distance: int) -> bool:
+    """Return whether rows agree better with the gold `distance` rows below, by a one-sided sign test."""
     from scipy.stats import binom
 
     inner = slice(1, -1)
-    own, beside = given[inner] == gold[inner], given[inner] == np.roll(gold, -by)[inner]
-    better, worse = int((beside & ~own).sum()), int((own & ~beside).sum())
+    own, neighbour = answers[inner] == gold[inner], answers[inner] == np.roll(gold, -distance)[inner]
+    better, worse = int((neighbour & ~own).sum()), int((own & ~neighbour).sum())
     return better > worse and float(binom.sf(better - 1, better + worse, 0.5)) < _SHIFTED
 
 
-def _is_recoded(gold: Floats, given: Floats) -> bool:
-    """Return whether labels follow from the gold's of the same rows: most have the one that their gold label has most.
+def _is_recoded(gold: Floats, answers: Floats) -> bool:
+    """Return whether labels seem to be other codes: most are the most frequent label for their gold label.
 
     A shifted file in which labels follow each other in a fixed order looks the same.
     """
-    there = ~np.isnan(given)
-    n_most = sum(Counter(given[there & (gold == label)].tolist()).most_common(1)[0][1]
-                 for label in set(gold[there].tolist()))
-    return n_most > _RECODED * int(there.sum())
+    is_answered = ~np.isnan(answers)
+    n_most = sum(Counter(answers[is_answered & (gold == label)].tolist()).most_common(1)[0][1]
+                 for label in set(gold[is_answered].tolist()))
+    return n_most > _RECODED * int(is_answered.sum())
 
 
-def _is_chance(gold: Floats, given: Floats) -> bool:
-    """Return whether agreement is within some standard errors of its mean over all orders of the given labels.
+def _is_chance(gold: Floats, answers: Floats) -> bool:
+    """Return whether agreement is within some standard errors of its mean over all orders of the answers.
 
-    The moments are those of the number of matches of two decks of cards, one of which is shuffled.
+    Mean and variance are known from the matching problem of two shuffled decks of cards.
     """
-    there = ~np.isnan(given)
-    n = int(there.sum())
-    of_gold, of_given = (Counter(labels[there].tolist()) for labels in (gold, given))
-    if n < _FEW_ROWS or min(len(of_given), len(set(gold.tolist()))) < 2:
+    is_answered = ~np.isnan(answers)
+    n = int(is_answered.sum())
+    gold_counts, counts = (Counter(labels[is_answered].tolist()) for labels in (gold, answers))
+    if n < _FEW_ROWS or min(len(counts), len(set(gold.tolist()))) < 2:
         return False
-    products = [(times * of_given[label], times + of_given[label]) for label, times in of_gold.items()]
+    products = [(times * counts[label], times + counts[label]) for label, times in gold_counts.items()]
     total = sum(product for product, _ in products)
     variance = (n * n * total - n * sum(product * both for product, both in products) + total * total) / (
         n * n * (n - 1))
-    matches = int((gold[there] == given[there]).sum())
+    matches = int((gold[is_answered] == answers[is_answered]).sum())
     return variance > 0 and (matches - total / n) / math.sqrt(variance) < _CHANCE
 
 
 _SHOWN = 5  # names in a message
 _RENAMED = 20  # names in a remedy, which is copied as a whole
-_FEW_NAMES = 10  # answers with a name; if more have a new name, and about as many lack an old one, they are the same
+_FEW_NAMES = 10  # answers; above it one new name that is about as frequent as one absent name replaces it
 
 
 @dataclass(frozen=True)
@@ -311,10 +310,10 @@ class _StrangeNames:
     """Labels or types of a submission that the gold does not have; they count as wrong.
 
     Attributes:
-        reader: Of the submission.
-        gold: The number of times each name is in the gold.
-        given: The number of times each name is in the submission.
-        strange: The same of the remarkable names that the gold does not have.
+        reader: Reader of the submission.
+        gold: Frequency of each name in the gold.
+        given: Frequency of each name in the submission.
+        strange: Frequency of each remarkable name that the gold does not have.
     """
 
     reader: NamedReader
@@ -329,7 +328,7 @@ class _StrangeNames:
 
     @property
     def message(self) -> Message:
-        """Return the names, and the names that they may stand for."""
+        """The names, and similar names of the gold."""
         name, n, total = self.reader.named, sum(self.strange.values()), sum(self.given.values())
         shown = listed(
             [f"{name!r} ({counted(n, 'time')}{self._guess(name)})" for name, n in self.strange.items()], _SHOWN)
@@ -341,7 +340,7 @@ class _StrangeNames:
 
     @property
     def advice(self) -> str:
-        """Return what to do about them."""
+        """The options that accept or rename the names."""
         likely = self.likely or {next(iter(self.strange)): "..."}
         others = {old: new for old, new in likely.items() if old.casefold() != new.casefold()}
         pairs = [f"{_toml_key(old)} = {canonical_json(new)}" for old, new in others.items()][:_RENAMED]
@@ -350,22 +349,23 @@ class _StrangeNames:
             advice = f"if they are the same, set the submission's option {fold}"
         else:
             options = f"options {fold} and" if fold else "option"
-            advice = (f"if they are the gold's, called otherwise, set the submission's {options} "
+            advice = (f"if they mean names of the gold, set the submission's {options} "
                       f"rename = {{ {', '.join(pairs)} }}")
         return advice + (', else unknown = "accept"' if self.are_all else "")
 
     @cached_property
     def likely(self) -> dict[str, str]:
-        """Return the gold's names that strange names may stand for."""
+        """Names of the gold that strange names probably mean."""
         folded, absent = by_case(self.gold), sorted(self.gold.keys() - self.given.keys())
         likely = {}
         for name in self.strange:
             if near := [folded[name.casefold()]] if name.casefold() in folded else nearest(name, absent):
                 likely[name] = near[0]
-        if not likely and len(self.strange) == len(absent) == 1:  # one name too many here, and one too few
-            (name,), (gold,) = self.strange, absent
-            if 0.5 < self.strange[name] / max(self.gold[gold], 1) < 2 and self.gold[gold] > _FEW_NAMES:
-                likely[name] = gold
+        if not likely and len(self.strange) == len(absent) == 1:  # one new name and one absent name
+            (name,), (absent_name,) = self.strange, absent
+            n = self.gold[absent_name]
+            if 0.5 < self.strange[name] / max(n, 1) < 2 and n > _FEW_NAMES:
+                likely[name] = absent_name
         return likely
 
     def _guess(self, name: str) -> str:
@@ -376,12 +376,12 @@ class _StrangeNames:
 
 
 def _find_strange_names(items: Sequence[Item], answers: JoinedColumns, reader: NamedReader) -> _StrangeNames | None:
-    """Find the names of a submission that are in no answer of the gold.
+    """Find remarkable names of a submission that are in no answer of the gold.
 
-    If the gold has so many names that new ones are to be expected, as answers to questions, a name is remarkable only
-    if it is more frequent than that explains: as many answers as have a name that occurs once are expected to have a
-    new one (Good 1953, "The population frequencies of species and the estimation of population parameters"). All are
-    remarkable if no name is the gold's and a tenth differ only in letter case.
+    If names are open-ended, as answers to questions, new names are expected: about as many answers have a new name as
+    have a name that occurs once (Good 1953, "The population frequencies of species and the estimation of population
+    parameters"). A more frequent new name is remarkable. All names are remarkable if the gold has none of them and a
+    tenth differ only in letter case.
     """
     gold = reader.names(item.gold for item in items)
     known = {**dict.fromkeys(reader.list_declared_names(), 0), **gold}
@@ -398,5 +398,4 @@ def _find_strange_names(items: Sequence[Item], answers: JoinedColumns, reader: N
 
 
 def _toml_key(name: str) -> str:
-    """Return a key as TOML writes it."""
     return name if name.isascii() and name.replace("_", "").replace("-", "").isalnum() else canonical_json(name)

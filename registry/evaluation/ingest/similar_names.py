@@ -1,9 +1,9 @@
-"""Names of teams and systems that differ, but only in letter case or by characters that look the same.
+"""Find names of teams and systems that differ only in letter case or by characters that look the same.
 
-Each is a participant of its own, so one spelling too many gives a team two places on a board, and a stranger may take
-another team's name. Such pairs are warned of when a name is new. The comparison follows the idea of the skeletons of
-Unicode Technical Standard 39 with a small table: letters of Latin, Greek and Cyrillic script that share a shape,
-accents, full-width and other compatibility forms, blanks, dashes, and characters that cannot be seen.
+Different names are different participants. So a second spelling gives a team two places on a leaderboard, and somebody
+could imitate the name of another team. The comparison follows the skeletons of Unicode Technical Standard 39 with a
+small table: letters of Latin, Greek and Cyrillic script that share a shape, accents, compatibility forms such as
+full-width letters, blanks, dashes, and invisible characters.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SimilarNames:
 
     @property
     def warning(self) -> str:
-        """Return the warning."""
+        """The text of the warning."""
         kind, owner = ("team", "") if self.team is None else ("system", f" of {self.team!r}")
         fault = "differ only in letter case"
         if self.first.lower() != self.second.lower():
@@ -54,8 +54,8 @@ class SimilarNames:
                 "write its name in one way, and `registry withdraw` the submissions under the other name")
 
 
-def similar_names(task: str, old: Mapping[str, Collection[str]],
-                  current: Mapping[str, Collection[str]]) -> list[SimilarNames]:
+def find_similar_names(task: str, old: Mapping[str, Collection[str]],
+                       current: Mapping[str, Collection[str]]) -> list[SimilarNames]:
     """Find every pair of a new name and a similar one.
 
     Args:
@@ -70,14 +70,14 @@ def similar_names(task: str, old: Mapping[str, Collection[str]],
 
 
 def warnings_about(pairs: Sequence[SimilarNames]) -> Iterator[str]:
-    """Yield one warning for each pair; of many the first, and how many more there are."""
+    """Yield a warning for each of the first pairs, and one with the number of further pairs."""
     yield from (pair.warning for pair in pairs[:_MOST])
     if len(pairs) > _MOST:
         yield f"{pairs[0].task}: {len(pairs) - _MOST} more pairs of names differ only in letter case or look alike"
 
 
 def skeleton(name: str) -> str:
-    """Return what names that look the same have in common.
+    """Return a form that is equal for names that look the same.
 
     >>> skeleton("Аspen") == skeleton("aspen"), skeleton("Aspen") == skeleton("Ａｓｐｅｎ"), skeleton("Aspen 2")
     (True, True, 'aspen 2')
@@ -100,7 +100,6 @@ def _pairs(old: Collection[str], current: Collection[str]) -> list[tuple[str, st
 
 
 def _differences(first: str, second: str) -> str:
-    """Name the characters in which two names differ."""
     parts = [(first[a:b], second[c:d]) for tag, a, b, c, d in SequenceMatcher(
         None, first, second, autojunk=False).get_opcodes() if tag != "equal"]
     shown = [f"{_characters(a)} in one is {_characters(b)} in the other" for a, b in parts[:_MOST_DIFFERENCES]]

@@ -1,7 +1,7 @@
-"""Labels of the confusion family: numbered when they are stored, counted by class when they are loaded.
+"""Numbers of labels in the database.
 
-An item's statistics are two labels, the gold's and a system's. Metrics give them as codes, which rest on their names
-alone, as do digests; what is stored is short numbers, given as labels turn up, which mean nothing elsewhere.
+A statistic of the confusion family is two labels, the gold's and the system's. Metrics return codes that depend only on
+the labels' names; digests use the codes. The database stores short numbers, assigned in the order of arrival.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from sqlalchemy import Connection, select
 
 from registry.arrays import Floats
 from registry.errors import InputError, counted
-from registry.evaluation.scoring.measure import MOST, LabelNumbers
+from registry.evaluation.scoring.measure import MAX_LABELS, LabelNumbers
 from registry.metrics.confusion import NO_LABEL, make_label_code
 from registry.store import catalog, models
 from registry.store.catalog import GoldRevisionRow
 from registry.store.rows import insert_many, next_id
 
 
-def stored_labels(connection: Connection, gold_revision_id: int) -> LabelNumbers:
-    """The labels of a revision of the gold and of its submissions, as they are in the registry."""
+def load_labels(connection: Connection, gold_revision_id: int) -> LabelNumbers:
+    """Load the labels of a gold revision and of its submissions."""
     table = models.label
     query = select(table.c.name, table.c.label_id).where(table.c.gold_revision_id == gold_revision_id)
     return LabelNumbers({row.name: row.label_id for row in connection.execute(query)})
 
 
-def with_new_labels(connection: Connection, gold_revision_id: int, codes: Sequence[Floats]) -> LabelNumbers:
-    """Give the labels of a revision, numbering and keeping those of the statistics that are new.
+def add_labels(connection: Connection, gold_revision_id: int, codes: Sequence[Floats]) -> LabelNumbers:
+    """Store the labels of these codes that are new, and return all labels of the gold revision.
 
-    What a new one is called stands among the answers, which are stored before they are scored.
+    The stored answers have the names of new labels, because answers are stored before they are scored.
 
     Raises:
-        InputError: There are more than `MOST` labels, or the answers do not name one.
+        InputError: There are more than `MAX_LABELS` labels, or the answers do not name one.
     """
-    labels = stored_labels(connection, gold_revision_id)
-    used = {int(code) for of_run in codes for code in np.unique(of_run)} - {NO_LABEL}
+    labels = load_labels(connection, gold_revision_id)
+    used = {int(code) for run in codes for code in np.unique(run)} - {NO_LABEL}
     new = used - {make_label_code(name) for name in labels.numbers}
     if not new:
         return labels
@@ -44,11 +44,12 @@ def with_new_labels(connection: Connection, gold_revision_id: int, codes: Sequen
     names = sorted(name for name in connection.execute(answers).scalars() if make_label_code(name) in new)
     if len(names) < len(new):
         reader = catalog.get(connection, GoldRevisionRow, gold_revision_id=gold_revision_id).reader
-        raise InputError(f"{counted(len(new) - len(names), 'label has', 'labels have')} no name among the answers that "
-                         f"are stored; `answer_set` of the gold's reader, {reader}, and of the submission's must give "
-                         "every label")
-    if len(labels.numbers) + len(names) > MOST:
-        raise InputError(f"more than {MOST} different labels, such as {names[0]!r}: measures by class are for classes")
+        raise InputError(f"{counted(len(new) - len(names), 'label has', 'labels have')} no name among the stored "
+                         f"answers; `answer_set` of the gold's reader, {reader}, and of the submission's reader must "
+                         "return every label")
+    if len(labels.numbers) + len(names) > MAX_LABELS:
+        raise InputError(f"more than {MAX_LABELS} different labels, such as {names[0]!r}: measures by class are for "
+                         "classes")
     first = next_id(connection, models.label)
     numbers = {name: first + n for n, name in enumerate(names)}
     insert_many(connection, models.label, [

@@ -1,4 +1,4 @@
-"""Scores of one submission from its statistics: by one metric, or, where it is in no registry, by all of a task."""
+"""Statistics and scores of one submission, with or without a registry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from registry.arrays import Flags, Floats, Ints
 from registry.columns import JoinedColumns
 from registry.errors import InputError, counted, together
-from registry.evaluation.matrices import Counts, Steps, scores_of
+from registry.evaluation.matrices import Counts, Steps, compute_scores
 from registry.families import FAMILIES, PLACES, as_kept, check_exact, step_of
 from registry.identity import digest_array, digest_json, digest_lines
 from registry.items import Item
@@ -24,141 +24,148 @@ from registry.significance.matrix import CompactStatistics
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
-    """The score of a submission by one metric, those of its runs, and the step that its statistics are counted in."""
+class SubmissionScore:
+    """The score of a submission by one metric.
+
+    Attributes:
+        value: The score.
+        run_values: Scores of its runs, [runs].
+        step: The finest step of its statistics.
+    """
 
     value: float
-    of_runs: Floats
+    run_values: Floats
     step: float
 
 
-def measure(metric: Metric, runs: Sequence[Floats], steps: Steps | None = None) -> Measured:
+def score_runs(metric: Metric, runs: Sequence[Floats], steps: Steps | None = None) -> SubmissionScore:
     """Score a submission.
 
     Args:
         metric: The metric.
-        runs: The statistics of each run as they add up, [items, columns].
-        steps: What they are counted in; None: the largest steps that hold them all.
+        runs: Additive statistics of each run, [items, columns].
+        steps: Steps of the statistics; None: the largest in which all of them are whole numbers.
     """
-    counts = np.stack(runs, axis=1)
-    step = 1.0 if FAMILIES[metric.family].integer else step_of(counts)
-    steps = steps or Steps.of(metric, [counts], step)
-    of_runs = scores_of(metric, Counts.of(counts, steps))
-    value = of_runs[0] if len(runs) == 1 else scores_of(metric, averaged([counts], 1, steps))[0]
-    return Measured(float(value), of_runs, step)
+    statistics = np.stack(runs, axis=1)
+    step = 1.0 if FAMILIES[metric.family].integer else step_of(statistics)
+    steps = steps or Steps.choose(metric, [statistics], step)
+    run_values = compute_scores(metric, Counts.from_statistics(statistics, steps))
+    value = run_values[0] if len(runs) == 1 else compute_scores(metric, average_runs([statistics], 1, steps))[0]
+    return SubmissionScore(float(value), run_values, step)
 
 
-def measure_labels(metric: ConfusionMetric, labels: LabelNumbers, runs: Sequence[Floats]) -> Measured:
-    """Score a submission by the labels of its runs, [items, 2] each as they are stored."""
-    return measure(metric, [labels.summed(metric, of_run)[None] for of_run in runs])  # as one item: it adds up
+def score_label_runs(metric: ConfusionMetric, labels: LabelNumbers, runs: Sequence[Floats]) -> SubmissionScore:
+    """Score a submission from the stored labels of its runs, [items, 2] each."""
+    return score_runs(metric, [labels.sum_classes(metric, run)[None] for run in runs])
 
 
-def scores_of_submission(items: Sequence[Item], joined: JoinedColumns, missing: MissingPolicy,
-                         metrics: Mapping[str, Metric]) -> dict[str, float]:
-    """Score a submission of one run, as `registry score` does; an undefined score is nan.
+def score_single_run(items: Sequence[Item], joined: JoinedColumns, missing: MissingPolicy,
+                     metrics: Mapping[str, Metric]) -> dict[str, float]:
+    """Score a submission of one run by several metrics, as `registry score` does; an undefined score is nan.
 
     Args:
-        items: The gold's.
-        joined: The submission's answers to them.
+        items: Items of the gold.
+        joined: Answers of the submission, joined with the items.
         missing: Its policy for items without an answer.
-        metrics: By their ids.
+        metrics: Metrics by their ids.
 
     Raises:
-        InputError: A metric does not take what is submitted.
+        InputError: A metric does not apply to the submission.
     """
-    found = compute_statistics(items, [joined], missing, metrics.values())
-    if isinstance(found, list):
-        raise together(found)
+    computed = compute_statistics(items, [joined], missing, metrics.values())
+    if isinstance(computed, list):
+        raise together(computed)
     labels: LabelNumbers | None = None
     scores = {}
-    for (name, metric), runs in zip(metrics.items(), found.statistics, strict=True):
+    for (name, metric), runs in zip(metrics.items(), computed.statistics, strict=True):
         if isinstance(metric, ConfusionMetric):
-            labels = labels or _labels(items, joined)
-            scores[name] = measure_labels(metric, labels, [labels.numbered(codes) for codes in runs]).value
+            if labels is None:
+                names = sorted({item.gold for item in items} | joined.counts.keys())
+                if len(names) > MAX_LABELS:
+                    raise InputError(
+                        f"{counted(len(names), 'different label')}: measures by class allow at most {MAX_LABELS}")
+                labels = LabelNumbers({label: n for n, label in enumerate(names, 1)})
+            scores[name] = score_label_runs(metric, labels, [labels.encode(codes) for codes in runs]).value
         else:
-            scores[name] = measure(metric, runs).value
+            scores[name] = score_runs(metric, runs).value
     return scores
 
 
-def _labels(items: Sequence[Item], joined: JoinedColumns) -> LabelNumbers:
-    """Number the labels of the gold and of the submission."""
-    names = sorted({item.gold for item in items} | joined.counts.keys())
-    if len(names) > MOST:
-        raise InputError(f"{counted(len(names), 'different label')}: measures by class are for {MOST} at the most")
-    return LabelNumbers({name: n for n, name in enumerate(names, 1)})
-
-
 @dataclass(frozen=True, eq=False)
-class Computed:
+class SubmissionStatistics:
     """The statistics of one submission.
 
     Attributes:
-        kept: Which items count, [items]; all but those that a submission lacks under the policies `drop` and `own`.
-        statistics: By metric and run, each [items that count, columns].
+        is_counted: False for missing items under the policies `drop` and `own`, [items].
+        statistics: By metric and run, each [counted items, columns].
     """
 
-    kept: Flags
+    is_counted: Flags
     statistics: list[list[Floats]]
 
 
 @dataclass(frozen=True, eq=False)
-class KeptItems:
-    """Items that count; mostly they are the same for one submission after the other.
+class CountedItems:
+    """The items of a gold revision that count for a submission; many submissions have the same.
 
     Attributes:
-        of_all: Which of the gold's items they are, [items].
-        ids: In the database, in the order of the gold.
-        by_key: Their places in the order of their keys.
-        digest: Of their keys.
+        is_counted: [items].
+        ids: Numbers in the database, in the order of the gold, [counted items].
+        by_key: Indices that sort the counted items by key, [counted items].
+        digest: Digest of the keys.
     """
 
-    of_all: Flags
+    is_counted: Flags
     ids: Ints
     by_key: Ints
     digest: str
 
     @classmethod
-    def of(cls, kept: Flags, first: int, keys: list[str]) -> KeptItems:
-        """Those that are `kept` of a gold revision, whose items have these keys, and ids from the `first` on."""
-        at = np.flatnonzero(kept)
-        of_kept = [keys[n] for n in at.tolist()]
-        by_key = np.array(sorted(range(len(at)), key=of_kept.__getitem__), dtype=np.int64)
-        return cls(kept, first + at, by_key, digest_lines(sorted(of_kept)))
+    def select(cls, is_counted: Flags, first_id: int, keys: list[str]) -> CountedItems:
+        """Select items of a gold revision with these keys, whose numbers start at `first_id`."""
+        indices = np.flatnonzero(is_counted)
+        counted_keys = [keys[n] for n in indices.tolist()]
+        by_key = np.array(sorted(range(len(indices)), key=counted_keys.__getitem__), dtype=np.int64)
+        return cls(is_counted, first_id + indices, by_key, digest_lines(sorted(counted_keys)))
 
-    def digest_of(self, runs: Sequence[Floats]) -> str:
-        """The digest of their statistics, [runs] of [items, columns] in the order of the gold."""
-        return digest_json([self.digest, *(digest_array(of_run.take(self.by_key, axis=0)) for of_run in runs)])
+    def digest_statistics(self, runs: Sequence[Floats]) -> str:
+        """Return the digest of the items' statistics, [items, columns] for each run, in the order of the gold."""
+        return digest_json([self.digest, *(digest_array(run.take(self.by_key, axis=0)) for run in runs)])
 
 
 def compute_statistics(items: Sequence[Item], runs: Sequence[JoinedColumns], missing: MissingPolicy,
-                       metrics: Iterable[Metric]) -> Computed | list[InputError]:
-    """Compute the statistics of one submission by every metric, or say of all metrics why they do not take it.
+                       metrics: Iterable[Metric]) -> SubmissionStatistics | list[InputError]:
+    """Compute the statistics of one submission by every metric; return the errors of all metrics if there are any.
 
     Args:
-        items: The gold's.
-        runs: The submission's, the answers of each joined with the items.
-        missing: Its policy for items without an answer.
-        metrics: One or more.
+        items: Items of the gold.
+        runs: Answers of each run, joined with the items.
+        missing: The submission's policy for items without an answer.
+        metrics: One or more metrics.
     """
-    kept = np.ones(len(items), dtype=bool)
+    is_counted = np.ones(len(items), dtype=bool)
     for run in runs if missing.leaves_items_out else ():
-        kept &= run.there
-    if not kept.all():
-        items = list(compress(items, kept))
-        runs = [run.of(kept) for run in runs]
+        is_counted &= run.there
+    if not is_counted.all():
+        items = list(compress(items, is_counted))
+        runs = [run.of(is_counted) for run in runs]
     statistics: list[list[Floats]] = []
     errors: list[InputError] = []
     for metric in metrics:
         try:
             metric.check_gold(items)
-            statistics.append([_exact(metric, items, run) for run in runs])
-        except InputError as error:  # those that carry more do not travel between processes
+            statistics.append([_compute_exact(metric, items, run) for run in runs])
+        except InputError as error:  # a new error, because some subclasses cannot be sent between processes
             errors.append(InputError(error.message, item=error.item, category="score"))
-    return errors or Computed(kept, statistics)
+    return errors or SubmissionStatistics(is_counted, statistics)
 
 
-def _exact(metric: Metric, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-    """The statistics of items, [items, columns], as they are kept; names the item whose cannot be."""
+def _compute_exact(metric: Metric, items: Sequence[Item], answers: JoinedColumns) -> Floats:
+    """Return statistics in their stored form, [items, columns].
+
+    Raises:
+        InputError: A statistic is not exact; names the first such item.
+    """
     computed = metric.corpus_statistics(items, answers)
     try:
         check_exact(computed)
@@ -177,7 +184,7 @@ class Averages(Counts):
     """The statistics of systems, each averaged over its runs.
 
     Attributes:
-        totals: The sums over each system's runs in steps, [items, systems, columns].
+        totals: Sums over each system's runs in steps, [items, systems, columns].
         n_runs: [systems].
     """
 
@@ -186,74 +193,74 @@ class Averages(Counts):
 
     @cached_property
     def digests(self) -> list[list[str | int]]:
-        """What each system's averages are, whatever steps and `multiple` the other systems made necessary."""
-        return [[digest_array(self._given(n)), *([runs] if runs > 1 else [])] for n, runs in enumerate(self.n_runs)]
+        """What identifies each system's averages, independent of the steps and `multiple` of the other systems."""
+        return [[digest_array(self._sum_runs(n)), *([runs] if runs > 1 else [])] for n, runs in enumerate(self.n_runs)]
 
-    def _given(self, n: int) -> Floats:
-        """The sums over a system's runs of what was given, [items, columns]."""
+    def _sum_runs(self, n: int) -> Floats:
+        """Return the sums over a system's runs of the original statistics, [items, columns]."""
         totals = self.totals[:, n]
-        return totals if self.steps.are_one else totals / np.array(self.steps.per_one)
+        return totals if self.steps.are_ones else totals / np.array(self.steps.per_one)
 
 
-def averaged(runs: Iterable[Floats], n_systems: int, steps: Steps, most: int = 2**30) -> Averages:
+def average_runs(runs: Iterable[Floats], n_systems: int, steps: Steps, max_bytes: int = 2**30) -> Averages:
     """Average the statistics of each system over its runs.
 
-    Exact tests count in whole numbers, and only their sums are the same in every order. So averages are given as whole
-    multiples, all systems' alike; where those would be too large, as decimals in as many places as there is room for.
+    Exact tests need whole numbers, whose sums do not depend on their order. So averages are whole numbers: multiplied
+    by the least common multiple of the numbers of runs, or by a power of ten and rounded if that is too large.
 
     Args:
-        runs: Of each system, [items, runs, columns], one or more; each is taken once.
-        n_systems: How many they are.
-        steps: What they are counted in.
-        most: The bytes that the averages may take in memory; more are in a temporary file.
+        runs: Statistics of each system, [items, runs, columns], at least one run; iterated once.
+        n_systems: Number of systems.
+        steps: Steps of the statistics.
+        max_bytes: Memory for the averages; larger ones are in a temporary file.
     """
     sizes = []
 
-    def summed() -> Iterator[Floats]:
-        for of_system in runs:
-            sizes.append(of_system.shape[1])
-            yield steps.counted(of_system).sum(axis=1)
+    def sum_runs() -> Iterator[Floats]:
+        for system in runs:
+            sizes.append(system.shape[1])
+            yield steps.to_steps(system).sum(axis=1)
 
-    totals = CompactStatistics.of_each(summed(), n_systems, most)
+    totals = CompactStatistics.of_each(sum_runs(), n_systems, max_bytes)
     multiple, n_runs = math.lcm(*sizes), tuple(sizes)
     if multiple == 1:
         return Averages(totals, steps, multiple, totals, n_runs)
     if (largest := max(float(np.abs(totals[:, n]).sum()) for n in range(n_systems))) * multiple >= 2**53:
         multiple = next((10**places for places in range(PLACES, 0, -1) if largest * 10**places < 2**53), 1)
     averages = CompactStatistics.of_each((
-        np.rint(totals[:, n] * multiple / of) if multiple % of else totals[:, n] * (multiple // of)
-        for n, of in enumerate(n_runs)), n_systems, most)
+        np.rint(totals[:, n] * multiple / size) if multiple % size else totals[:, n] * (multiple // size)
+        for n, size in enumerate(n_runs)), n_systems, max_bytes)
     return Averages(averages, steps, multiple, totals, n_runs)
 
 
-def order_of_content(runs: Floats) -> list[int]:
-    """The places of a system's runs, [items, runs, columns], in an order that is the same whatever they are called."""
+def order_by_content(runs: Floats) -> list[int]:
+    """Return indices of a system's runs, [items, runs, columns], in an order that depends only on their statistics."""
     return sorted(range(runs.shape[1]), key=lambda n: digest_array(runs[:, n]))
 
 
-MOST = 1000  # labels of a test set, each of which is counted for every item and system
+MAX_LABELS = 1000  # of a test set; each takes space for every item and system
 
-_AT_ONCE = 2**12  # items whose labels are counted at once
+_BLOCK = 2**12  # items whose labels are counted together
 
 
 @dataclass(frozen=True)
 class LabelNumbers:
-    """The labels of a revision of the gold and of its submissions: numbers by name."""
+    """Numbers by name of the labels of a gold revision and of its submissions."""
 
     numbers: dict[str, int]
 
-    def numbered(self, codes: Floats) -> Floats:
-        """Statistics as they are stored, from codes of known labels."""
-        return _translated(codes, {make_label_code(name): number for name, number in self.numbers.items()})
+    def encode(self, codes: Floats) -> Floats:
+        """Return the stored form of statistics, from the codes of numbered labels."""
+        return _translate(codes, {make_label_code(name): number for name, number in self.numbers.items()})
 
-    def coded(self, statistics: Floats) -> Floats:
-        """Stored statistics as codes."""
-        return _translated(statistics, {number: make_label_code(name) for name, number in self.numbers.items()})
+    def decode(self, statistics: Floats) -> Floats:
+        """Return codes, from the stored form of statistics."""
+        return _translate(statistics, {number: make_label_code(name) for name, number in self.numbers.items()})
 
-    def counted(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
-        """Count for each class whether an item is correct, predicted and in the gold: [..., 2] to [..., 3 classes].
+    def count_classes(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
+        """Return for each class whether an item is correct, predicted and in the gold: [..., 2] to [..., 3 classes].
 
-        Classes are in the order of their names, or in that of the metric.
+        Classes are in the order of their names, or in the metric's own order.
         """
         names = sorted(self.numbers) if metric.classes is None else metric.classes
         classes = np.array([self.numbers.get(name, -1) for name in names])
@@ -261,16 +268,16 @@ class LabelNumbers:
         counts = np.stack([gold & predicted, predicted, gold], axis=-1).astype(np.float64)
         return counts.reshape(*statistics.shape[:-1], 3 * len(classes))
 
-    def summed(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
-        """The counts summed over items, [items, 2] to [3 classes], without room for those of all items."""
-        total: Floats = self.counted(metric, statistics[:0]).sum(axis=0)
-        for at in range(0, len(statistics), _AT_ONCE):
-            total += self.counted(metric, statistics[at:at + _AT_ONCE]).sum(axis=0)
+    def sum_classes(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
+        """Sum `count_classes` over items in blocks, [items, 2] to [3 classes]."""
+        total: Floats = self.count_classes(metric, statistics[:0]).sum(axis=0)
+        for start in range(0, len(statistics), _BLOCK):
+            total += self.count_classes(metric, statistics[start:start + _BLOCK]).sum(axis=0)
         return total
 
 
-def _translated(values: Floats, table: dict[int, int]) -> Floats:
-    before = np.array([NO_LABEL, *table], dtype=np.float64)
-    after = np.array([NO_LABEL, *table.values()], dtype=np.float64)
-    order = np.argsort(before)
-    return np.asarray(after[order][np.searchsorted(before[order], values)])
+def _translate(values: Floats, table: dict[int, int]) -> Floats:
+    keys = np.array([NO_LABEL, *table], dtype=np.float64)
+    translations = np.array([NO_LABEL, *table.values()], dtype=np.float64)
+    order = np.argsort(keys)
+    return np.asarray(translations[order][np.searchsorted(keys[order], values)])

@@ -1,4 +1,4 @@
-"""Statistics per item for every submission that takes part and every metric that the task declares."""
+"""Compute and store statistics and scores: for every submission that takes part, by every metric of the task."""
 
 from __future__ import annotations
 
@@ -17,10 +17,16 @@ from registry.arrays import Floats
 from registry.errors import InputError, Refuse, together
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.fit import join_again
-from registry.evaluation.scorers import Scorer, recorded, scorer
-from registry.evaluation.scoring.label_codes import with_new_labels
-from registry.evaluation.scoring.measure import Computed, KeptItems, compute_statistics, measure, measure_labels
-from registry.evaluation.scoring.stale import StaleScore, stale_scores
+from registry.evaluation.scorers import Scorer, describe_scorer, load_scorers
+from registry.evaluation.scoring.label_codes import add_labels
+from registry.evaluation.scoring.measure import (
+    CountedItems,
+    SubmissionStatistics,
+    compute_statistics,
+    score_label_runs,
+    score_runs,
+)
+from registry.evaluation.scoring.stale import StaleScore, find_stale_scores
 from registry.identity import digest_json
 from registry.items import Item
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
@@ -37,287 +43,300 @@ from registry.values import parse
 
 
 @dataclass
-class Scored:
-    """How many scores were computed, and how many were there already; what was stale, with the score that it is now."""
+class ScoringSummary:
+    """Counts of one `score`.
 
-    computed: int = 0
-    unchanged: int = 0
+    Attributes:
+        n_computed: Computed scores.
+        n_unchanged: Scores that were already stored.
+        stale: Scores that were missing or outdated, with their new values.
+    """
+
+    n_computed: int = 0
+    n_unchanged: int = 0
     stale: list[tuple[StaleScore, float | None]] = field(default_factory=list)
 
 
-def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Scored:
-    """Compute what is missing; what is there is left alone, but for what is `stale` where that is asked for.
-
-    What is refused is an `InputError`: a metric does not take what a submission holds, or several runs of a system.
+def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> ScoringSummary:
+    """Compute the missing scores of a task.
 
     Args:
-        ingest: The command and its task.
-        execution: Who computes, and is told how far it is.
-        stale: Whether to compute anew what other code, or nobody knows which, has computed.
+        ingest: The command and its task. `ingest.refuse` receives an `InputError` if a metric does not apply to a
+            submission, or is not an average over its several runs.
+        execution: Workers and progress.
+        stale: Also recompute scores by other or unknown code.
     """
     connection = ingest.connection
-    scored, pending = Scored(), Pending(connection)
+    summary, queue = ScoringSummary(), InsertQueue(connection)
     metrics = {row: parse("metric", METRICS, row.name) for row in catalog.task_metrics(connection, ingest.task_id)}
-    rescored = Rescored(connection)
-    old = list(stale_scores(connection, ingest.task_id)) if stale else []
-    again = {(one.scoring_id, one.metric_id) for one in old}
+    replacement = ScoreReplacement(connection)
+    stale_scores = list(find_stale_scores(connection, ingest.task_id)) if stale else []
+    stale_keys = {(score.scoring_id, score.metric_id) for score in stale_scores}
     for test_set in ingest.test_sets.values():
         members = catalog.ranked(connection, test_set.test_set_id)
         _check_runs(connection, members, metrics.values(), ingest.refuse)
-        missing = list(_missing(connection, members, metrics, again))
-        scored.unchanged += len(members) * len(metrics) - sum(len(lacking) for _, lacking in missing)
+        missing = list(_find_missing(connection, members, metrics, stale_keys))
+        summary.n_unchanged += len(members) * len(metrics) - sum(len(rows) for _, rows in missing)
         if not missing:
             continue
         for row in metrics:
-            rescored.replace(row, [member.scoring_id for member in members
-                                   if (member.scoring_id, row.metric_id) in again])
-        wanted = [Wanted(member.name, ScoringRow(member.scoring_id, member.submission_id, test_set.gold_revision_id,
-                                                 member.missing), {row: metrics[row] for row in lacking})
-                  for member, lacking in missing]
-        scored.computed += score_wanted(ingest, wanted, execution, pending)
-    pending.flush()
-    if scored.computed:
-        ingest.event("score", ingest.slug, computed=scored.computed,
-                     scorers={row.name: scorer(metric) for row, metric in metrics.items()})
-    rescored.settle(ingest)
-    values = catalog.score_values(connection, again)
-    release(ingest)
-    scored.stale += [(one, values.get((one.scoring_id, one.metric_id))) for one in old]
+            replacement.delete(row, [member.scoring_id for member in members
+                                     if (member.scoring_id, row.metric_id) in stale_keys])
+        jobs = [ScoringJob(member.name, ScoringRow(member.scoring_id, member.submission_id, test_set.gold_revision_id,
+                                                   member.missing), {row: metrics[row] for row in rows})
+                for member, rows in missing]
+        summary.n_computed += run_jobs(ingest, jobs, execution, queue)
+    queue.flush()
+    if summary.n_computed:
+        ingest.log_event("score", ingest.slug, computed=summary.n_computed,
+                         scorers={row.name: describe_scorer(metric) for row, metric in metrics.items()})
+    replacement.log_changes(ingest)
+    values = catalog.score_values(connection, stale_keys)
+    _climb_ladders(ingest)
+    summary.stale += [(score, values.get((score.scoring_id, score.metric_id))) for score in stale_scores]
     ingest.write()
-    return scored
-
-
-def score_wanted(ingest: Ingest, wanted: Sequence[Wanted], execution: Execution, pending: Pending) -> int:
-    """Score submissions, all of one gold revision; gives how many scores that are."""
-    revision, n_scores = wanted[0].scoring.gold_revision_id, 0
-    first, _ = catalog.item_ids(ingest.connection, revision)
-    keys, kept = [item.key for item in ingest.items(revision)], None
-    for one, computed in zip(wanted, compute(ingest, wanted, execution), strict=True):
-        if isinstance(computed, list):
-            ingest.refuse(together([InputError(f"{one.name}: {error}", category="score") for error in computed]))
-            continue
-        if kept is None or not np.array_equal(kept.of_all, computed.kept):
-            kept = KeptItems.of(computed.kept, first, keys)
-        for (row, metric), of_runs in zip(one.metrics.items(), computed.statistics, strict=True):
-            pending.add(row.family, _kept(ingest, kept, one.scoring, row, metric, of_runs))
-            n_scores += 1
-    return n_scores
-
-
-def _missing(connection: Connection, members: Sequence[Member], declared: Collection[DeclaredMetric],
-             again: Set[tuple[int, int]]) -> Iterator[tuple[Member, list[DeclaredMetric]]]:
-    """The members that lack scores, or whose scores are computed `again`, each with the metrics that it lacks."""
-    scorings = [member.scoring_id for member in members]
-    there = {row.metric_id: catalog.scores(connection, row.metric_id, scorings) for row in declared}
-    for member in members:
-        if lacking := [row for row in declared if member.scoring_id not in there[row.metric_id]
-                       or (member.scoring_id, row.metric_id) in again]:
-            yield member, lacking
-
-
-def _check_runs(connection: Connection, members: Sequence[Member], metrics: Iterable[Metric],
-                refuse: Refuse) -> None:
-    """Refuse several runs where a metric is no average over them."""
-    if correlation := next((metric for metric in metrics if isinstance(metric, CorrelationMetric)), None):
-        submitted = catalog.submitted(connection, [member.submission_id for member in members])
-        for member in members:
-            if (n := len(submitted[member.submission_id].files)) > 1:
-                refuse(InputError(f"{member.name} has {n} runs, and {correlation!r} is no average over runs; name them "
-                                  "as systems of their own", category="score"))
-
-
-Kept = tuple[dict[str, Any], list[dict[str, Any]], list[Block]]  # a score's row, and a row and a block of each run
-
-
-class Pending:
-    """Scores and statistics that wait to be inserted together."""
-
-    MOST = 2**20  # items; what waits stays in memory
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection, self._items = connection, 0
-        self._kept: defaultdict[str, list[Kept]] = defaultdict(list)
-
-    def add(self, family: str, kept: Kept) -> None:
-        """Let the statistics of a submission wait, and insert them once there are many."""
-        *_, blocks = kept
-        self._kept[family].append(kept)
-        self._items += sum(len(block.item_ids) for block in blocks)
-        if self._items > self.MOST:
-            self.flush()
-
-    def flush(self) -> None:
-        """Insert all that waits."""
-        for family, kept in self._kept.items():
-            scores, replicates, blocks = zip(*kept, strict=True)
-            insert_many(self._connection, models.score, scores)
-            insert_many(self._connection, models.replicate_score, list(chain.from_iterable(replicates)))
-            statistics.insert_statistics(self._connection, family, list(chain.from_iterable(blocks)))
-        self._kept.clear()
-        self._items = 0
-
-
-def _kept(ingest: Ingest, items: KeptItems, scoring: ScoringRow, row: DeclaredMetric, metric: Metric,
-          computed: Sequence[Floats]) -> Kept:
-    """Make what is kept of a submission's statistics by a metric, [runs] of [items, columns]."""
-    if isinstance(metric, ConfusionMetric):
-        labels = with_new_labels(ingest.connection, scoring.gold_revision_id, computed)
-        stored: Sequence[Floats] = [labels.numbered(codes) for codes in computed]
-        measured = measure_labels(metric, labels, stored)
-    else:
-        stored, measured = computed, measure(metric, computed)
-    key = {"scoring_id": scoring.scoring_id, "metric_id": row.metric_id}
-    return (
-        key | {"value": measured.value, "n_items": len(items.ids), "digest": items.digest_of(computed),
-               "run_id": ingest.run_id, "step": measured.step},
-        [key | {"replicate": n, "value": float(of_run)} for n, of_run in enumerate(measured.of_runs)],
-        [Block(scoring.scoring_id, row.metric_id, items.ids, of_run, n) for n, of_run in enumerate(stored)])
-
-
-ENOUGH = 4 * 2**20  # bytes to score, counted for each metric, from which on further processes are worth their start
-STAGE = "submissions to score"
+    return summary
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """A submission by its name, as it is joined with the gold, and the metrics that are to be computed, as declared."""
+class ScoringJob:
+    """The scores of one submission that are to be computed.
+
+    Attributes:
+        name: The submission.
+        scoring: The submission joined with a gold revision.
+        metrics: The metrics by their declarations.
+    """
 
     name: str
     scoring: ScoringRow
     metrics: Mapping[DeclaredMetric, Metric]
 
 
+def run_jobs(ingest: Ingest, jobs: Sequence[ScoringJob], execution: Execution, queue: InsertQueue) -> int:
+    """Score submissions by one gold revision; return the number of scores."""
+    revision, n_scores = jobs[0].scoring.gold_revision_id, 0
+    first_item, _ = catalog.item_ids(ingest.connection, revision)
+    keys = [item.key for item in ingest.items(revision)]
+    items: CountedItems | None = None
+    for job, computed in zip(jobs, _compute_all(ingest, jobs, execution), strict=True):
+        if isinstance(computed, list):
+            ingest.refuse(together([InputError(f"{job.name}: {error}", category="score") for error in computed]))
+            continue
+        if items is None or not np.array_equal(items.is_counted, computed.is_counted):
+            items = CountedItems.select(computed.is_counted, first_item, keys)
+        for (row, metric), runs in zip(job.metrics.items(), computed.statistics, strict=True):
+            queue.add(row.family, _make_rows(ingest, items, job.scoring, row, metric, runs))
+            n_scores += 1
+    return n_scores
+
+
+def _find_missing(connection: Connection, members: Sequence[Member], declared: Collection[DeclaredMetric],
+                  stale_keys: Set[tuple[int, int]]) -> Iterator[tuple[Member, list[DeclaredMetric]]]:
+    """Yield the members with missing or stale scores, and the metrics of these scores."""
+    scorings = [member.scoring_id for member in members]
+    stored = {row.metric_id: catalog.scores(connection, row.metric_id, scorings) for row in declared}
+    for member in members:
+        if rows := [row for row in declared if member.scoring_id not in stored[row.metric_id]
+                    or (member.scoring_id, row.metric_id) in stale_keys]:
+            yield member, rows
+
+
+def _check_runs(connection: Connection, members: Sequence[Member], metrics: Iterable[Metric],
+                refuse: Refuse) -> None:
+    """Refuse several runs of a system if a metric is a correlation, which is not an average over runs."""
+    if correlation := next((metric for metric in metrics if isinstance(metric, CorrelationMetric)), None):
+        submitted = catalog.submitted(connection, [member.submission_id for member in members])
+        for member in members:
+            if (n := len(submitted[member.submission_id].files)) > 1:
+                refuse(InputError(f"{member.name} has {n} runs, and {correlation!r} is not an average over runs; "
+                                  "submit each run as a system", category="score"))
+
+
+# The row of a score, the rows of the scores of its runs, and the statistics of its runs.
+_Rows = tuple[dict[str, Any], list[dict[str, Any]], list[Block]]
+
+
+class InsertQueue:
+    """Scores and statistics that are inserted in large groups."""
+
+    MAX_ITEMS = 2**20  # in memory
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection, self._n_items = connection, 0
+        self._by_family: defaultdict[str, list[_Rows]] = defaultdict(list)
+
+    def add(self, family: str, rows: _Rows) -> None:
+        """Add the score of a submission; insert all rows if there are many."""
+        *_, blocks = rows
+        self._by_family[family].append(rows)
+        self._n_items += sum(len(block.item_ids) for block in blocks)
+        if self._n_items > self.MAX_ITEMS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Insert all rows."""
+        for family, rows in self._by_family.items():
+            scores, replicates, blocks = zip(*rows, strict=True)
+            insert_many(self._connection, models.score, scores)
+            insert_many(self._connection, models.replicate_score, list(chain.from_iterable(replicates)))
+            statistics.insert_statistics(self._connection, family, list(chain.from_iterable(blocks)))
+        self._by_family.clear()
+        self._n_items = 0
+
+
+def _make_rows(ingest: Ingest, items: CountedItems, scoring: ScoringRow, row: DeclaredMetric, metric: Metric,
+               computed: Sequence[Floats]) -> _Rows:
+    """Score a submission from the statistics of each run, [items, columns]."""
+    if isinstance(metric, ConfusionMetric):
+        labels = add_labels(ingest.connection, scoring.gold_revision_id, computed)
+        stored: Sequence[Floats] = [labels.encode(codes) for codes in computed]
+        result = score_label_runs(metric, labels, stored)
+    else:
+        stored, result = computed, score_runs(metric, computed)
+    key = {"scoring_id": scoring.scoring_id, "metric_id": row.metric_id}
+    return (
+        key | {"value": result.value, "n_items": len(items.ids), "digest": items.digest_statistics(computed),
+               "run_id": ingest.run_id, "step": result.step},
+        [key | {"replicate": n, "value": float(value)} for n, value in enumerate(result.run_values)],
+        [Block(scoring.scoring_id, row.metric_id, items.ids, run, n) for n, run in enumerate(stored)])
+
+
+MIN_SHARED_BYTES = 4 * 2**20  # of submissions times metrics; below it starting processes costs more than it saves
+STAGE = "submissions to score"
+
+
 @dataclass(frozen=True, eq=False)
-class _Task:
-    """A submission as it travels: readers and metrics by their names."""
+class _SentJob:
+    """A job in the form that is sent to another process: readers and metrics by their names."""
 
     reader: str
     documents: tuple[Document, ...]
     missing: MissingPolicy
     metrics: tuple[str, ...]
 
-    @classmethod
-    def of(cls, ingest: Ingest, one: Wanted) -> _Task:
-        """Fetch what was submitted, without what was made of it here."""
-        reader, documents = ingest.parsed.submitted(one.scoring.submission_id)
-        return cls(repr(reader), tuple(replace(document, made={}) for document in documents),
-                   MissingPolicy(one.scoring.missing),                   tuple(map(repr, one.metrics.values())))
+
+def _make_sent_job(ingest: Ingest, job: ScoringJob) -> _SentJob:
+    reader, documents = ingest.parsed.load_submitted(job.scoring.submission_id)
+    # `made` caches parsed content, which is expensive to send.
+    return _SentJob(repr(reader), tuple(replace(document, made={}) for document in documents),
+                    MissingPolicy(job.scoring.missing), tuple(map(repr, job.metrics.values())))
 
 
-def compute(ingest: Ingest, wanted: Sequence[Wanted], execution: Execution) -> Iterator[Computed | list[InputError]]:
-    """Give the statistics of every wanted submission, all of one gold revision, or why a metric does not take it.
-
-    Args:
-        ingest: The command and its task.
-        wanted: One or more.
-        execution: The processes or the cluster; few and small submissions are computed here.
+def _compute_all(ingest: Ingest, jobs: Sequence[ScoringJob],
+                 execution: Execution) -> Iterator[SubmissionStatistics | list[InputError]]:
+    """Compute the statistics of submissions by one gold revision, in processes or on a cluster if it pays.
 
     Raises:
-        RegistryError: A process was ended by the system, or a cluster is gone.
+        RegistryError: The system killed a process, or the cluster does not answer.
     """
-    items = ingest.items(wanted[0].scoring.gold_revision_id)
-    submissions = [one.scoring.submission_id for one in wanted]
-    ingest.parsed.look_up(submissions)
-    is_shared = execution.cluster is not None or (execution.processes and min(execution.threads, len(wanted)) > 1)
-    if is_shared and not _in_columns(ingest, wanted[0]):
+    items = ingest.items(jobs[0].scoring.gold_revision_id)
+    submissions = [job.scoring.submission_id for job in jobs]
+    ingest.parsed.prefetch(submissions)
+    can_share = execution.cluster is not None or (execution.processes and min(execution.threads, len(jobs)) > 1)
+    if can_share and not _reads_columns(ingest, jobs[0]):
         sizes = sources.sizes_of_submissions(ingest.connection, submissions)
-        if sum(sizes[one.scoring.submission_id] * len(one.metrics) for one in wanted) >= ENOUGH:
-            tasks = (_Task.of(ingest, one) for one in wanted)
-            return execution.map(partial(_work, items), tasks, STAGE, of=len(wanted), interpreted=True)
-    each = (compute_statistics(items, ingest.parsed.answers(one.scoring), MissingPolicy(one.scoring.missing),
-                               one.metrics.values())
-            for one in wanted)
-    return with_progress(each, len(wanted), STAGE, execution.progress)
+        if sum(sizes[job.scoring.submission_id] * len(job.metrics) for job in jobs) >= MIN_SHARED_BYTES:
+            sent = (_make_sent_job(ingest, job) for job in jobs)
+            return execution.map(partial(_work, items), sent, STAGE, n_tasks=len(jobs), is_python=True)
+    results = (compute_statistics(items, ingest.parsed.load_joined(job.scoring), MissingPolicy(job.scoring.missing),
+                                  job.metrics.values())
+               for job in jobs)
+    return with_progress(results, len(jobs), STAGE, execution.progress)
 
 
-def _in_columns(ingest: Ingest, one: Wanted) -> bool:
-    """Whether a submission, and most likely those like it, takes less time to compute than to send to a process."""
-    reader = ingest.parsed.reader(one.scoring.submission_id)
-    return reader.gives_columns and all(metric.takes_columns for metric in one.metrics.values())
+def _reads_columns(ingest: Ingest, job: ScoringJob) -> bool:
+    """Return whether a submission is read as columns, which takes less time than sending it to a process."""
+    reader = ingest.parsed.reader(job.scoring.submission_id)
+    return reader.gives_columns and all(metric.takes_columns for metric in job.metrics.values())
 
 
-def _work(items: list[Item], task: _Task) -> Computed | list[InputError]:
-    reader: Reader = parse("reader", READERS, task.reader)
-    runs = join_again(items, reader, task.documents, task.missing)
-    return compute_statistics(items, runs, task.missing, [parse("metric", METRICS, name) for name in task.metrics])
+def _work(items: list[Item], job: _SentJob) -> SubmissionStatistics | list[InputError]:
+    reader: Reader = parse("reader", READERS, job.reader)
+    runs = join_again(items, reader, job.documents, job.missing)
+    return compute_statistics(items, runs, job.missing, [parse("metric", METRICS, name) for name in job.metrics])
 
 
-def digest_by(plain: str, by: Scorer) -> str:
-    """The digest of a score that this code makes of statistics of which other code has made another one."""
-    return digest_json([plain, by])
+def digest_with_scorer(plain: str, scorer: Scorer) -> str:
+    """Return the digest of a score if different code made different scores of the same statistics."""
+    return digest_json([plain, scorer])
 
 
-class Rescored:
-    """The scores that a command replaces."""
+class ScoreReplacement:
+    """The scores that a command computes again, before and after."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._former: dict[Key, tuple[Any, ...]] = {}
+        self._before: dict[Key, tuple[Any, ...]] = {}
         self._metrics: dict[int, DeclaredMetric] = {}
-        self._results: dict[str, str] = {}  # of comparisons that may be superseded, by their digests
+        self._results: dict[str, str] = {}  # digests of the results of affected comparisons, by their digests
 
-    def replace(self, metric: DeclaredMetric, scoring_ids: Sequence[int]) -> None:
-        """Forget some scores of a metric, which are computed anew."""
-        if scoring_ids and (found := _rows(self._connection, metric.metric_id, scoring_ids)):
-            self._former |= found
+    def delete(self, metric: DeclaredMetric, scoring_ids: Sequence[int]) -> None:
+        """Remember and delete scores of a metric."""
+        if scoring_ids and (rows := _load_scores(self._connection, metric.metric_id, scoring_ids)):
+            self._before |= rows
             self._metrics[metric.metric_id] = metric
             self._results |= comparisons.dependent_results(self._connection, metric.metric_id, scoring_ids)
             statistics.forget(self._connection, metric.family, metric.metric_id, scoring_ids)
 
-    def settle(self, ingest: Ingest) -> None:
-        """Log what is another score by now, once all are written."""
+    def log_changes(self, ingest: Ingest) -> None:
+        """Give each changed score a digest of its own, and log the changes."""
         if not self._metrics:
             return
-        known, changed, otherwise = recorded(self._connection), [], dict[str, str]()
+        known_scorers = load_scorers(self._connection)
+        changed: list[list[Any]] = []
+        with_scorer: dict[str, str] = {}
         for metric_id, metric in self._metrics.items():
-            keys = [key for key in self._former if key[1] == metric_id]
-            by = scorer(parse("metric", METRICS, metric.name))
-            scorers = [of[metric.name] for of in known.values() if metric.name in of]
-            for key, row in _rows(self._connection, metric_id, [scoring_id for scoring_id, _ in keys]).items():
-                digest, *value = self._former[key]
-                plain, *values = row
+            keys = [key for key in self._before if key[1] == metric_id]
+            installed = describe_scorer(parse("metric", METRICS, metric.name))
+            scorers = [by_metric[metric.name] for by_metric in known_scorers.values() if metric.name in by_metric]
+            for key, row in _load_scores(
+                    self._connection, metric_id, [scoring_id for scoring_id, _ in keys]).items():
+                before, *old_values = self._before[key]
+                plain, *new_values = row
                 after = plain
-                if digest in (plain, *(digest_by(plain, one) for one in scorers)):
-                    after = digest if value == values else digest_by(plain, by)
-                if digest != after != plain:
-                    otherwise[metric.name] = digest_json(by)
+                if before in (plain, *(digest_with_scorer(plain, scorer) for scorer in scorers)):
+                    # The statistics are the same: only other code can have changed the score.
+                    after = before if old_values == new_values else digest_with_scorer(plain, installed)
+                if before != after != plain:
+                    with_scorer[metric.name] = digest_json(installed)
                 if after != plain:
                     self._connection.execute(models.score.update().where(
                         models.score.c.scoring_id == key[0], models.score.c.metric_id == key[1]).values(digest=after))
-                if after != digest:
-                    changed.append([*key, digest, after])
+                if after != before:
+                    changed.append([*key, before, after])
         if changed:
-            superseded = comparisons.find_dependent(self._connection, [(of[0], of[1]) for of in changed])
-            ingest.event("rescore", ingest.slug, scores=changed, otherwise=otherwise,
-                         results={digest: self._results[digest] for digest in sorted(superseded)})
+            superseded = comparisons.find_dependent(self._connection, [(row[0], row[1]) for row in changed])
+            ingest.log_event("rescore", ingest.slug, scores=changed, otherwise=with_scorer,
+                             results={digest: self._results[digest] for digest in sorted(superseded)})
 
 
-def _rows(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[Key, tuple[Any, ...]]:
-    """The digest and the value of scores, and the values of all runs, by their keys."""
-    score, of_run = models.score.c, models.replicate_score.c
+def _load_scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[Key, tuple[Any, ...]]:
+    """Load the digest, the value and the values of all runs of scores, by their keys."""
+    score, replicate = models.score.c, models.replicate_score.c
     values: dict[int, list[Any]] = {}
-    for scoring_id, value in connection.execute(select(of_run.scoring_id, of_run.value).where(
-            of_run.metric_id == metric_id, of_run.scoring_id.in_(list(scoring_ids))).order_by(
-                of_run.scoring_id, of_run.replicate)):
+    for scoring_id, value in connection.execute(select(replicate.scoring_id, replicate.value).where(
+            replicate.metric_id == metric_id, replicate.scoring_id.in_(list(scoring_ids))).order_by(
+                replicate.scoring_id, replicate.replicate)):
         values.setdefault(scoring_id, []).append(value)
     return {(row.scoring_id, metric_id): (row.digest, row.value, values.get(row.scoring_id, []))
             for row in connection.execute(select(score.scoring_id, score.digest, score.value).where(
                 score.metric_id == metric_id, score.scoring_id.in_(list(scoring_ids))))}
 
 
-ACTION = "ladder"  # of the entries in the log
+LADDER_ACTION = "ladder"  # of the entries in the log
 
 
 class Rung(NamedTuple):
-    """What was shown once a submission had come.
+    """The score that a Ladder leaderboard shows after a new submission.
 
     Attributes:
-        entry: The number of the entry in the log.
+        entry: Number of the entry in the log.
         subject: The submission's name.
-        key: Which Ladder it is: the revision of the gold, the track and the metric.
-        before: The score that was shown before; nan where none was.
-        shown: The score that is shown; nan before any is.
-        details: As the log has them.
+        key: Identifies the Ladder: gold revision, track and metric.
+        before: The score that was shown before, or nan.
+        shown: The score that is shown, or nan.
+        details: Details of the entry.
     """
 
     entry: int
@@ -328,48 +347,53 @@ class Rung(NamedTuple):
     details: Mapping[str, Any]
 
 
-def rungs(connection: Connection) -> Iterator[Rung]:
-    """All entries of Ladders, in the order of the log; those of purged submissions are blank and left out."""
-    for of in read_entries(connection, ACTION):
-        if told := of.details:
-            key = told["gold_revision_id"], told["track"], told["metric"]
-            before, shown = (math.nan if told[name] is None else float(told[name]) for name in ("before", "shown"))
-            yield Rung(of.event_id, of.subject, key, before, shown, told)
+def load_rungs(connection: Connection) -> Iterator[Rung]:
+    """Yield the entries of all Ladders in the order of the log; skip blank ones."""
+    for entry in read_entries(connection, LADDER_ACTION):
+        if details := entry.details:
+            key = details["gold_revision_id"], details["track"], details["metric"]
+            before, shown = (math.nan if details[name] is None else float(details[name])
+                             for name in ("before", "shown"))
+            yield Rung(entry.event_id, entry.subject, key, before, shown, details)
 
 
-def shown_after(score: float, before: float, step: float, *, lower_is_better: bool) -> float:
-    """What is shown once a submission with this score has come, where another one was shown before."""
+def choose_shown_score(score: float, before: float, step: float, *, lower_is_better: bool) -> float:
+    """Return the score that a Ladder shows after a submission with this score, if it showed `before`."""
     sign = -1 if lower_is_better else 1
     return sign * update_shown_score(sign * score, sign * before, step)
 
 
-def release(ingest: Ingest) -> None:
-    """Let every submission that is scored and was not there yet take its place on the Ladder, if the task has one."""
+def _climb_ladders(ingest: Ingest) -> None:
+    """Log the shown score after each newly scored submission, if the task has a Ladder."""
     board = ingest.task.manifest.board
     if board.release != "ladder" or board.step is None:
         return
-    last, known = {}, set()
-    for rung in rungs(ingest.connection):
-        last[rung.key] = rung.shown
+    shown_scores, known = {}, set()
+    for rung in load_rungs(ingest.connection):
+        shown_scores[rung.key] = rung.shown
         known.add((rung.key, rung.details["submission_id"]))
     metric = catalog.primary_metric(ingest.connection, ingest.task_id)
     for test_set in catalog.test_sets(ingest.connection, ingest.task_id):
-        for member, score in _scored(ingest.connection, test_set, metric.metric_id):
+        for member, score in _load_member_scores(ingest.connection, test_set, metric.metric_id):
             key = test_set.gold_revision_id, member.track, metric.name
             if (key, member.submission_id) in known:
                 continue
-            before = last.get(key, math.nan)
-            last[key] = shown = shown_after(score, before, board.step, lower_is_better=metric.better == "lower")
-            ingest.event(ACTION, member.name, gold_revision_id=key[0], track=member.track, metric=metric.name,
-                         submission_id=member.submission_id, scoring_id=member.scoring_id, step=board.step,
-                         before=None if math.isnan(before) else before, shown=None if math.isnan(shown) else shown,
-                         raised=not math.isnan(shown) and shown != before)
+            before = shown_scores.get(key, math.nan)
+            shown = choose_shown_score(score, before, board.step, lower_is_better=metric.better == "lower")
+            shown_scores[key] = shown
+            ingest.log_event(
+                LADDER_ACTION, member.name, gold_revision_id=key[0], track=member.track, metric=metric.name,
+                submission_id=member.submission_id, scoring_id=member.scoring_id, step=board.step,
+                before=None if math.isnan(before) else before, shown=None if math.isnan(shown) else shown,
+                raised=not math.isnan(shown) and shown != before)
 
 
-def _scored(connection: Connection, test_set: TestSetRow, metric_id: int) -> Iterator[tuple[Member, float]]:
-    """The submissions to a test set that are scored and not withdrawn, in the order in which they came."""
-    there = [of for of, is_withdrawn in catalog.all_versions(connection, test_set.test_set_id) if not is_withdrawn]
-    values = catalog.score_values(connection, {(of.scoring_id, metric_id) for of in there if of.scoring_id is not None})
-    for of in there:
-        if (score := values.get((of.scoring_id, metric_id))) is not None:
-            yield of, score
+def _load_member_scores(connection: Connection, test_set: TestSetRow, metric_id: int) -> Iterator[tuple[Member, float]]:
+    """Yield the scored submissions to a test set that are not withdrawn, in the order of their arrival."""
+    members = [member for member, is_withdrawn in catalog.all_versions(connection, test_set.test_set_id)
+               if not is_withdrawn]
+    values = catalog.score_values(
+        connection, {(member.scoring_id, metric_id) for member in members if member.scoring_id is not None})
+    for member in members:
+        if (score := values.get((member.scoring_id, metric_id))) is not None:
+            yield member, score

@@ -1,4 +1,4 @@
-"""Which scores of a task are not what this program would compute of today's gold, and why."""
+"""Scores of a task that are missing or outdated, and the reasons."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
 
-from registry.evaluation.scorers import difference, recorded, scorer
+from registry.evaluation.scorers import describe_difference, describe_scorer, load_scorers
 from registry.metrics import METRICS
 from registry.store import catalog
 from registry.values import parse
@@ -25,13 +25,14 @@ _EARLIER = text("""
 
 @dataclass(frozen=True)
 class StaleScore:
-    """A score that is to be computed, or computed anew.
+    """A score that is missing or outdated.
 
     Attributes:
-        task, test_set, submission: Whose; `submission` is `team/system@version`, `metric` the alias.
-        why: In words.
-        value: The score that there is, or that an earlier gold gave; None where there is none.
-        scoring_id, metric_id: Its keys.
+        task, test_set, submission, metric: Identify the score; `submission` is `team/system@version`, `metric` the
+            alias.
+        why: The reason, in words.
+        value: The stored score, or the score by an earlier gold, or None.
+        scoring_id, metric_id: Keys of the score.
     """
 
     task: str
@@ -44,26 +45,25 @@ class StaleScore:
     metric_id: int
 
 
-def stale_scores(connection: Connection, task_id: int) -> Iterator[StaleScore]:
-    """The scores of a task that are missing, or of other code than today's."""
-    runs = recorded(connection)
+def find_stale_scores(connection: Connection, task_id: int) -> Iterator[StaleScore]:
+    """Yield the scores of a task that are missing or were computed by other code than the installed one."""
+    scorers = load_scorers(connection)
     for test_set in catalog.test_sets(connection, task_id):
         members = catalog.ranked(connection, test_set.test_set_id)
         for metric in catalog.task_metrics(connection, task_id):
-            asked = {"metric": metric.metric_id, "test_set": test_set.test_set_id}
-            there = {row.scoring_id: row for row in connection.execute(_SCORES, asked)}
-            earlier = {row.submission_id: row for row in connection.execute(_EARLIER, asked)}
-            now = scorer(parse("metric", METRICS, metric.name))
+            parameters = {"metric": metric.metric_id, "test_set": test_set.test_set_id}
+            current = {row.scoring_id: row for row in connection.execute(_SCORES, parameters)}
+            earlier = {row.submission_id: row for row in connection.execute(_EARLIER, parameters)}
+            installed = describe_scorer(parse("metric", METRICS, metric.name))
             for member in members:
-                row, former = there.get(member.scoring_id), earlier.get(member.submission_id)
+                row, former = current.get(member.scoring_id), earlier.get(member.submission_id)
                 if row is None:
-                    why = "not scored yet" if former is None else \
-                        f"the gold was revised since revision {former.revision}, which it was scored by"
-                elif (before := runs.get(row.run_id, {}).get(metric.name)) is None:
-                    why = f"the log does not say by what code evalregistry {row.version} computed it"
-                elif not (why := difference(before, now)):
+                    why = "not scored yet" if former is None else f"last scored by gold revision {former.revision}"
+                elif (stored := scorers.get(row.run_id, {}).get(metric.name)) is None:
+                    why = f"the log does not name the code with which evalregistry {row.version} computed it"
+                elif not (why := describe_difference(stored, installed)):
                     continue
                 last = former if row is None else row
-                task, of_set, submission = member.name.split("/", 2)
-                yield StaleScore(task, of_set, submission, metric.alias, why,
+                task, test_set_name, submission = member.name.split("/", 2)
+                yield StaleScore(task, test_set_name, submission, metric.alias, why,
                                  None if last is None else last.value, member.scoring_id, metric.metric_id)

@@ -1,9 +1,9 @@
 """Forget a team: delete its data, and its names wherever they occur.
 
-A tombstone stays: another name, salted digests of the team's names, and its places on past boards. Whoever knows the
-name can tell that it was purged; the digests alone reveal nothing. The log keeps digests; words with a name are
-blanked, and entries about others are repeated without it. Comparisons with the team cannot be made again, and the log
-has a digest of each. This works within a transaction; the caller rewrites the file so that deleted bytes are gone.
+A tombstone remains: another name, salted digests of the team's names, and its ranks on past leaderboards. Only a person
+who knows the name can find out that it was purged. The log keeps digests; texts with a name are blanked, and entries
+about others are repeated without it. Comparisons with the team cannot be repeated, so the log has a digest of each.
+The caller commits the transaction and rewrites the file, so that deleted bytes are physically gone.
 """
 
 from __future__ import annotations
@@ -34,67 +34,66 @@ from registry.submission_fields import FREE, SUBMISSION_FIELDS, SubmissionField
 
 @dataclass(frozen=True)
 class TeamNames:
-    """The names of a team, its systems and its files, and the one that is to stand in their place.
+    """The names of a team, its systems and its files, and their replacement.
 
-    A name counts where it stands as a whole: letters and digits beside it make it another word. Case does not matter.
+    Only whole words match: letters and digits next to a name make it another word. Letter case does not matter.
     """
 
     words: frozenset[str]
-    instead: str
+    replacement: str
 
     @classmethod
-    def of(cls, connection: Connection, team_id: int, instead: str) -> TeamNames:
-        """The names of a team; those that others of its task have too tell nothing of it."""
-        own, others = (set(_names(connection, team_id, which)) for which in ("=", "<>"))
-        return cls(frozenset(own - others), instead)
+    def load(cls, connection: Connection, team_id: int, replacement: str) -> TeamNames:
+        """Load the names of a team, without names that other teams of the task have too."""
+        own, others = (set(_load_names(connection, team_id, operator)) for operator in ("=", "<>"))
+        return cls(frozenset(own - others), replacement)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Finds any of the names, written plainly or as JSON does."""
-        written = self.words | {json.dumps(word, ensure_ascii=ascii_)[1:-1]
+        """Matches any of the names, as plain text or with the escapes of JSON."""
+        spellings = self.words | {json.dumps(word, ensure_ascii=ascii_)[1:-1]
                                 for word in self.words for ascii_ in (True, False)}
-        either = "|".join(re.escape(word) for word in sorted(written, key=len, reverse=True)) or "(?!)"
-        return re.compile(rf"(?<![^\W_])(?:{either})(?![^\W_])", re.IGNORECASE)
+        alternatives = "|".join(re.escape(word) for word in sorted(spellings, key=len, reverse=True)) or "(?!)"
+        return re.compile(rf"(?<![^\W_])(?:{alternatives})(?![^\W_])", re.IGNORECASE)
 
     def are_in(self, text: str | None) -> bool:
-        """Whether a text has one of them."""
+        """Return whether a text contains a name."""
         return text is not None and self.pattern.search(text) is not None
 
-    def are_in_values(self, written: str, formal: Iterable[str] = ()) -> bool:
-        """Whether values or keys of an object, given as JSON, have one, save for the values of `formal` keys."""
-        return any(self.are_in(key) or (key not in formal and self.are_in(canonical_json(value)))
-                   for key, value in json.loads(written or "{}").items())
+    def are_in_object(self, stored: str, ignored: Iterable[str] = ()) -> bool:
+        """Return whether keys or values of a JSON object contain a name; values of `ignored` keys do not count."""
+        return any(self.are_in(key) or (key not in ignored and self.are_in(canonical_json(value)))
+                   for key, value in json.loads(stored or "{}").items())
 
-    def replaced(self, text: str) -> str:
-        """The text with the other name in the place of each."""
-        return self.pattern.sub(self.instead, text)
+    def replace(self, text: str) -> str:
+        """Replace all names in a text."""
+        return self.pattern.sub(self.replacement, text)
 
-    def replaced_in(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Values, some of them texts, with the other name in the place of each."""
-        return {self.replaced(name): self.replaced(value) if isinstance(value, str) else value
+    def replace_in(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Replace all names in the keys and texts of an object."""
+        return {self.replace(name): self.replace(value) if isinstance(value, str) else value
                 for name, value in values.items()}
 
 
-def _names(connection: Connection, team_id: int, which: str) -> Iterable[str]:
-    """The names of a team, or of all others of its task: of teams, systems and files, these also without folders.
+def _load_names(connection: Connection, team_id: int, operator: str) -> Iterable[str]:
+    """Yield names of teams, systems and files, and identifying attributes.
 
-    With them goes what is said of the systems.
+    Args:
+        connection: Connection to the registry.
+        team_id: The team.
+        operator: `=` for the team, `<>` for all other teams of its task.
     """
-    of = f"team.team_id {which} $1 AND task_id = (SELECT task_id FROM team WHERE team_id = $1)"  # noqa: S608
+    condition = f"team.team_id {operator} $1 AND task_id = (SELECT task_id FROM team WHERE team_id = $1)"  # noqa: S608
     for team, system, file, attributes in connection.exec_driver_sql(f"""
             SELECT team.name, system.name, submission_source.name, submission.attributes
             FROM team LEFT JOIN system USING (team_id) LEFT JOIN submission USING (system_id)
-            LEFT JOIN submission_source USING (submission_id) WHERE {of}""", (team_id,)):  # noqa: S608
+            LEFT JOIN submission_source USING (submission_id) WHERE {condition}""", (team_id,)):  # noqa: S608
         yield from filter(None, (team, system, file, file and PurePath(file).name))
-        yield from _telling(json.loads(attributes or "{}"))
-
-
-def _telling(attributes: Mapping[str, Any]) -> Iterable[str]:
-    """What of a system's attributes tells whose it is; a word or two, such as "a baseline", others may say as well."""
-    for name, value in attributes.items():
-        if isinstance(value, str) and (
-                name in ("paper", "code") or (name == "description" and len(value.split()) > 2)):
-            yield value
+        for name, value in json.loads(attributes or "{}").items():
+            # A short description such as "a baseline" does not identify a team.
+            if isinstance(value, str) and (
+                    name in ("paper", "code") or (name == "description" and len(value.split()) > 2)):
+                yield value
 
 
 _COMPARISON = """
@@ -111,44 +110,44 @@ _PURGED_SUBMISSIONS = f"""
 _OVERALL = "SELECT * FROM overall_result WHERE comparison_id = ?"
 
 
-def salted(names: Iterable[str]) -> tuple[str, str]:
-    """A new salt, and the digests of names with it as JSON."""
+def _digest_names(names: Iterable[str]) -> tuple[str, str]:
+    """Return a new salt, and the salted digests of names as JSON."""
     salt = new_salt()
     return salt, canonical_json(sorted(digest_json([salt, name]) for name in names))
 
 
-def tombstones(connection: Connection, task_id: int) -> Sequence[Row[Any]]:
-    """What stays of the teams that were purged from a task, the latest first."""
+def load_tombstones(connection: Connection, task_id: int) -> Sequence[Row[Any]]:
+    """Load the tombstones of a task, the latest first."""
     table = models.tombstone
     return connection.execute(
         select(table).where(table.c.task_id == task_id).order_by(table.c.tombstone_id.desc())).all()
 
 
-def purged_as(of_task: Sequence[Row[Any]], name: str) -> str | None:
-    """The name of the tombstone, of those of a task, of a team or system of that name; None: none was purged."""
-    return next((str(row.name) for row in of_task if digest_json([row.salt, name]) in row.names), None)
+def find_tombstone(tombstones: Sequence[Row[Any]], name: str) -> str | None:
+    """Return the name of the tombstone of a purged team or system, or None if none with this name was purged."""
+    return next((str(row.name) for row in tombstones if digest_json([row.salt, name]) in row.names), None)
 
 
-def digest_of_tombstone(row: Any) -> str:
-    """The digest of a tombstone's row."""
+def digest_tombstone(row: Any) -> str:
+    """Return the digest of a tombstone's row."""
     return digest_json([row.task_id, row.team_id, row.name, row.salt, row.names])
 
 
-def digest_of_rows(connection: Connection, team_id: int) -> str:
-    """The digest of what stays of a purged team: its systems and submissions under other names."""
+def digest_remains(connection: Connection, team_id: int) -> str:
+    """Return the digest of the systems and submissions that remain of a purged team."""
     return digest_json([[[str(value) for value in row] for row in connection.exec_driver_sql(query, (team_id,))]
                         for query in (_SYSTEMS, _PURGED_SUBMISSIONS)])
 
 
-def digest_of_comparison(connection: Connection, comparison_id: int) -> str:
-    """The digest of a comparison as it is stored: its settings, places and pairs, but not whether it is the latest."""
+def digest_comparison(connection: Connection, comparison_id: int) -> str:
+    """Return the digest of a stored comparison: settings, ranks and pairs, but not whether it is the latest."""
     return digest_json([[[str(value) for value in row] for row in connection.exec_driver_sql(query, (comparison_id,))]
                         for query in (_COMPARISON, _PLACES, _PAIRS, _OVERALL)])
 
 
 _STATISTICS = [table.name for table in (*models.statistics.values(), *models.whole_statistics.values())]
-_OF_SCORINGS = ("response", "scoring_message", "score", "replicate_score", *_STATISTICS, "scoring")
-PURGED = Messages.of("purged-team").dump()  # of a pair of which one system was purged
+_SCORING_TABLES = ("response", "scoring_message", "score", "replicate_score", *_STATISTICS, "scoring")
+PURGED = Messages.of("purged-team").dump()  # stored for a pair with a purged system
 _LABELS = " UNION ALL ".join(f"SELECT {column} FROM statistics_confusion" for column in FAMILIES["confusion"].columns)  # noqa: S608
 
 # Facts about submissions that a purge replaces by an expression.
@@ -159,10 +158,7 @@ _REPLACED_FACTS = {
         version, 'v' || submission_id)""",
 }
 
-Removed = dict[str, int]  # rows by table
-
-
-# What is a team's alone, by the temporary table that it is noted in.
+# Queries for temporary tables of rows that belong only to the team.
 _GONE = {
     "gone_submission": "SELECT submission_id FROM submission JOIN system USING (system_id) WHERE team_id = $1",
     "gone_scoring": "SELECT scoring_id FROM scoring SEMI JOIN gone_submission USING (submission_id)",
@@ -182,130 +178,125 @@ _GONE = {
 }
 
 
-def mark(connection: Connection, team_id: int) -> None:
-    """Note in temporary tables, which end with the connection, what is the team's alone."""
-    for name, query in _GONE.items():
-        connection.exec_driver_sql(f"CREATE OR REPLACE TEMP TABLE {name} AS {query.replace('$1', str(team_id))}")
+def _erase(connection: Connection, team_id: int, task_id: int, names: TeamNames) -> tuple[dict[str, int], set[str]]:
+    """Delete the selected rows of a team.
 
-
-def erase(connection: Connection, team_id: int, task_id: int, names: TeamNames) -> tuple[Removed, set[str]]:
-    """Take out the rows of a team that was marked.
-
-    Gives how many went or were emptied, by table, and the signatures of studies that went.
+    Returns:
+        The number of deleted or emptied rows by table, and the signatures of deleted studies.
     """
-    removed: Removed = {}
+    removed: dict[str, int] = {}
 
-    def do(table: str, query: str) -> None:
-        changed = connection.exec_driver_sql(query).scalar_one()
-        removed[table] = removed.get(table, 0) + int(changed)
+    def execute(table: str, query: str) -> None:
+        n_rows = connection.exec_driver_sql(query).scalar_one()
+        removed[table] = removed.get(table, 0) + int(n_rows)
 
     labels = f"label_id IN (SELECT * FROM ({_LABELS}))"  # noqa: S608 - names of columns
     connection.exec_driver_sql(f"CREATE OR REPLACE TEMP TABLE used_label AS SELECT label_id FROM label WHERE {labels}")  # noqa: S608
-    for table in _OF_SCORINGS:
-        do(table, f"DELETE FROM {table} WHERE scoring_id IN (FROM gone_scoring)")  # noqa: S608
-    do("label", f"DELETE FROM label WHERE label_id IN (FROM used_label) AND NOT {labels}")  # noqa: S608
-    do("answer", "DELETE FROM answer WHERE NOT in_gold AND answer_id NOT IN (SELECT answer_id FROM response)")
-    _erase_results(connection, do)
-    do("replicate_factor", "DELETE FROM replicate_factor WHERE submission_id IN (FROM gone_submission)")
-    do("submission_source", "DELETE FROM submission_source WHERE submission_id IN (FROM gone_submission)")
-    do("source", "DELETE FROM source WHERE digest IN (FROM gone_source)")
+    for table in _SCORING_TABLES:
+        execute(table, f"DELETE FROM {table} WHERE scoring_id IN (FROM gone_scoring)")  # noqa: S608
+    execute("label", f"DELETE FROM label WHERE label_id IN (FROM used_label) AND NOT {labels}")  # noqa: S608
+    execute("answer", "DELETE FROM answer WHERE NOT in_gold AND answer_id NOT IN (SELECT answer_id FROM response)")
+    _erase_results(connection, execute)
+    execute("replicate_factor", "DELETE FROM replicate_factor WHERE submission_id IN (FROM gone_submission)")
+    execute("submission_source", "DELETE FROM submission_source WHERE submission_id IN (FROM gone_submission)")
+    execute("source", "DELETE FROM source WHERE digest IN (FROM gone_source)")
     removed["source"] += _erase_manifests(connection, names)
-    _erase_names(connection, do, team_id, names)
+    _erase_names(connection, execute, team_id, names)
     studies = _erase_studies(connection, task_id, names)
     removed["study"] = len(studies)
-    do("study_part", "DELETE FROM study_part")  # of studies that are not finished: they are made again
+    execute("study_part", "DELETE FROM study_part")  # of unfinished studies, which start again
     return {table: n for table, n in removed.items() if n}, studies
 
 
-def _erase_results(connection: Connection, do: Callable[[str, str], None]) -> None:
-    """Take out what was computed of pairs of which one was purged; who won stays, as ranks rest on it.
+def _erase_results(connection: Connection, execute: Callable[[str, str], None]) -> None:
+    """Delete the results of pairs with a purged system, but not who won, because ranks depend on it.
 
-    Other pairs with the same statistics have the same results, which stay; so those of a purged team get empty ones.
+    Other pairs with the same statistics share their results, which must remain. So pairs of the team get empty results.
     """
     result, tested = models.pair_result, models.tested_statistics
-    nothing = insert(connection, tested, digest=f"purged:{next_id(connection, tested)}")
+    no_statistics = insert(connection, tested, digest=f"purged:{next_id(connection, tested)}")
     connection.exec_driver_sql(f"""
         CREATE OR REPLACE TEMP TABLE emptied AS
-        SELECT pair_result_id AS was, {next_id(connection, result) - 1} + row_number() OVER (ORDER BY was) AS is_now
+        SELECT pair_result_id AS old_id,
+            {next_id(connection, result) - 1} + row_number() OVER (ORDER BY old_id) AS new_id
         FROM (SELECT DISTINCT pair_result_id FROM gone_pair)""")  # noqa: S608
     connection.exec_driver_sql(f"""
         INSERT INTO pair_result BY NAME
-        SELECT is_now AS pair_result_id, pair_request_id, {nothing} AS statistics_a, {nothing} AS statistics_b, method,
-            n_units, 0 AS n_discordant, resamples, 0 AS favours, '{PURGED}' AS messages, run_id
-        FROM pair_result JOIN emptied ON pair_result_id = was""")  # noqa: S608
-    do("comparison_pair", """
-        UPDATE comparison_pair SET pair_result_id = is_now, p_adjusted = NULL FROM gone_pair, emptied
-        WHERE comparison_pair.comparison_id = gone_pair.comparison_id AND emptied.was = gone_pair.pair_result_id
+        SELECT new_id AS pair_result_id, pair_request_id, {no_statistics} AS statistics_a,
+            {no_statistics} AS statistics_b, method, n_units, 0 AS n_discordant, resamples, 0 AS favours,
+            '{PURGED}' AS messages, run_id
+        FROM pair_result JOIN emptied ON pair_result_id = old_id""")  # noqa: S608
+    execute("comparison_pair", """
+        UPDATE comparison_pair SET pair_result_id = new_id, p_adjusted = NULL FROM gone_pair, emptied
+        WHERE comparison_pair.comparison_id = gone_pair.comparison_id AND emptied.old_id = gone_pair.pair_result_id
             AND comparison_pair.position = gone_pair.position""")
-    do("pair_result", """
+    execute("pair_result", """
         DELETE FROM pair_result WHERE pair_result_id NOT IN (SELECT pair_result_id FROM comparison_pair)""")
-    do("pair_interval", """
+    execute("pair_interval", """
         DELETE FROM pair_interval WHERE pair_result_id NOT IN (SELECT pair_result_id FROM pair_result)""")
-    do("tested_statistics", """
+    execute("tested_statistics", """
         DELETE FROM tested_statistics WHERE tested_statistics_id NOT IN (
             SELECT statistics_a FROM pair_result UNION ALL SELECT statistics_b FROM pair_result)""")
-    do("standing", "UPDATE standing SET scoring_id = NULL WHERE submission_id IN (FROM gone_submission)")
+    execute("standing", "UPDATE standing SET scoring_id = NULL WHERE submission_id IN (FROM gone_submission)")
 
 
 def _erase_manifests(connection: Connection, names: TeamNames) -> int:
-    """Take out kept manifests that have one of the names; other kept files are gold, or other teams' own.
+    """Delete stored manifests that contain a name; return their number.
 
-    What such a manifest says of the task stays, since boards of the past rest on it, under the digest that the log has.
+    Past leaderboards depend on the manifest's declaration of the task. So a copy of the manifest remains, under the
+    digest that the log has, without comments and submissions.
     """
-    table, gone = models.source, []
+    table, deleted = models.source, []
     for digest, name in connection.exec_driver_sql("""
             SELECT digest, name FROM source WHERE digest NOT IN (
                 SELECT source_digest FROM submission_source UNION ALL SELECT source_digest FROM gold_source)""").all():
         content = sources.fetch(connection, digest)
         if names.are_in(content.decode("utf-8", "replace")):
-            gone.append(digest)
-            if (left := _of_task(content)) and not names.are_in(left):
-                sources.keep(connection, digest_of(left.encode()), name, left.encode())
-    connection.execute(table.delete().where(table.c.digest.in_(gone)))
-    return len(gone)
+            deleted.append(digest)
+            try:
+                task = encode_manifest(read_manifest(content, ""))
+            except ManifestError:  # content that an earlier purge has left
+                continue
+            if not names.are_in(task):
+                sources.keep(connection, digest_of(task.encode()), name, task.encode())
+    connection.execute(table.delete().where(table.c.digest.in_(deleted)))
+    return len(deleted)
 
 
-def _of_task(manifest: bytes) -> str:
-    """What a manifest says of its task, without comments and submissions; nothing where it cannot be read any more."""
-    try:
-        return encode_manifest(read_manifest(manifest, ""))
-    except ManifestError:  # as of what an earlier purge left
-        return ""
+def _erase_names(connection: Connection, execute: Callable[[str, str], None], team_id: int, names: TeamNames) -> None:
+    """Rename the team and its systems, and delete submissions that no leaderboard depends on.
 
-
-def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id: int, names: TeamNames) -> None:
-    """Leave of the team, its systems and submissions what past boards rest on, under another name.
-
-    So does the history of a board that stays open on every submission that was scored: a part of alpha was spent on it.
+    The history of an open leaderboard depends on every scored submission, because each has used a part of alpha.
     """
-    do("submission", """
+    execute("submission", """
         DELETE FROM submission WHERE submission_id IN (FROM gone_submission)
             AND submission_id NOT IN (SELECT submission_id FROM standing UNION ALL FROM gone_scored)""")
-    facts = ", ".join(f"{field.column} = {_purged_fact(field)}" for field in SUBMISSION_FIELDS
+    facts = ", ".join(f"{field.column} = {_make_purged_fact(field)}" for field in SUBMISSION_FIELDS
                       if field.purged != "kept")
-    do("submission", f"UPDATE submission SET {facts} WHERE submission_id IN (FROM gone_submission)")  # noqa: S608
-    do("system", f"""
+    execute("submission", f"UPDATE submission SET {facts} WHERE submission_id IN (FROM gone_submission)")  # noqa: S608
+    execute("system", f"""
         DELETE FROM system WHERE team_id = {team_id} AND system_id NOT IN (SELECT system_id FROM submission)""")  # noqa: S608
     systems = connection.exec_driver_sql("""
         SELECT system_id, system.name AS system, team.name AS team FROM system JOIN team USING (team_id)
         WHERE team_id = ? ORDER BY system_id""", (team_id,)).all()
     renamed: dict[str, str] = {}
-    for n, row in enumerate(systems, 1):  # called as the team is if it was: boards have a column of teams, or not
-        name = names.instead if row.system == row.team else f"{names.instead}-{n}"
+    for n, row in enumerate(systems, 1):
+        # Tables show a column of teams only if a system and its team have different names.
+        name = names.replacement if row.system == row.team else f"{names.replacement}-{n}"
         catalog.set_values(connection, models.system, row.system_id, pseudonym=None, name=name)
-        renamed |= dict.fromkeys((row.system, f"{row.team}/{row.system}"), f"{names.instead}/{name}")
+        renamed |= dict.fromkeys((row.system, f"{row.team}/{row.system}"), f"{names.replacement}/{name}")
     _rename_candidates(connection, renamed)
-    catalog.set_values(connection, models.team, team_id, name=names.instead, pseudonym=None)
+    catalog.set_values(connection, models.team, team_id, name=names.replacement, pseudonym=None)
     for row in connection.exec_driver_sql("SELECT digest, name FROM source").all():
-        if names.are_in(row.name):  # of bytes that another submission has too
+        if names.are_in(row.name):  # another submission has the same bytes
             other = connection.exec_driver_sql(
                 "SELECT min(name) FROM submission_source WHERE source_digest = ?", (row.digest,)).scalar()
             connection.execute(models.source.update().where(models.source.c.digest == row.digest).values(
-                name=other or names.replaced(row.name)))
+                name=other or names.replace(row.name)))
 
 
-def _purged_fact(field: SubmissionField) -> str:
-    """Return the SQL of what a purge leaves of a fact about a submission."""
+def _make_purged_fact(field: SubmissionField) -> str:
+    """Return the SQL of the value that replaces a fact about a submission."""
     if field.purged == "replaced":
         return _REPLACED_FACTS[field.name]
     return "NULL" if field.is_optional else "'{}'" if field.type == "object" else "''"
@@ -316,200 +307,203 @@ def _rename_candidates(connection: Connection, renamed: Mapping[str, str]) -> No
     for row in connection.exec_driver_sql("""
             SELECT comparison_id, request FROM comparison SEMI JOIN changed_comparison USING (comparison_id)
             WHERE json_extract_string(request, '$.significance.candidate') IS NOT NULL""").all():
-        asked = json.loads(row.request)
-        settings = asked["significance"]
+        request = json.loads(row.request)
+        settings = request["significance"]
         settings["candidate"] = renamed.get(settings["candidate"], settings["candidate"])
-        catalog.set_values(connection, models.comparison, row.comparison_id, request=canonical_json(asked))
+        catalog.set_values(connection, models.comparison, row.comparison_id, request=canonical_json(request))
 
 
 def _erase_studies(connection: Connection, task_id: int, names: TeamNames) -> set[str]:
-    """Take out the studies of the task that have one of the names; gives their signatures."""
+    """Delete the studies of the task that contain a name; return their signatures."""
     table = models.study
-    gone = {row.study_id: row.signature for row in connection.execute(table.select().where(table.c.task_id == task_id))
+    rows = connection.execute(table.select().where(table.c.task_id == task_id))
+    deleted = {row.study_id: row.signature for row in rows
             if any(map(names.are_in, (row.signature, row.subject, row.result)))}
-    connection.execute(table.delete().where(table.c.study_id.in_(gone)))
-    return set(gone.values())
+    connection.execute(table.delete().where(table.c.study_id.in_(deleted)))
+    return set(deleted.values())
 
 
-_FREE = ("reason", *FREE)  # details of entries that people have written
+_FREE = ("reason", *FREE)  # details of entries that people write
 _OBJECTS = {field.column for field in SUBMISSION_FIELDS if field.type == "object"}
-_FORMAL = ("task", "kind", "command", "metric")  # of a run's parameters: what is no name
+_WITHOUT_NAMES = ("task", "kind", "command", "metric")  # parameters of a run that cannot be names of participants
 
 
-def redact(connection: Connection, journal: Journal, names: TeamNames, prefixes: tuple[str, ...],
-           studies: set[str]) -> tuple[list[int], list[int]]:
-    """Take the names out of log and runs, and out of what other submissions declare.
+def _redact(connection: Connection, journal: Journal, names: TeamNames, prefixes: tuple[str, ...],
+            studies: set[str]) -> tuple[list[int], list[int]]:
+    """Remove the names from the log, from runs, and from declarations of other submissions.
 
-    Entries that are about others are said again at the end, with the other name in the place of each. Gives the entries
-    and the runs whose words were taken away.
+    Entries about others are repeated at the end with the replacement.
 
     Args:
-        connection: In the purge's transaction.
-        journal: Of the purge.
-        names: What is to go.
-        prefixes: Which subjects are the team's own, by how they begin.
-        studies: The signatures of studies that are gone.
+        connection: Connection in the purge's transaction.
+        journal: Journal of the purge.
+        names: The names.
+        prefixes: Prefixes of subjects that belong to the team.
+        studies: Signatures of deleted studies.
+
+    Returns:
+        The numbers of blanked entries and of blanked runs.
     """
     runs, without_inputs = _blank_runs(connection, names)
     unchecked = without_inputs.union(runs)  # without the run's salt no digest of its inputs can be checked
-    event, blanked, again = models.event, list[int](), list[dict[str, Any]]()
-    about: set[tuple[str, str]] = set()  # what else has to be said again, so that the last word stays the last
+    event, blanked, repeated = models.event, list[int](), list[dict[str, Any]]()
+    subjects: set[tuple[str, str]] = set()  # whose later entries are repeated too, so that the latest stays the latest
     for entry in connection.execute(select(event).order_by(event.c.event_id)).all():
         row = dict(entry._mapping)
         if row["salt"] is None or row["action"].startswith("purge"):
             continue
         details = json.loads(row["details"])
-        own = row["subject"].startswith(prefixes) or details.get("signature") in studies or (
+        is_own = row["subject"].startswith(prefixes) or details.get("signature") in studies or (
             row["action"] == "end" and row["run_id"] in unchecked)
-        named = names.are_in(row["actor"]) or any(
+        has_name = names.are_in(row["actor"]) or any(
             names.are_in(canonical_json(details[key])) for key in _FREE if key in details)
-        if own or named:
+        if is_own or has_name:
             blanked.append(row["event_id"])
-        if not own and row["action"] != "end" and (named or (row["action"], row["subject"]) in about):
-            about.add((row["action"], row["subject"]))
-            said = {key: _without(key, value, names) if key in _FREE else value for key, value in details.items()}
-            said.setdefault("said_in", row["event_id"])
-            again.append(journal.entry(connection, row["action"], row["subject"], **said))
+        if not is_own and row["action"] != "end" and (has_name or (row["action"], row["subject"]) in subjects):
+            subjects.add((row["action"], row["subject"]))
+            redacted = {key: _replace_in_value(key, value, names) if key in _FREE else value
+                        for key, value in details.items()}
+            redacted.setdefault("said_in", row["event_id"])
+            repeated.append(journal.entry(connection, row["action"], row["subject"], **redacted))
     connection.execute(event.update().where(event.c.event_id.in_(blanked)).values(
         salt=None, actor=None, subject="", details="{}"))
-    append(connection, again)
-    _redact_declared(connection, names)
+    append(connection, repeated)
+    _redact_declarations(connection, names)
     return blanked, runs
 
 
 def _blank_runs(connection: Connection, names: TeamNames) -> tuple[list[int], set[int]]:
-    """Blank the parameters that have a name, and the inputs; gives the runs of each."""
+    """Blank parameters and inputs of runs that contain a name; return the runs with blanked parameters and inputs."""
     run, runs, without_inputs = models.run, list[int](), set[int]()
     for row in connection.execute(select(run)).all():
-        if row.salt is not None and names.are_in_values(row.parameters, _FORMAL):
+        if row.salt is not None and names.are_in_object(row.parameters, _WITHOUT_NAMES):
             runs.append(row.run_id)
-        if names.are_in_values(row.inputs):
+        if names.are_in_object(row.inputs):
             without_inputs.add(row.run_id)
     connection.execute(run.update().where(run.c.run_id.in_(runs)).values(salt=None, parameters="{}"))
     connection.execute(run.update().where(run.c.run_id.in_(without_inputs)).values(inputs="{}"))
     return runs, without_inputs
 
 
-def _without(key: str, value: Any, names: TeamNames) -> Any:
-    """Return a value that people have written, without the names."""
+def _replace_in_value(key: str, value: Any, names: TeamNames) -> Any:
+    """Replace the names in a value that people write, a text or a JSON object."""
     if value is None:
         return None
     if key not in _OBJECTS:
-        return names.replaced(value)
-    found = json.loads(value)
+        return names.replace(value)
+    content = json.loads(value)
     if key != "declared":
-        return canonical_json(names.replaced_in(found))
-    return canonical_json(found | {name: _without(name, found[name], names) if name not in _OBJECTS else
-                                   names.replaced_in(found[name]) for name in found.keys() & set(FREE)})
+        return canonical_json(names.replace_in(content))
+    return canonical_json(content | {
+        name: names.replace_in(content[name]) if name in _OBJECTS else _replace_in_value(name, content[name], names)
+        for name in content.keys() & set(FREE)})
 
 
-def _redact_declared(connection: Connection, names: TeamNames) -> None:
-    """Take the names out of what is declared of other submissions."""
+def _redact_declarations(connection: Connection, names: TeamNames) -> None:
     table = models.submission
     for row in connection.execute(select(table.c.submission_id, *(table.c[name] for name in FREE))).all():
         values = {name: row._mapping[name] for name in FREE}
         if any(names.are_in(value) for value in values.values()):
             catalog.set_values(connection, table, row.submission_id, **{
-                key: _without(key, value, names) for key, value in values.items()})
+                key: _replace_in_value(key, value, names) for key, value in values.items()})
 
 
 @dataclass
-class Purged:
-    """What a purge did.
+class PurgeSummary:
+    """The effects of a purge.
 
     Attributes:
-        name: What stands in the team's place now.
-        removed: How many rows went, or were emptied, by table.
-        boards: The boards that show the team's place until they are compared again.
-        entries: How many entries of the log, and parameters of commands, were blanked.
-        left: Where one of the names still stands, in what is not the team's.
+        name: The new name of the team.
+        removed: Number of deleted or emptied rows, by table.
+        boards: Leaderboards that show the new name until they are compared again.
+        n_blanked: Number of blanked entries of the log and parameters of commands.
+        remaining: Places that still contain a name, because they do not belong to the team.
     """
 
     name: str
     removed: dict[str, int] = field(default_factory=dict)
     boards: list[str] = field(default_factory=list)
-    entries: int = 0
-    left: list[str] = field(default_factory=list)
+    n_blanked: int = 0
+    remaining: list[str] = field(default_factory=list)
 
 
-def team_to_purge(connection: Connection, task: str, team: str) -> tuple[TaskRow, int]:
-    """Return the task and the id of the team that is meant.
+def find_team(connection: Connection, task: str, team: str) -> tuple[TaskRow, int]:
+    """Return the task and the number of a team that can be purged.
 
     Raises:
-        UnknownNameError: There is no such task or team.
-        InputError: The team is a tombstone, or was purged.
+        UnknownNameError: The task or team is unknown.
+        InputError: The team is a tombstone, or was purged before.
     """
     (row,) = catalog.tasks(connection, task)
     query = select(models.team.c.name, models.team.c.team_id).where(models.team.c.task_id == row.task_id)
-    known = {found.name: found.team_id for found in connection.execute(query)}
+    known = {team_row.name: team_row.team_id for team_row in connection.execute(query)}
     purged = set(connection.execute(select(models.tombstone.c.team_id)).scalars())
     if known.get(team) in purged:
-        raise InputError(f"{team} is what stands in the place of a team that was purged")
+        raise InputError(f"{team} is the tombstone of a purged team; name another team")
     if team not in known:
-        if (before := purged_as(tombstones(connection, row.task_id), team)) is not None:
-            raise InputError(f"a team or system of that name was purged already, and is {before} since")
+        if (tombstone := find_tombstone(load_tombstones(connection, row.task_id), team)) is not None:
+            raise InputError(f"a team or system of that name was purged already; its tombstone is {tombstone}")
         raise UnknownNameError("team", team, {name for name, team_id in known.items() if team_id not in purged})
     return row, known[team]
 
 
-def new_name(connection: Connection, task_id: int) -> str:
-    """The name of the next tombstone: `purged-1`, `purged-2`, ..."""
-    taken = set(connection.execute(select(models.team.c.name).where(models.team.c.task_id == task_id)).scalars())
-    return next(name for n in count(1) if (name := f"purged-{n}") not in taken)
+def choose_tombstone_name(connection: Connection, task_id: int) -> str:
+    """Return the name of the next tombstone: `purged-1`, `purged-2`, ..."""
+    used = set(connection.execute(select(models.team.c.name).where(models.team.c.task_id == task_id)).scalars())
+    return next(name for n in count(1) if (name := f"purged-{n}") not in used)
 
 
-def purge(connection: Connection, journal: Journal, task: TaskRow, team_id: int, name: str, reason: str) -> Purged:
-    """Take a team out of a registry.
+def purge(connection: Connection, journal: Journal, task: TaskRow, team_id: int, name: str,
+          reason: str) -> PurgeSummary:
+    """Delete a team's data and names.
 
     Args:
-        connection: In a transaction.
-        journal: Of the command, which does not name the team.
+        connection: Connection in a transaction.
+        journal: Journal of the command, which does not name the team.
         task: The team's task.
         team_id: The team.
-        name: What is to stand in its place.
-        reason: Why, for the log.
+        name: The name of the tombstone.
+        reason: The reason, for the log.
 
     Raises:
         InputError: The reason names the team.
     """
-    names = TeamNames.of(connection, team_id, name)
+    names = TeamNames.load(connection, team_id, name)
     if names.are_in(reason):
-        raise InputError("--reason names the team or a system of it, and stays in the log; say it without names")
+        raise InputError("--reason contains a name of the team or of its systems, and stays in the log; write it "
+                         "without names")
     if names.are_in(journal.actor):
         journal.actor = None
     own = connection.exec_driver_sql(
         "SELECT name FROM team WHERE team_id = $1 UNION SELECT name FROM system WHERE team_id = $1", (team_id,))
-    salt, digests = salted(own.scalars())
-    mark(connection, team_id)
-    purged = Purged(name, boards=_boards(connection))
+    salt, digests = _digest_names(own.scalars())
+    for table, query in _GONE.items():
+        connection.exec_driver_sql(f"CREATE OR REPLACE TEMP TABLE {table} AS {query.replace('$1', str(team_id))}")
+    summary = PurgeSummary(name, boards=list(connection.exec_driver_sql("""
+        SELECT DISTINCT concat_ws(', ', task || '/' || test_set, 'track ' || latest.track, latest.facet)
+            || ': ' || metric
+        FROM latest_comparison AS latest SEMI JOIN changed_comparison USING (comparison_id)
+        ORDER BY ALL""").scalars()))
     prefixes = tuple(f"{task.slug}/{test_set}/{team}/" for test_set, team in connection.exec_driver_sql("""
         SELECT test_set.name, team.name FROM test_set JOIN team USING (task_id) WHERE team_id = ?""", (team_id,)))
-    purged.removed, studies = erase(connection, team_id, task.task_id, names)
-    entries, runs = redact(connection, journal, names, prefixes, studies)
-    purged.entries = len(entries) + len(runs)
+    summary.removed, studies = _erase(connection, team_id, task.task_id, names)
+    entries, runs = _redact(connection, journal, names, prefixes, studies)
+    summary.n_blanked = len(entries) + len(runs)
     tombstone = insert(connection, models.tombstone, task_id=task.task_id, team_id=team_id, name=name, salt=salt,
                        names=digests, run_id=journal.run_id(connection), created_at=now())
     row = connection.execute(select(models.tombstone).where(models.tombstone.c.tombstone_id == tombstone)).one()
     changed = connection.exec_driver_sql("SELECT comparison_id FROM changed_comparison ORDER BY ALL").scalars().all()
     journal.event(connection, "purge", f"{task.slug}/{name}", entries=entries, runs=runs,
-                  tombstone=digest_of_tombstone(row), rows=digest_of_rows(connection, team_id),
-                  comparisons={str(number): digest_of_comparison(connection, number) for number in changed})
+                  tombstone=digest_tombstone(row), rows=digest_remains(connection, team_id),
+                  comparisons={str(number): digest_comparison(connection, number) for number in changed})
     journal.event(connection, "purge-reason", f"{task.slug}/{name}", reason=reason)
-    purged.left = list(_left(connection, names))
-    return purged
+    summary.remaining = _find_remaining(connection, names)
+    return summary
 
 
-def _boards(connection: Connection) -> list[str]:
-    """The boards that the team takes part in, for people."""
-    return list(connection.exec_driver_sql("""
-        SELECT DISTINCT concat_ws(', ', task || '/' || test_set, 'track ' || latest.track, latest.facet)
-            || ': ' || metric
-        FROM latest_comparison AS latest SEMI JOIN changed_comparison USING (comparison_id) ORDER BY ALL""").scalars())
-
-
-def _left(connection: Connection, names: TeamNames) -> list[str]:
-    """Where one of the names still stands: in gold, in files or names of others, in what the task itself declares."""
-    found = []
+def _find_remaining(connection: Connection, names: TeamNames) -> list[str]:
+    """Return the places that still contain a name: gold, files or names of others, the declaration of the task."""
+    places = []
     for table in models.metadata.tables.values():
         for column in (column.name for column in table.columns if str(column.type) == "VARCHAR"):
             texts = connection.exec_driver_sql(f"""
@@ -517,8 +511,8 @@ def _left(connection: Connection, names: TeamNames) -> list[str]:
                     [f'contains(lower("{column}"), ?)'] * len(names.words)) or 'FALSE'}""",  # noqa: S608
                 tuple(word.lower() for word in names.words)).scalars()
             if n := sum(map(names.are_in, texts)):
-                found.append(f"{table.name}.{column} ({n})")
+                places.append(f"{table.name}.{column} ({n})")
     for digest, name in connection.exec_driver_sql("SELECT digest, name FROM source ORDER BY name").all():
         if names.are_in(sources.fetch(connection, digest).decode("utf-8", "replace")):
-            found.append(f"the kept file {name}")
-    return found
+            places.append(f"the stored file {name}")
+    return places

@@ -1,1 +1,1 @@
-"""Whether a registry still holds what was once put into it, and what follows from that."""
+"""Verify that a registry is unaltered, and that its results follow from its inputs."""

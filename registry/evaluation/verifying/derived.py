@@ -15,15 +15,21 @@ from sqlalchemy import Connection, select
 from registry.errors import RegistryError
 from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey
 from registry.evaluation.comparing.board_statistics import Board
-from registry.evaluation.comparing.compare import Compared, compare_boards
+from registry.evaluation.comparing.compare import ComparisonSummary, compare_boards
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.comparing.vetting import tested_board
+from registry.evaluation.comparing.vetting import load_tested_board
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.fit import Policies, fit_file
-from registry.evaluation.ingest.submissions import add_files
-from registry.evaluation.scorers import Scorer, difference, recorded, scorer
-from registry.evaluation.scoring.score import Pending, Wanted, digest_by, score_wanted
-from registry.evaluation.verifying.faults import STALE_SCORES, Fault, differences, runs_elsewhere, summarized
+from registry.evaluation.ingest.submissions import store_files
+from registry.evaluation.scorers import Scorer, describe_difference, describe_scorer, load_scorers
+from registry.evaluation.scoring.score import InsertQueue, ScoringJob, digest_with_scorer, run_jobs
+from registry.evaluation.verifying.faults import (
+    STALE_SCORES,
+    Fault,
+    find_differences,
+    find_other_environments,
+    summarize,
+)
 from registry.identity import SALTED, canonical_json
 from registry.metrics import METRICS, Metric
 from registry.missing import MissingPolicy
@@ -46,26 +52,26 @@ _KEYS = {"score": ("scoring_id", "metric_id"), "replicate_score": ("scoring_id",
 
 
 def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Execution) -> Iterator[Fault]:
-    """Derive the responses and scores of some scorings again; their tables are set aside.
+    """Derive the responses and scores of some scorings again; `set_aside` has moved the stored ones.
 
     Args:
-        ingest: The command and the task.
-        scorings: Of the task.
-        execution: Who computes.
+        ingest: The command and its task.
+        scorings: Scorings of the task.
+        execution: Workers and progress.
     """
-    pending, names = Pending(ingest.connection), _names(ingest.connection)
-    of_revision = attrgetter("gold_revision_id")
+    queue, names = InsertQueue(ingest.connection), _load_names(ingest.connection)
+    by_revision = attrgetter("gold_revision_id")
     stored = dict(map(tuple, ingest.connection.exec_driver_sql("SELECT scoring_id, n_missing FROM scoring")))
-    for revision, group in groupby(sorted(scorings, key=of_revision), key=of_revision):
-        wanted = []
+    for revision, group in groupby(sorted(scorings, key=by_revision), key=by_revision):
+        jobs = []
         for scoring in group:
             name, n_missing = names[scoring.scoring_id], stored[scoring.scoring_id]
             try:
-                reader, documents, answers = ingest.parsed.read(scoring.submission_id)
+                reader, documents, answers = ingest.parsed.read_answers(scoring.submission_id)
                 policies = Policies(MissingPolicy(scoring.missing), tokens="warn")
-                files = [fitted for of_run, document in zip(answers, documents, strict=True) if (fitted := fit_file(
-                    ingest.items(revision), of_run, reader, policies, document)) is not None]
-                add_files(ingest, scoring.scoring_id, revision, reader, files)
+                files = [fitted for run, document in zip(answers, documents, strict=True) if (fitted := fit_file(
+                    ingest.items(revision), run, reader, policies, document)) is not None]
+                store_files(ingest, scoring.scoring_id, revision, reader, files)
                 n_missing_again = sum(file.joined.n_missing for file in files)
             except Exception as error:
                 yield Fault("damaged", "submission", name, f"cannot be joined with the gold again: {error}")
@@ -73,24 +79,23 @@ def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Exe
             if n_missing_again != n_missing:
                 yield Fault("altered", "submission", name,
                               f"{n_missing} missing answers are stored, and {n_missing_again} found again")
-            if metrics := _scored_by(ingest.connection, scoring.scoring_id):
-                wanted.append(Wanted(name, scoring, metrics))
+            if metrics := _load_metrics(ingest.connection, scoring.scoring_id):
+                jobs.append(ScoringJob(name, scoring, metrics))
         ingest.write()
-        if wanted:
-            score_wanted(ingest, wanted, execution, pending)
-    pending.flush()
+        if jobs:
+            run_jobs(ingest, jobs, execution, queue)
+    queue.flush()
 
 
-def _scored_by(connection: Connection, scoring_id: int) -> dict[DeclaredMetric, Metric]:
-    """The metrics that a scoring has scores by."""
-    found = connection.exec_driver_sql("""
+def _load_metrics(connection: Connection, scoring_id: int) -> dict[DeclaredMetric, Metric]:
+    rows = connection.exec_driver_sql("""
         SELECT metric.name AS alias, FALSE, metric.* FROM stored_score JOIN metric USING (metric_id)
         WHERE scoring_id = ? ORDER BY metric_id""", (scoring_id,))
-    return {row: parse("metric", METRICS, row.name) for row in map(DeclaredMetric._make, found)}
+    return {row: parse("metric", METRICS, row.name) for row in map(DeclaredMetric._make, rows)}
 
 
-def _names(connection: Connection) -> dict[int, str]:
-    """What to call every scoring: the submission, with the revision of the gold where there are several."""
+def _load_names(connection: Connection) -> dict[int, str]:
+    """Return the name of every scoring: the submission, and the gold revision if it is not the first."""
     return dict(map(tuple, connection.exec_driver_sql("""
         SELECT scoring_id, task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@'
             || submission.version || if(revision.revision > 1, ' with gold ' || revision.revision, '')
@@ -100,72 +105,75 @@ def _names(connection: Connection) -> dict[int, str]:
 
 
 def compare_scores(connection: Connection) -> Iterator[Fault]:
-    """Hold what was stored against what was derived again; keeps which scores other code gave another value."""
+    """Compare stored responses, statistics and scores with derived ones, and list stale scores in `stale_score`."""
     metrics = {row.metric_id: row.name for row in connection.execute(select(models.metric))}
-    stale, names = _of_other_code(connection, metrics), _names(connection)
+    stale, names = _find_stale(connection, metrics), _load_names(connection)
     connection.exec_driver_sql(STALE_SCORES)
     keys = ("scoring_id", "replicate", "item", "answer", "type")
     before, after = (_RESPONSES.format(table=table) for table in ("stored_response", "response"))
-    found = {"response": differences(connection, _of(before), after, keys)}
+    by_table = {"response": find_differences(connection, _select_derived(before), after, keys)}
     for table in ("scoring_message", "score", "replicate_score"):
-        left_out = "* EXCLUDE (run_id)" if table == "score" else "*"
-        found[table] = differences(connection, _of(f"SELECT {left_out} FROM stored_{table}"),  # noqa: S608
-                                   f"SELECT {left_out} FROM {table}", _KEYS[table])  # noqa: S608
-    held = find_nonempty(connection, [side + table for side in ("stored_", "") for table in SCORE_TABLES])
+        columns = "* EXCLUDE (run_id)" if table == "score" else "*"
+        by_table[table] = find_differences(
+            connection, _select_derived(f"SELECT {columns} FROM stored_{table}"),  # noqa: S608
+            f"SELECT {columns} FROM {table}", _KEYS[table])  # noqa: S608
+    non_empty = find_nonempty(connection, [side + table for side in ("stored_", "") for table in SCORE_TABLES])
     for table in _STATISTICS:
-        if not held.isdisjoint({f"stored_{table}", table}):
-            found[table] = differences(
+        if not non_empty.isdisjoint({f"stored_{table}", table}):
+            by_table[table] = find_differences(
                 connection, f"FROM stored_{table} SEMI JOIN score USING (scoring_id, metric_id)",
                 f"FROM {table}", ("scoring_id", "metric_id", "replicate", "item_id"))
-    others = runs_elsewhere(connection)
+    others = find_other_environments(connection)
     elsewhere = {scoring_id: others[run_id] for scoring_id, run_id in connection.exec_driver_sql(
         "SELECT scoring_id, run_id FROM stored_score") if run_id in others}
-    for table, all_of_them in found.items():
-        of = "statistics" if table in _STATISTICS else table.replace("_", " ")
-        for scoring_id, of_scoring in all_of_them.items():
-            some = [one for one in of_scoring if (scoring_id, one.key.get("metric_id")) not in stale]
-            by = {str(metrics.get(one.key.pop("metric_id"))) for one in some if "metric_id" in one.key}
-            by_metric = f" by {', '.join(sorted(by))}" if by else ""
+    for table, by_scoring in by_table.items():
+        object_kind = "statistics" if table in _STATISTICS else table.replace("_", " ")
+        for scoring_id, differences in by_scoring.items():
+            current = [row for row in differences if (scoring_id, row.key.get("metric_id")) not in stale]
+            by_metrics = {str(metrics.get(row.key.pop("metric_id"))) for row in current if "metric_id" in row.key}
+            suffix = f" by {', '.join(sorted(by_metrics))}" if by_metrics else ""
             name = names.get(scoring_id, f"scoring {scoring_id}")
-            yield from summarized(of, name + by_metric, some, elsewhere=elsewhere.get(scoring_id, ""))
-            if table == "score" and len(some) < len(of_scoring):
-                rescored = [(scoring_id, one.key["metric_id"]) for one in of_scoring if one not in some]
-                connection.exec_driver_sql(f"INSERT INTO stale_score VALUES {', '.join(map(str, rescored))}")  # noqa: S608
-                why = {stale[key] for key in rescored}
-                yield Fault("stale", of, name, f"{'; '.join(sorted(why))}: `registry score --stale` computes it anew")
+            yield from summarize(object_kind, name + suffix, current, elsewhere=elsewhere.get(scoring_id, ""))
+            if table == "score" and len(current) < len(differences):
+                stale_keys = [(scoring_id, row.key["metric_id"]) for row in differences if row not in current]
+                rows = ", ".join(map(str, stale_keys))
+                connection.exec_driver_sql(f"INSERT INTO stale_score VALUES {rows}")  # noqa: S608
+                reasons = sorted({stale[key] for key in stale_keys})
+                yield Fault("stale", object_kind, name,
+                            f"{'; '.join(reasons)}: run `registry score --stale` to compute it again")
 
 
-def _of_other_code(connection: Connection, metrics: Mapping[int, str]) -> dict[tuple[int, int], str]:
-    """The scores that other code than this program's computed, and what differs, by scoring and metric.
+def _find_stale(connection: Connection, metrics: Mapping[int, str]) -> dict[tuple[int, int], str]:
+    """Return the scores by other code than the installed one, and the differences, by scoring and metric.
 
-    Where other code had made another score of the same statistics before, what was derived gets the digest of both.
+    A derived score gets the same digest as the stored one if both have the same statistics; see `digest_with_scorer`.
     """
-    runs, found = recorded(connection), {}
-    now: dict[int, Scorer] = {}
+    runs, stale = load_scorers(connection), {}
+    installed: dict[int, Scorer] = {}
     for metric_id, name in metrics.items():
-        with suppress(RegistryError):  # a name that was altered is told elsewhere
-            now[metric_id] = scorer(parse("metric", METRICS, name))
+        with suppress(RegistryError):  # another step reports an altered name
+            installed[metric_id] = describe_scorer(parse("metric", METRICS, name))
     for row in connection.exec_driver_sql("""
             SELECT scoring_id, metric_id, stored_score.digest, score.digest AS plain, stored_score.run_id
             FROM stored_score JOIN score USING (scoring_id, metric_id)""").all():
-        by = runs.get(row.run_id, {}).get(metrics[row.metric_id])
-        if by is not None and row.metric_id in now and (why := difference(by, now[row.metric_id])):
-            found[row.scoring_id, row.metric_id] = f"{metrics[row.metric_id]}: {why}"
         name = metrics[row.metric_id]
+        scorer = runs.get(row.run_id, {}).get(name)
+        if scorer is not None and row.metric_id in installed and (
+                difference := describe_difference(scorer, installed[row.metric_id])):
+            stale[row.scoring_id, row.metric_id] = f"{name}: {difference}"
         if row.digest != row.plain and row.digest in (
-                digest_by(row.plain, of[name]) for of in runs.values() if name in of):
+                digest_with_scorer(row.plain, scorers[name]) for scorers in runs.values() if name in scorers):
             connection.exec_driver_sql("UPDATE score SET digest = ? WHERE scoring_id = ? AND metric_id = ?",
                                        (row.digest, row.scoring_id, row.metric_id))
-    return found
+    return stale
 
 
-def _of(query: str) -> str:
-    """The rows of the scorings that were derived again."""
+def _select_derived(query: str) -> str:
     return f"SELECT * FROM ({query}) SEMI JOIN derived_scoring USING (scoring_id)"  # noqa: S608
 
 
 RESULT_TABLES = ("comparison", "comparison_pair", "overall_result", "standing", "pair_request", "pair_result",
-          "pair_interval")
+                 "pair_interval")
 
 _PAIRS = """
     SELECT c.digest, p.position, p.* EXCLUDE (comparison_id, position, pair_result_id),
@@ -179,13 +187,13 @@ _PAIRS = """
     LEFT JOIN {stored}pair_request AS q USING (pair_request_id)
     LEFT JOIN tested_statistics AS a ON a.tested_statistics_id = r.statistics_a
     LEFT JOIN tested_statistics AS b ON b.tested_statistics_id = r.statistics_b"""
-_OF_COMPARISON = """
+_ROWS = """
     SELECT c.digest, t.* EXCLUDE (comparison_id) FROM {stored}{table} AS t
     JOIN {stored}comparison AS c USING (comparison_id)"""
 _INTERVALS = """
     SELECT c.digest, p.position, i.low, i.high FROM {stored}comparison_pair AS p
     JOIN {stored}comparison AS c USING (comparison_id) LEFT JOIN {stored}pair_interval AS i USING (pair_result_id)"""
-# What a release says of itself has digests without the salt that they were made with.
+# A release has salted digests but no salt, so its signatures are compared without digests.
 _COMPARISONS = """
     SELECT * EXCLUDE (comparison_id, run_id, created_at, sequence, signature, request),
         regexp_replace(signature, if(starts_with(digest, '{salted}') AND (SELECT count(salt) FROM task) = 0,
@@ -195,115 +203,115 @@ _COMPARISONS = """
 
 def derive_results(connection: Connection, journal: Journal, task: TaskRow, chosen: Sequence[int],
                    execution: Execution) -> Iterator[Fault]:
-    """Make comparisons of a task again, in the order in which they were made; their tables are set aside.
+    """Repeat comparisons of a task in their order; `set_aside` has moved the stored ones.
 
     Args:
-        connection: To a copy of the registry.
-        journal: Of the command.
-        task: Of which all of them are.
-        chosen: Their ids.
-        execution: Who computes.
+        connection: Connection to a copy of the registry.
+        journal: Journal of the command.
+        task: The task.
+        chosen: Numbers of the comparisons.
+        execution: Workers and progress.
     """
     connection.exec_driver_sql(STALE_SCORES)
-    superseded = {digest: kept for change in reversed(rescorings(connection))
-                  for digest, kept in change.results.items()}
-    for rows in _families(connection, chosen):
+    superseded = {digest: results for change in reversed(rescorings(connection))
+                  for digest, results in change.results.items()}
+    for rows in _load_families(connection, chosen):
         try:
-            found = [_looked_up(connection, task, row, execution, superseded) for row in rows]
-            yield from (of for of in found if isinstance(of, Fault))
-            boards = [of for of in found if isinstance(of, Board)]
-            if len(boards) < len(rows):  # the p-values of a family rest on all of its boards
+            loaded = [_load_stored_board(connection, task, row, execution, superseded) for row in rows]
+            yield from (fault for fault in loaded if isinstance(fault, Fault))
+            boards = [board for board in loaded if isinstance(board, Board)]
+            if len(boards) < len(rows):  # the corrected p-values of a family depend on all of its leaderboards
                 continue
-            made = compare_boards(connection, journal, boards, [
-                Request.recorded(row["request"], execution) for row in rows])
-            for row, comparing in zip(rows, made, strict=True):
-                comparing.keep(row["digest"], row["sequence"], Compared())
+            comparisons = compare_boards(connection, journal, boards, [
+                Request.from_json(row["request"], execution) for row in rows])
+            for row, comparison in zip(rows, comparisons, strict=True):
+                comparison.store(row["digest"], row["sequence"], ComparisonSummary())
         except Exception as error:
             yield Fault("damaged", "comparison", rows[0]["id"],
                         f"cannot be made again: {type(error).__name__}: {error}")
 
 
-def of_families(connection: Connection, comparisons: Collection[int]) -> set[int]:
-    """These comparisons, and all whose p-values were corrected together with theirs, by their ids."""
-    found = {row.comparison_id: _family(row.request) for row in connection.exec_driver_sql(
+def add_families(connection: Connection, comparisons: Collection[int]) -> set[int]:
+    """Return the numbers of these comparisons and of all comparisons in their families."""
+    families = {row.comparison_id: _identify_family(row.request) for row in connection.exec_driver_sql(
         "SELECT comparison_id, request FROM comparison")}
-    families = {found[number] for number in comparisons} - {""}
-    return set(comparisons) | {number for number, family in found.items() if family in families}
+    chosen = {families[number] for number in comparisons} - {""}
+    return set(comparisons) | {number for number, family in families.items() if family in chosen}
 
 
-def _families(connection: Connection, chosen: Sequence[int]) -> Iterator[list[Any]]:
-    """The stored comparisons that were chosen, each with those of its family, in the order of the family."""
+def _load_families(connection: Connection, chosen: Sequence[int]) -> Iterator[list[Any]]:
+    """Yield the families of the chosen comparisons, each with its rows in the order of the family."""
     by_family: dict[str, list[Any]] = {}
     for row in connection.exec_driver_sql("""
             SELECT c.*, split_part(signature, '|', -1) AS id,
                 concat_ws(', ', test_set.name, track.name, facet, alias) AS board
             FROM stored_comparison AS c JOIN test_set USING (test_set_id)
             LEFT JOIN track ON track.track_id = c.track_id ORDER BY comparison_id""").mappings():
-        by_family.setdefault(_family(row["request"]) or str(row["comparison_id"]), []).append(row)
+        by_family.setdefault(_identify_family(row["request"]) or str(row["comparison_id"]), []).append(row)
     for rows in by_family.values():
         if any(row["comparison_id"] in chosen for row in rows):
-            places = {} if len(rows) == 1 else {
+            positions = {} if len(rows) == 1 else {
                 board: n for n, board in enumerate(json.loads(rows[0]["request"])["family"]["boards"])}
-            yield sorted(rows, key=lambda row: places.get(row["board"], 0))
+            yield sorted(rows, key=lambda row: positions.get(row["board"], 0))
 
 
-def _family(request: str) -> str:
-    """What stands for the boards that a comparison was corrected together with; empty where it was alone."""
+def _identify_family(request: str) -> str:
+    """Return a text that identifies the family of a comparison; empty if it has no family."""
     try:
         family = json.loads(request).get("family")
-    except (ValueError, AttributeError):  # what is damaged is told where the comparison is made again
+    except (ValueError, AttributeError):  # `derive_results` reports a damaged request
         return ""
     return "" if family is None else canonical_json(family)
 
 
-def _looked_up(connection: Connection, task: TaskRow, row: Any, execution: Execution,
-               superseded: Mapping[str, str]) -> Board | Fault | None:
-    """The board of a comparison, or what is wrong with it; None where it rests on what is no more, as it should."""
-    request, key = Request.recorded(row["request"], execution), _key(connection, task, row)
+def _load_stored_board(connection: Connection, task: TaskRow, row: Any, execution: Execution,
+                       superseded: Mapping[str, str]) -> Board | Fault | None:
+    """Load the leaderboard of a comparison, or return its fault; None if the log has replaced its scores correctly."""
+    request, key = Request.from_json(row["request"], execution), _make_key(connection, task, row)
     if _is_stale(connection, row["comparison_id"]):
-        return Fault("stale", "comparison", row["id"], "it rests on scores that this program's code does not give")
+        return Fault("stale", "comparison", row["id"], "the installed code computes other scores than those it used")
     is_known = key.task.salt is not None or not row["digest"].startswith(SALTED)  # releases have no salt
     if is_known and key.digest(request) != row["digest"]:
-        if (kept := superseded.get(row["digest"])) is None:
-            return Fault("altered", "comparison", row["id"], "its settings, its members or what their scores rest on "
-                                                            "are not those of its digest")
-        if kept != results_digest(connection, row["comparison_id"], "stored_"):
-            return Fault("altered", "comparison", row["id"], "it rests on scores that other code has computed anew "
-                                                            "since, and is not as it was then")
+        if (results := superseded.get(row["digest"])) is None:
+            return Fault("altered", "comparison", row["id"],
+                         "its digest does not match its settings, its members or their statistics")
+        if results != results_digest(connection, row["comparison_id"], "stored_"):
+            return Fault("altered", "comparison", row["id"],
+                         "other code has computed its scores again, and the log has another digest of its results")
         return None
-    alone = replace(key, family=None)
-    if is_known and key.family is not None and alone.digest(request, drawn=False) not in key.family.digests:
-        return Fault("altered", "comparison", row["id"], "it is not of the family that it names")
-    return tested_board(connection, key, request) or Fault("altered", "comparison", row["id"], "no item is left of it")
+    single = replace(key, family=None)
+    if is_known and key.family is not None and single.digest(request, is_random=False) not in key.family.digests:
+        return Fault("altered", "comparison", row["id"], "it does not belong to the family that it names")
+    return load_tested_board(connection, key, request) or Fault(
+        "altered", "comparison", row["id"], "it has no items")
 
 
 def _is_stale(connection: Connection, comparison_id: int) -> bool:
-    """Whether a comparison rests on scores that other code than this program's gave another value."""
     return connection.exec_driver_sql("""
         SELECT 1 FROM stored_comparison JOIN stored_standing USING (comparison_id)
         SEMI JOIN stale_score USING (scoring_id, metric_id) WHERE comparison_id = ? LIMIT 1""",
                                       (comparison_id,)).first() is not None
 
 
-def _key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
-    """The board of a comparison, as it was when it was made."""
-    asked = json.loads(row["request"])
-    there = catalog.get(connection, TestSetRow, test_set_id=row["test_set_id"])
-    test_set = TestSetRow(there.test_set_id, there.name, asked["cluster"], row["gold_revision_id"])
+def _make_key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
+    """Return the key of a comparison's leaderboard at the time of the comparison."""
+    request = json.loads(row["request"])
+    current = catalog.get(connection, TestSetRow, test_set_id=row["test_set_id"])
+    test_set = TestSetRow(current.test_set_id, current.name, request["cluster"], row["gold_revision_id"])
     metric = DeclaredMetric._make(connection.exec_driver_sql(
         "SELECT ?, FALSE, metric.* FROM metric WHERE metric_id = ?", (row["alias"], row["metric_id"])).one())
-    members = [Member(name=f"{task.slug}/{there.name}/{of['team']}/{of['system']}@{of['version']}", **of)
-               for of in connection.exec_driver_sql("""
-        SELECT track.name AS track, team.name AS team, system.name AS system, version, stood.kind, stood.late,
-            scoring.missing, stood.scoring_id, submission_id, c.track_id
-        FROM stored_standing AS stood JOIN stored_comparison AS c USING (comparison_id)
+    members = [Member(name=f"{task.slug}/{current.name}/{member['team']}/{member['system']}@{member['version']}",
+                      **member) for member in connection.exec_driver_sql("""
+        SELECT track.name AS track, team.name AS team, system.name AS system, version, standing.kind, standing.late,
+            scoring.missing, standing.scoring_id, submission_id, c.track_id
+        FROM stored_standing AS standing JOIN stored_comparison AS c USING (comparison_id)
         JOIN scoring USING (scoring_id, submission_id) JOIN submission USING (submission_id)
         JOIN system USING (system_id) JOIN team USING (team_id) LEFT JOIN track ON track.track_id = c.track_id
         WHERE comparison_id = ? ORDER BY submission_id""", (row["comparison_id"],)).mappings()]
     attribute, _, value = (row["facet"] or "").partition("=")
-    family = asked.get("family")
-    salt = task.salt if row["digest"].startswith(SALTED) else None  # what was compared before the task got one has none
-    return BoardKey(replace(task, version=asked["task_version"], salt=salt), test_set,
+    family = request.get("family")
+    salt = task.salt if row["digest"].startswith(SALTED) else None  # comparisons before the first embargo have no salt
+    return BoardKey(replace(task, version=request["task_version"], salt=salt), test_set,
                     catalog.get(connection, GoldRevisionRow, gold_revision_id=row["gold_revision_id"]), metric,
                     members[0].track, (attribute, value) if attribute else None, members,
                     catalog.scores(connection, metric.metric_id, [member.scoring_id for member in members]),
@@ -311,39 +319,40 @@ def _key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
                                                             family["pairs"], tuple(family["absent"])))
 
 
-def _elsewhere(connection: Connection) -> dict[str, str]:
-    """Return the digests of comparisons that other environments computed in part, each with how these differ."""
-    others, found = runs_elsewhere(connection), dict[str, str]()
+def _find_environments(connection: Connection) -> dict[str, str]:
+    """Return how the environments that computed comparisons differ from this one, by the comparisons' digests."""
+    others, differences = find_other_environments(connection), dict[str, str]()
     for digest, run_id in connection.exec_driver_sql("""
             SELECT digest, run_id FROM stored_comparison UNION SELECT digest, r.run_id FROM stored_comparison
             JOIN stored_comparison_pair USING (comparison_id) JOIN stored_pair_result AS r USING (pair_result_id)
             ORDER BY ALL"""):
-        if run_id in others and others[run_id] not in found.get(digest, ""):
-            found[digest] = "; ".join(filter(None, (found.get(digest), others[run_id])))
-    return found
+        if run_id in others and others[run_id] not in differences.get(digest, ""):
+            differences[digest] = "; ".join(filter(None, (differences.get(digest), others[run_id])))
+    return differences
 
 
 def compare_results(connection: Connection, chosen: Sequence[int], *, is_reordered: bool = False) -> Iterator[Fault]:
-    """Hold the stored comparisons against those that were made again.
+    """Compare stored comparisons with repeated ones.
 
     Args:
-        connection: To a copy of the registry.
-        chosen: The ids of the comparisons.
-        is_reordered: Whether systems with equal scores may stand in another order than when intervals were computed,
-            which changes last digits.
+        connection: Connection to a copy of the registry.
+        chosen: Numbers of the comparisons.
+        is_reordered: True if systems with equal scores can have another order than in the stored comparison, which
+            changes the last digits of intervals.
     """
     ids = ", ".join(map(str, chosen)) or "NULL"
     names: dict[str, str] = dict(map(tuple, connection.exec_driver_sql(
         "SELECT digest, split_part(signature, '|', -1) FROM stored_comparison")))
-    elsewhere = _elsewhere(connection)
-    usual = "systems in another order" if is_reordered else ""
-    of_both = f"""digest IN (SELECT digest FROM comparison)
+    elsewhere = _find_environments(connection)
+    default = "systems in another order" if is_reordered else ""
+    condition = f"""digest IN (SELECT digest FROM comparison)
         AND digest IN (SELECT digest FROM stored_comparison WHERE comparison_id IN ({ids}))"""  # noqa: S608
-    for what, query, keys in (
+    for object_kind, query, keys in (
             ("comparison", _COMPARISONS, ("digest",)), ("pair", _PAIRS, ("digest", "position")),
             ("interval", _INTERVALS, ("digest", "position")),
-            ("standing", _OF_COMPARISON.replace("{table}", "standing"), ("digest", "position")),
-            ("overall result", _OF_COMPARISON.replace("{table}", "overall_result"), ("digest", "test"))):
-        before, after = (f"SELECT * FROM ({query.format(stored=stored)}) WHERE {of_both}" for stored in ("stored_", ""))  # noqa: S608
-        for digest, found in differences(connection, before, after, keys).items():
-            yield from summarized(what, names[digest], found, elsewhere=elsewhere.get(digest, usual))
+            ("standing", _ROWS.replace("{table}", "standing"), ("digest", "position")),
+            ("overall result", _ROWS.replace("{table}", "overall_result"), ("digest", "test"))):
+        before, after = (f"SELECT * FROM ({query.format(stored=prefix)}) WHERE {condition}"  # noqa: S608
+                         for prefix in ("stored_", ""))
+        for digest, differences in find_differences(connection, before, after, keys).items():
+            yield from summarize(object_kind, names[digest], differences, elsewhere=elsewhere.get(digest, default))

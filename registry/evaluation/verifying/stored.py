@@ -1,4 +1,4 @@
-"""Compare stored data with kept files, digests, references and the log."""
+"""Compare stored data with stored files, digests, references and the log."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from registry.errors import clipped, counted
-from registry.evaluation.ingest.context import Ingest, kept_gold
-from registry.evaluation.ingest.fit import content_digest
-from registry.evaluation.ingest.gold import gold_digest
-from registry.evaluation.scoring.score import ACTION, Rung, rungs, shown_after
-from registry.evaluation.submissions.purge import tombstones
+from registry.evaluation.ingest.context import Ingest, read_stored_gold
+from registry.evaluation.ingest.fit import digest_submission
+from registry.evaluation.ingest.gold import digest_gold
+from registry.evaluation.scoring.score import LADDER_ACTION, Rung, choose_shown_score, load_rungs
+from registry.evaluation.submissions.purge import load_tombstones
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import canonical_json, digest, digest_json
 from registry.metrics import METRICS
@@ -30,30 +30,31 @@ from registry.store.rows import driver_of, find_nonempty
 from registry.submission_fields import CHANGEABLE
 from registry.values import parse
 
-KINDS = frozenset({"table", "view", "macro", "index", "sequence", "type", "schema"})  # of things that faults are of
+KINDS = frozenset({"table", "view", "macro", "index", "sequence", "type", "schema"})  # of definitions
 
 
 def verify_definitions(connection: Connection) -> list[Fault]:
     """Compare the definitions and comments of a copy of a registry with a new registry, then restore views and macros.
 
-    Views and macros stay as they are if `can_go_on` is false: they may not go with the tables.
+    If `are_tables_intact` is false, views and macros may not fit the tables and are not restored.
     """
-    faults = [Fault(of.fault, of.kind, of.name, of.sentence) for of in alterations(driver_of(connection))]
-    if faults and can_go_on(faults):
+    faults = [Fault(alteration.fault, alteration.kind, alteration.name, alteration.sentence)
+              for alteration in alterations(driver_of(connection))]
+    if faults and are_tables_intact(faults):
         restore_views(connection)
     return faults
 
 
-def can_go_on(faults: Sequence[Fault]) -> bool:
-    """True if all tables are as they should be, so that what they hold can be verified."""
+def are_tables_intact(faults: Sequence[Fault]) -> bool:
+    """Return whether all tables have their definitions, so that their rows can be verified."""
     return not any(fault.of == "table" and fault.kind != "surplus" for fault in faults)
 
 
-_NUMBER = re.compile(r" \(\d+\)$")  # of files that have one name and are not the same
+_NUMBER = re.compile(r" \(\d+\)$")  # distinguishes different files with one name
 
 
 def verify_files(connection: Connection) -> Iterator[Fault]:
-    """Compare the bytes and names of kept files with their digests and with the inputs of runs."""
+    """Compare the bytes and names of stored files with their digests and with the inputs of runs."""
     inputs = _Inputs(connection)
     table = models.source.c
     for row in connection.execute(select(table.digest, table.name, table.n_bytes, table.content).order_by(
@@ -62,38 +63,40 @@ def verify_files(connection: Connection) -> Iterator[Fault]:
         try:
             content = stream.decompress(row.content)
         except zlib.error as error:
-            yield Fault("damaged", "source", row.name, f"its kept bytes cannot be read: {error}")
+            yield Fault("damaged", "source", row.name, f"its stored bytes cannot be read: {error}")
             continue
         if digest(content) != row.digest or len(content) != row.n_bytes or not stream.eof:
-            yield Fault("altered", "source", row.name, f"its kept bytes are not those of {row.digest}")
+            yield Fault("altered", "source", row.name, f"its stored bytes do not match the digest {row.digest}")
         if stream.unused_data:
             yield Fault("surplus", "source", row.name, f"{counted(len(stream.unused_data), 'byte')} follow its content")
-        if not inputs.have(row.digest, row.name):
+        if not inputs.contain(row.digest, row.name):
             yield Fault("altered", "source", row.name, "no command has read a file of that name and digest")
-    of, submission = models.submission_source.c, models.submission.c
-    for digest_, name, run_id in connection.execute(select(of.source_digest, of.name, submission.run_id).join(
-            models.submission, submission.submission_id == of.submission_id).order_by(
-                of.submission_id, of.replicate)):
-        if not inputs.have(digest_, name, run_id):
+    source, submission = models.submission_source.c, models.submission.c
+    for source_digest, name, run_id in connection.execute(
+            select(source.source_digest, source.name, submission.run_id).join(
+                models.submission, submission.submission_id == source.submission_id).order_by(
+                    source.submission_id, source.replicate)):
+        if not inputs.contain(source_digest, name, run_id):
             yield Fault("altered", "submission", name, f"run {run_id} has read no file of that name and digest")
 
 
 class _Inputs:
-    """The names of files that commands have read, by their digests; a purge may have taken some away."""
+    """The names of files that commands have read, by their digests; a purge may have deleted some."""
 
     def __init__(self, connection: Connection) -> None:
         self._names: defaultdict[tuple[str, int | None], set[str]] = defaultdict(set)
-        ended = {of.run_id for of in read_entries(connection, "end") if of.details}
+        ended = {entry.run_id for entry in read_entries(connection, "end") if entry.details}
         runs = connection.execute(select(models.run.c.run_id, models.run.c.inputs)).all()
         self._blanked = {row.run_id for row in runs if row.run_id not in ended and row.inputs == "{}"}
         for run_id, inputs in runs:
-            for name, of in json.loads(inputs).items():
-                for key in ((of, run_id), (of, None)):
+            for name, file_digest in json.loads(inputs).items():
+                for key in ((file_digest, run_id), (file_digest, None)):
                     self._names[key] |= {name, _NUMBER.sub("", name)}
-        self._manifests = {of.details.get("normalized") for of in read_entries(connection, "task")}  # what a purge left
+        # A purge replaces a manifest by its normal form, which no command has read.
+        self._manifests = {entry.details.get("normalized") for entry in read_entries(connection, "task")}
 
-    def have(self, digest: str, name: str, run_id: int | None = None) -> bool:
-        """True if a run (None: any) has read such a file, or if that is not known any more."""
+    def contain(self, digest: str, name: str, run_id: int | None = None) -> bool:
+        """Return whether a run (None: any run) has read such a file, or a purge has deleted the list of files."""
         blanked = bool(self._blanked) if run_id is None else run_id in self._blanked
         return blanked or name in self._names[digest, run_id] or (run_id is None and digest in self._manifests)
 
@@ -105,7 +108,7 @@ _KEYS = {"item": ("item_id",), "answer": ("answer_id",), "pair_result": ("pair_r
          "comparison_pair": ("comparison_id", "position"), "standing": ("comparison_id", "position"),
          "replicate_factor": ("submission_id", "replicate", "factor")}
 
-_PAIRS = """  -- those that a purge has emptied have the run of the pair before
+_PAIRS = """  -- results that a purge has emptied keep the run of the original result
     SELECT r.pair_result_id, r.run_id, arg_min(c.run_id, c.comparison_id) AS made_by
     FROM pair_result AS r LEFT JOIN comparison_pair AS p USING (pair_result_id)
     LEFT JOIN comparison AS c USING (comparison_id)
@@ -124,11 +127,11 @@ _PARTS = "SELECT digest, key FROM study_part SEMI JOIN study USING (digest) ORDE
 _WITHOUT_SCORE = """
     SELECT scoring_id, metric_id, count(*) AS n FROM {table} ANTI JOIN score USING (scoring_id, metric_id)
     GROUP BY ALL ORDER BY ALL LIMIT 10"""
-_OF_SCORES = ("replicate_score", *(table.name for tables in models.of_family.values() for table in tables))
+_SCORE_TABLES = ("replicate_score", *(table.name for tables in models.of_family.values() for table in tables))
 
 
 def verify_references(connection: Connection) -> Iterator[Fault]:
-    """Look for rows that refer to nothing, two rows with one key, and pairs that their run did not make."""
+    """Find references to missing rows, repeated keys, and results of pairs that their run did not compute."""
     tables = models.metadata.tables
     owners = {f"{name}_id": table for name, table in tables.items() if f"{name}_id" == next(iter(table.columns)).name}
     owners["digest"] = tables["source"]
@@ -138,29 +141,29 @@ def verify_references(connection: Connection) -> Iterator[Fault]:
             owner = owners.get(key)  # the table whose rows the column refers to
             if owner is None or owner is table or (key == "digest" and column.name == "digest"):
                 continue
-            n, such = connection.exec_driver_sql(f"""
+            n, example = connection.exec_driver_sql(f"""
                 SELECT count(*), min("{column.name}") FROM "{table.name}"
                 WHERE "{column.name}" IS NOT NULL AND "{column.name}" NOT IN (SELECT "{key}" FROM "{owner.name}")
                 """).one()  # noqa: S608
             if n:
-                yield Fault("missing", owner.name, str(such),
-                              f"{counted(n, 'row')} of {table.name} refer to it, and it is not there")
+                yield Fault("missing", owner.name, str(example),
+                            f"{counted(n, 'row')} of {table.name} refer to it, and it does not exist")
     for name, keys in _KEYS.items():
         columns = ", ".join(keys)
         for row in connection.exec_driver_sql(f"""
                 SELECT {columns}, count(*) AS n FROM "{name}" GROUP BY {columns} HAVING n > 1 ORDER BY ALL LIMIT 10
                 """).mappings():  # noqa: S608
-            which = ", ".join(f"{key} {row[key]}" for key in keys)
-            yield Fault("surplus", name, which, f"stands {row['n']} times")
+            row_key = ", ".join(f"{key} {row[key]}" for key in keys)
+            yield Fault("surplus", name, row_key, f"occurs {row['n']} times")
     for pair in connection.exec_driver_sql(_PAIRS):
         first = "no comparison has it" if pair.made_by is None else f"its first comparison is of run {pair.made_by}"
         yield Fault("altered", "pair_result", str(pair.pair_result_id), f"it is of run {pair.run_id}, and {first}")
 
 
 def verify_use(connection: Connection) -> Iterator[Fault]:
-    """Look for rows that belong to nothing else in the registry, so that no other step of `verify` compares them."""
+    """Find rows that nothing else in the registry uses, so that no other step of `verify` compares them."""
     for row in connection.exec_driver_sql(_ANSWERS):
-        yield Fault("surplus", "answer", str(row.answer_id), "neither the gold nor a submission gives it")
+        yield Fault("surplus", "answer", str(row.answer_id), "neither the gold nor a submission has it")
     for row in connection.exec_driver_sql(_LABELS):
         yield Fault("surplus", "label", str(row.label_id),
                     f"no answer of the gold or of a submission is {clipped(repr(row.name))}")
@@ -168,17 +171,17 @@ def verify_use(connection: Connection) -> Iterator[Fault]:
         yield Fault("surplus", "study_part", row.digest, f"the study is finished, and has no part {clipped(row.key)}")
     for table in sorted(find_nonempty(connection, ("publication", "statistic_total"))):
         yield Fault("surplus", table, "all rows", "only public files have rows in this table")
-    for table in sorted(find_nonempty(connection, _OF_SCORES)):
+    for table in sorted(find_nonempty(connection, _SCORE_TABLES)):
         for row in connection.exec_driver_sql(_WITHOUT_SCORE.format(table=table)):
             yield Fault("surplus", table, f"scoring {row.scoring_id}, metric {row.metric_id}",
                         f"{counted(row.n, 'row')}, and no score by this metric")
 
 
-def note_parts(connection: Connection) -> Iterator[str]:
-    """Report the parts of unfinished studies, of which nothing else in the registry says what they should hold."""
+def describe_parts(connection: Connection) -> Iterator[str]:
+    """Yield a note on the parts of unfinished studies, which cannot be verified."""
     if n := connection.exec_driver_sql("SELECT count(*) FROM study_part ANTI JOIN study USING (digest)").scalar_one():
-        yield (f"{counted(n, 'part')} of unfinished studies cannot be verified; `verify` makes a study again once it "
-               "is finished")
+        yield (f"{counted(n, 'part')} of unfinished studies cannot be verified; `verify` repeats finished "
+               "studies")
 
 
 _COLUMNS = {"anonymous_until": "its names are", "blind_until": "its scores are"}
@@ -190,226 +193,229 @@ _SCORES = """
 
 
 def verify_hiding(connection: Connection, task: TaskRow) -> Iterator[Fault]:
-    """Hold what is hidden until when against what the log says last, and pseudonyms against those that were drawn."""
-    said, drawn, salt = _logged_hiding(connection, task)
+    """Compare the embargoes, pseudonyms and salt of a task with the log."""
+    embargoes, pseudonyms, salt = _load_logged_hiding(connection, task)
     if salt is not None and salt != digest((task.salt or "").encode()):
-        yield Fault("altered", "task", task.slug, "its salt is not the one that the log names")
-    for column, what in _COLUMNS.items():
+        yield Fault("altered", "task", task.slug, "its salt does not match the log")
+    for column, description in _COLUMNS.items():
         until = getattr(task, column)
-        if said[column] != (stored := until and until.isoformat()):
+        if embargoes[column] != (stored := until and until.isoformat()):
             yield Fault("altered", "task", task.slug,
-                        f"{what} hidden until {stored}, and until {said[column]} in the log")
+                        f"{description} hidden until {stored}, and until {embargoes[column]} in the log")
     team, system = models.team, models.system
-    of_task = select(team.c.team_id).where(team.c.task_id == task.task_id)
+    teams = select(team.c.team_id).where(team.c.task_id == task.task_id)
     purged = select(models.tombstone.c.team_id)
-    for what, table in (("teams", team), ("systems", system)):
+    for key, table in (("teams", team), ("systems", system)):
         number, *_ = table.columns
         for row_id, pseudonym, is_purged in connection.execute(
                 select(number, table.c.pseudonym, table.c.team_id.in_(purged)).where(
-                    table.c.team_id.in_(of_task)).order_by(number)):
-            logged = drawn[what].get(str(row_id))
+                    table.c.team_id.in_(teams)).order_by(number)):
+            logged = pseudonyms[key].get(str(row_id))
             if pseudonym != logged or (pseudonym is None and task.anonymous_until is not None and not is_purged):
                 yield Fault("altered", "pseudonym", f"{task.slug}, {table.name} {row_id}",
                             f"is {pseudonym!r}, and {logged!r} in the log")
 
 
-def _logged_hiding(connection: Connection,
-            task: TaskRow) -> tuple[dict[str, str | None], dict[str, dict[str, str]], str | None]:
-    """Return what the log says last of a task.
+def _load_logged_hiding(connection: Connection,
+                        task: TaskRow) -> tuple[dict[str, str | None], dict[str, dict[str, str]], str | None]:
+    """Load the latest entries of the log about embargoes of a task.
 
     Returns:
-        What is hidden until when; the pseudonyms by row, without those of purged teams; the digest of the salt.
+        The ends of embargoes; the pseudonyms by row, except for purged teams; the digest of the salt.
     """
-    said: dict[str, str | None] = dict.fromkeys(_COLUMNS)
+    embargoes: dict[str, str | None] = dict.fromkeys(_COLUMNS)
     salt: str | None = None
-    drawn: dict[str, dict[str, str]] = {"teams": {}, "systems": {}}
-    purged = {f"{task.slug}/{row.name}": str(row.team_id) for row in tombstones(connection, task.task_id)}
-    for of in read_entries(connection, "task", "hide", "reveal", "pseudonyms", "purge"):
-        if of.action == "purge" and of.subject in purged:
-            # Rows of the team and its systems may be there again, with other systems in them.
-            if (of_team := drawn["teams"].pop(purged[of.subject], None)) is not None:
-                drawn["systems"] = {row: name for row, name in drawn["systems"].items()
-                                    if not is_system_of(name, of_team)}
-        elif of.action == "pseudonyms" and of.subject == task.slug:
-            for what, names in of.details.items():
-                drawn[what] |= names
-        elif of.subject == task.slug:
-            said |= {column: of.details[column] for column in _COLUMNS if column in of.details}
-            salt = of.details.get("salt", salt)
-    return said, drawn, salt
+    pseudonyms: dict[str, dict[str, str]] = {"teams": {}, "systems": {}}
+    purged = {f"{task.slug}/{row.name}": str(row.team_id) for row in load_tombstones(connection, task.task_id)}
+    for entry in read_entries(connection, "task", "hide", "reveal", "pseudonyms", "purge"):
+        if entry.action == "purge" and entry.subject in purged:
+            # Other systems may have the numbers of the team's systems now.
+            if (team := pseudonyms["teams"].pop(purged[entry.subject], None)) is not None:
+                pseudonyms["systems"] = {row: name for row, name in pseudonyms["systems"].items()
+                                         if not is_system_of(name, team)}
+        elif entry.action == "pseudonyms" and entry.subject == task.slug:
+            for key, names in entry.details.items():
+                pseudonyms[key] |= names
+        elif entry.subject == task.slug:
+            embargoes |= {column: entry.details[column] for column in _COLUMNS if column in entry.details}
+            salt = entry.details.get("salt", salt)
+    return embargoes, pseudonyms, salt
 
 
 def verify_ladders(connection: Connection) -> Iterator[Fault]:
-    """Climb every Ladder again; scores that were computed anew since, or were purged, are taken as shown."""
+    """Derive the shown scores of every Ladder again; skip entries whose score was computed again or purged."""
     scores = dict(map(tuple, connection.exec_driver_sql(_SCORES)))
-    blank = [of.event_id for of in read_entries(connection, ACTION) if not of.details]
+    blank = [entry.event_id for entry in read_entries(connection, LADDER_ACTION) if not entry.details]
     last: dict[tuple[int, str | None, str], Rung] = {}
-    for rung in rungs(connection):
+    for rung in load_rungs(connection):
         earlier, last[rung.key] = last.get(rung.key), rung
         is_known = not any((0 if earlier is None else earlier.entry) < entry < rung.entry for entry in blank)
         shown = math.nan if earlier is None else earlier.shown
-        if (is_known and not _same(rung.before, shown)) or (
-                rung.entry in scores and not _follows(rung, scores[rung.entry])):
+        if (is_known and not _are_equal(rung.before, shown)) or (
+                rung.entry in scores and not _is_derivable(rung, scores[rung.entry])):
             yield Fault("altered", "ladder", rung.subject,
                         f"entry {rung.entry} of the log shows {rung.details['shown']}, which does not follow from its "
-                        "score and from what was shown before")
+                        "score and from the score that was shown before")
 
 
-def _same(one: float, other: float) -> bool:
-    return one == other or (math.isnan(one) and math.isnan(other))
+def _are_equal(a: float, b: float) -> bool:
+    return a == b or (math.isnan(a) and math.isnan(b))
 
 
-def _follows(rung: Rung, score: float | None) -> bool:
+def _is_derivable(rung: Rung, score: float | None) -> bool:
     lower = parse("metric", METRICS, rung.key[2]).better == "lower"
-    shown = shown_after(math.nan if score is None else score, rung.before, rung.details["step"], lower_is_better=lower)
-    return _same(rung.shown, shown) and rung.details["raised"] == (not _same(shown, rung.before))
+    shown = choose_shown_score(
+        math.nan if score is None else score, rung.before, rung.details["step"], lower_is_better=lower)
+    return _are_equal(rung.shown, shown) and rung.details["raised"] == (not _are_equal(shown, rung.before))
 
 
-Logged = Mapping[str, Mapping[str, Any]]  # by the submission's name: as it was added last, with all changes
+LoggedSubmissions = Mapping[str, Mapping[str, Any]]  # latest facts about submissions in the log, by name
 
 
 def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
-    """Hold a task against its digest and what the log says of it last."""
+    """Compare a task and its studies with their digests and the log."""
     if digest(task.manifest.encode()) != task.manifest_digest:
-        yield Fault("altered", "task", task.slug, "its manifest is not the one of its digest")
-    logged = _logged(connection, "task", task.slug)
+        yield Fault("altered", "task", task.slug, "its manifest does not match its digest")
+    logged = _load_details(connection, "task", task.slug)
     if not logged:
         yield Fault("missing", "log", task.slug, "the log does not say that this task was declared")
         return
     last = logged[-1]
     if last["normalized"] != task.manifest_digest or last["version"] != task.version:
-        yield Fault("altered", "task", task.slug, "its manifest is not the one that the log names last")
+        yield Fault("altered", "task", task.slug, "its manifest does not match the latest entry of the log")
     seeds = [entry["seed"] for entry in logged if entry.get("seed") is not None]
     if seeds and seeds[-1] != task.seed:
         yield Fault("altered", "task", task.slug, f"its seed is {task.seed}, and {seeds[-1]} in the log")
-    signed = {signature: found for signature, *found in connection.exec_driver_sql(
+    studies = {signature: row for signature, *row in connection.exec_driver_sql(
         "SELECT signature, result, study, subject, digest FROM study WHERE task_id = ?",
         (task.task_id,))}
-    for entry in _logged(connection, "study", task.slug):
-        if (kept := signed.pop(entry["signature"], None)) is None:
-            yield Fault("missing", "study", entry["signature"], "the log says that it was kept")
+    for entry in _load_details(connection, "study", task.slug):
+        if (stored := studies.pop(entry["signature"], None)) is None:
+            yield Fault("missing", "study", entry["signature"], "the log says that it was stored")
             continue
-        result, *row = kept
+        result, *row = stored
         if entry["row"] != digest_json(row):
-            yield Fault("altered", "study", entry["signature"], "its kind, subject or digest is not the one of the log")
+            yield Fault("altered", "study", entry["signature"], "its kind, subject or digest does not match the log")
         if entry["result"] != digest_json(result):
-            yield Fault("altered", "study", entry["signature"], "its result is not the one of the log")
-    for signature in signed:
-        yield Fault("missing", "log", signature, "the log does not say that this study was kept")
+            yield Fault("altered", "study", entry["signature"], "its result does not match the log")
+    for signature in studies:
+        yield Fault("missing", "log", signature, "the log does not say that this study was stored")
 
 
-def verify_declared(ingest: Ingest, of_submissions: Logged) -> Iterator[Fault]:
-    """Hold the metrics and test sets of a task, and which submissions it has, against its manifest and the log."""
+def verify_declared(ingest: Ingest, logged_submissions: LoggedSubmissions) -> Iterator[Fault]:
+    """Compare the metrics, test sets and list of submissions of a task with its manifest and the log."""
     connection, task = ingest.connection, ingest.task
     if catalog.get(connection, TaskRow, slug=ingest.slug).title != task.manifest.task.title:
-        yield Fault("altered", "task", ingest.slug, "its title is not the one of its manifest")
+        yield Fault("altered", "task", ingest.slug, "its title does not match its manifest")
     declared = [(alias, repr(metric), metric.family, metric.better, alias == task.manifest.primary.id)
                 for alias, metric in task.metrics.items()]
     stored = [(row.alias, row.name, row.family, row.better, row.is_primary)
               for row in catalog.task_metrics(connection, ingest.task_id)]
     if declared != stored:
-        yield Fault("altered", "metric", ingest.slug, "the stored metrics are not those of the manifest")
+        yield Fault("altered", "metric", ingest.slug, "the stored metrics do not match the manifest")
     test_sets = catalog.test_sets(connection, ingest.task_id)
     if [(row.name, row.cluster_attribute) for row in test_sets] != [
             (test_set.name, test_set.cluster) for test_set in task.manifest.test_set]:
-        yield Fault("altered", "test set", ingest.slug, "the stored test sets are not those of the manifest")
+        yield Fault("altered", "test set", ingest.slug, "the stored test sets do not match the manifest")
     for row in test_sets:
-        logged = _logged(connection, "gold", f"{ingest.slug}/{row.name}")
+        logged = _load_details(connection, "gold", f"{ingest.slug}/{row.name}")
         revision = catalog.find(connection, GoldRevisionRow, gold_revision_id=row.gold_revision_id)
         if logged and (revision is None or logged[-1]["digest"] != revision.digest):
             yield Fault("altered", "test set", f"{ingest.slug}/{row.name}",
-                        "its gold is not the one that the log names last")
-    names = {f"{ingest.slug}/{one.full_name}" for one in catalog.submissions(connection, ingest.task_id)}
-    for name in of_submissions:
+                        "its gold does not match the latest entry of the log")
+    names = {f"{ingest.slug}/{row.full_name}" for row in catalog.submissions(connection, ingest.task_id)}
+    for name in logged_submissions:
         if name not in names:
             yield Fault("missing", "submission", name, "the log says that it was added")
 
 
-def logged_submissions(connection: Connection, slug: str) -> Logged:
-    """What the log says of each submission to a task that it says was added."""
-    logged = {of.subject: dict(of.details) for of in read_entries(connection, "submission-added")
-              if of.subject.startswith(f"{slug}/")}
-    for of in read_entries(connection, "submission-changed"):
-        if of.subject in logged:
-            logged[of.subject] |= of.details
+def load_logged_submissions(connection: Connection, slug: str) -> LoggedSubmissions:
+    """Load the latest facts about each submission to a task from the log."""
+    logged = {entry.subject: dict(entry.details) for entry in read_entries(connection, "submission-added")
+              if entry.subject.startswith(f"{slug}/")}
+    for entry in read_entries(connection, "submission-changed"):
+        if entry.subject in logged:
+            logged[entry.subject] |= entry.details
     return logged
 
 
 def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Iterator[Fault]:
-    """Read a revision of the gold again from its kept files, and hold all that is stored of it against that."""
+    """Read a gold revision again from its stored files, and compare its stored items and answers."""
     connection, number = ingest.connection, revision.gold_revision_id
     name = f"{ingest.slug}/{test_set}, revision {number}"
-    reader, kept = kept_gold(connection, revision)
-    items = list(kept.values())
-    found = gold_digest(reader, items)
-    if found != revision.digest:
-        yield Fault("altered", "gold", name, f"its kept files give the digest {found}, not {revision.digest}")
-    logged = [entry["digest"] for entry in _logged(connection, "gold", f"{ingest.slug}/{test_set}")]
+    reader, items_by_key = read_stored_gold(connection, revision)
+    items = list(items_by_key.values())
+    derived = digest_gold(reader, items)
+    if derived != revision.digest:
+        yield Fault("altered", "gold", name, f"its stored files have the digest {derived}, not {revision.digest}")
+    logged = [entry["digest"] for entry in _load_details(connection, "gold", f"{ingest.slug}/{test_set}")]
     if revision.digest not in logged:
-        yield Fault("missing", "log", name, "the log does not say that this gold was brought in")
+        yield Fault("missing", "log", name, "the log does not say that this gold was stored")
     first, _ = catalog.item_ids(connection, number)
     item = models.item.c
     stored_items = connection.execute(select(item.item_id, item.position, item.key).where(
         item.gold_revision_id == number).order_by(item.item_id)).all()
     if [tuple(row) for row in stored_items] != [(first + n, n, item.key) for n, item in enumerate(items)]:
-        yield Fault("altered", "gold", name, "its stored items are not those of its files")
+        yield Fault("altered", "gold", name, "its stored items do not match its files")
         return
-    ingest.parsed.keep_items(number, items)
-    expected = Counter((first + n, of, value) for n, item in enumerate(items) for of, value in item.attributes.items()
-                       if value is not None)
+    ingest.parsed.add_items(number, items)
+    expected = Counter((first + n, attribute, value) for n, item in enumerate(items)
+                       for attribute, value in item.attributes.items() if value is not None)
     table = models.item_attribute
     stored = Counter(tuple(row) for row in connection.execute(
         select(table.c.item_id, table.c.name, table.c.value).where(table.c.gold_revision_id == number)))
     if wrong := sorted((expected - stored) + (stored - expected)):
-        yield Fault("altered", "gold", name, f"attribute {wrong[0][1]} of item {items[wrong[0][0] - first].key!r} is "
-                                               "not that of its files")
+        yield Fault("altered", "gold", name,
+                    f"attribute {wrong[0][1]} of item {items[wrong[0][0] - first].key!r} does not match its files")
     answers = Counter((first + n, answer.key, answer.type) for n, item in enumerate(items)
                       for answer in reader.answer_set(item.gold))
     table = models.answer
-    there = Counter(tuple(row) for row in connection.execute(
+    stored_answers = Counter(tuple(row) for row in connection.execute(
         select(table.c.item_id, table.c.key, table.c.type).where(table.c.gold_revision_id == number,
                                                                  table.c.in_gold)))
-    if wrong := sorted((answers - there) + (there - answers)):
-        yield Fault("altered", "gold", name, f"gold answer {wrong[0][1]!r} of item {items[wrong[0][0] - first].key!r}"
-                                               " is not that of its files")
+    if wrong := sorted((answers - stored_answers) + (stored_answers - answers)):
+        yield Fault("altered", "gold", name,
+                    f"gold answer {wrong[0][1]!r} of item {items[wrong[0][0] - first].key!r} does not match its files")
 
 
-def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: int, logged: Logged) -> Iterator[Fault]:
-    """Read a submission again from its kept files, and hold its digest and properties against that and the log.
+def verify_submission(ingest: Ingest, submission: NamedSubmission, gold_revision_id: int,
+                      logged: LoggedSubmissions) -> Iterator[Fault]:
+    """Read a submission again from its stored files, and compare its digest and properties with them and the log.
 
     Args:
-        ingest: The command and the task.
-        one: The submission.
-        gold_revision_id: A revision of the gold that it was joined with.
-        logged: What the log says of the task's submissions.
+        ingest: The command and its task.
+        submission: The submission.
+        gold_revision_id: A gold revision that it was joined with.
+        logged: Facts about the task's submissions in the log.
     """
-    name = f"{ingest.slug}/{one.full_name}"
-    reader, documents, answers = ingest.parsed.read(one.submission_id)
-    found = content_digest(reader, ingest.items(gold_revision_id), answers)
-    if found != one.digest:
-        yield Fault("altered", "submission", name, f"its kept files give the digest {found}, not {one.digest}")
+    name = f"{ingest.slug}/{submission.full_name}"
+    reader, documents, answers = ingest.parsed.read_answers(submission.submission_id)
+    derived = digest_submission(reader, ingest.items(gold_revision_id), answers)
+    if derived != submission.digest:
+        yield Fault("altered", "submission", name,
+                    f"its stored files have the digest {derived}, not {submission.digest}")
     if name not in logged:
         yield Fault("missing", "log", name, "the log does not say that it was added")
         return
     last = logged[name]
     if last["source"] != ", ".join(document.digest for document in documents):
-        yield Fault("altered", "submission", name, "its files are not those that the log names")
-    if canonical_json(_factors(ingest.connection, one)) != last.get("factors", "[]"):
-        yield Fault("altered", "submission", name, "what tells its runs apart is not what the log names")
+        yield Fault("altered", "submission", name, "its files do not match the log")
+    if canonical_json(_load_factors(ingest.connection, submission)) != last.get("factors", "[]"):
+        yield Fault("altered", "submission", name, "the factors of its runs do not match the log")
     for key in (*CHANGEABLE, "declared"):
-        if last.get(key, getattr(one, key)) != getattr(one, key):
-            yield Fault("altered", "submission", name, f"{key} is {getattr(one, key)!r}, and {last[key]!r} in the log")
+        if last.get(key, value := getattr(submission, key)) != value:
+            yield Fault("altered", "submission", name, f"{key} is {value!r}, and {last[key]!r} in the log")
 
 
-def _factors(connection: Connection, one: NamedSubmission) -> list[dict[str, str]]:
-    """The factors of a submission's runs and their levels, as the log has them; empty if it has none."""
-    of = models.replicate_factor
-    rows = connection.execute(select(of.c.replicate, of.c.factor, of.c.level).where(
-        of.c.submission_id == one.submission_id).order_by(of.c.replicate)).all()
+def _load_factors(connection: Connection, submission: NamedSubmission) -> list[dict[str, str]]:
+    """Load the factors of a submission's runs and their levels, in the form of the log; empty if there are none."""
+    table = models.replicate_factor
+    rows = connection.execute(select(table.c.replicate, table.c.factor, table.c.level).where(
+        table.c.submission_id == submission.submission_id).order_by(table.c.replicate)).all()
     return [{row.factor: row.level for row in rows if row.replicate == replicate}
             for replicate in range(rows[-1].replicate + 1 if rows else 0)]
 
 
-def _logged(connection: Connection, action: str, subject: str) -> list[Mapping[str, Any]]:
-    """The details of what the log says of something, oldest first."""
-    return [of.details for of in read_entries(connection, action, subject=subject)]
+def _load_details(connection: Connection, action: str, subject: str) -> list[Mapping[str, Any]]:
+    """Load the details of the log's entries about a subject, oldest first."""
+    return [entry.details for entry in read_entries(connection, action, subject=subject)]

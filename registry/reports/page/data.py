@@ -28,7 +28,7 @@ from registry.manifest.spec import FACTS, Task
 from registry.rendering.render import render_latex
 from registry.rendering.table import make_number_format
 from registry.reports.boards import PARTS, WideColumn, part, rank_ranges, wide_boards, wide_table
-from registry.reports.columns import STANDING_KEYS, interval, page_headings, shown_fields
+from registry.reports.columns import STANDING_KEYS, format_interval, make_page_headings, select_fields
 from registry.reports.papers import bibtex, latex_board, methods
 from registry.studies.suites import MacroBoard
 
@@ -376,12 +376,12 @@ def board_data(board: Leaderboard, reach: int | None) -> Json:
         # What people see, as all other forms write it, so that nothing is rounded in another way.
         "range": as_column(rank_ranges(board)), "in_cluster": as_column(board.clusters),
         "printed": as_column(make_number_format(board.decimals)(of.score) for of in board.standings),
-        "interval": as_column(interval(of.ci_low, of.ci_high, board.decimals) for of in board.standings)}
+        "interval": as_column(format_interval(of.ci_low, of.ci_high, board.decimals) for of in board.standings)}
     return board.shared_values | {
         "title": board.title, "metric_label": board.metric_label, "decimals": board.decimals, "better": board.better,
         "alpha": by.alpha, "confidence": by.confidence,
         "corrected": by.correction != "none", "unit": by.unit,
-        "n": n, "columns": [of.name for of in shown_fields(board, "page")], "headings": page_headings(board),
+        "n": n, "columns": [of.name for of in select_fields(board, "page")], "headings": make_page_headings(board),
         "standings": standings, "numbers": _numbers(board), "open": as_column(_open(board)),
         "n_pairs": len(board.decisions),
         "pairs": pairs_data(board.decisions, n, reach, board.decimals) if board.decisions else None,

@@ -21,7 +21,7 @@ from registry.arrays import Ints
 from registry.boards.leaderboard import DECIMALS, Decisions, Leaderboard
 from registry.boards.snapshot import TaskBoards
 from registry.rendering.table import escape_controls, make_number_format
-from registry.reports.columns import BOARD_KEYS, page_columns
+from registry.reports.columns import BOARD_KEYS, make_page_columns
 from registry.reports.page.data import (
     COLUMNS,
     Json,
@@ -120,7 +120,7 @@ def page_data(contents: TaskBoards, folder: str | None = None) -> Json:
         written.append(board_data(board, reach) | {"files": files})
     task = {"id": contents.task, "title": contents.title, "version": contents.version,
             "cost_unit": contents.about.declared.cost_unit}
-    return {"task": task, "keys": BOARD_KEYS, "columns": page_columns(), "boards": written,
+    return {"task": task, "keys": BOARD_KEYS, "columns": make_page_columns(), "boards": written,
             "systems": systems_data(boards), "details": details_data(names, details),
             "confusions": confusions_data(details.confusions, list(names)),
             "histories": dict(histories_data(details.histories, boards, names)),

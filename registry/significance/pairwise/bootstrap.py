@@ -110,7 +110,7 @@ class Bootstrap(PairTest):
         coarse = shared[~are_too_fine(pairs[shared])]
         alone = settings
         if matrix.is_mean and settings.execution.cluster is None:  # lattices are small: threads would only wait
-            alone = replace(settings, execution=replace(settings.execution.here, workers=1))
+            alone = replace(settings, execution=replace(settings.execution.local, workers=1))
         return compute_or_draw(ideal_tail, lambda rest: _test_resamples(rest, _test_recentred, settings), pairs,
                                coarse, alone, "pairs to compute")
 
@@ -196,7 +196,7 @@ def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tai
 
 def _map_pairs(work: Callable[[Observed], Done], pairs: ObservedPairs, settings: Settings) -> list[Done]:
     """Work on pairs in threads if they have many resamples; with short tasks, threads wait for the interpreter lock."""
-    here = settings.execution.here
+    here = settings.execution.local
     here = here if settings.resamples >= _LONG else replace(here, workers=1)
     return list(here.map(work, pairs, "pairs"))
 

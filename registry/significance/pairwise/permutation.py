@@ -38,7 +38,7 @@ from registry.significance.distributions import log_coins
 from registry.significance.exact.swaps import MOST_WORK, are_surely_fine, lattice_work, least_work, tail_on_lattice
 from registry.significance.matrix import Matrix, Quotient, count_unshared
 from registry.significance.pairwise.base import PairTest, compute_or_draw
-from registry.significance.resampling.draws import SIGNS, blocks, stream, sum_swaps
+from registry.significance.resampling.draws import SIGNS, blocks, stream, sum_permutations
 from registry.significance.resampling.exceedances import (
     TOLERANCE,
     SwapCounter,
@@ -170,7 +170,7 @@ def _draw_swaps(pairs: ObservedPairs, settings: Settings) -> Tails:
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
     alone = pairs.alone  # fewer systems, if few pairs are drawn again
     counter = SwapCounter.of(alone, settings.alternative)
-    counts = reduce(np.add, sum_swaps(alone.matrix.statistics, settings, counter))
+    counts = reduce(np.add, sum_permutations(alone.matrix.statistics, settings, counter))
     return monte_carlo_tails(counts, settings.resamples)
 
 

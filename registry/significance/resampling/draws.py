@@ -1,9 +1,9 @@
-"""Random resamples and swaps of units, in blocks of 512 draws.
+"""Random resamples and permutations of units, in blocks of 512.
 
 Block b of a kind has the stream `SeedSequence(seed, spawn_key=(kind, b))`, so results depend neither on the order of
-systems nor on the distribution of blocks to workers. All systems share the draws, which makes a block one matrix
-product with as few columns as possible (`Columns`). Sums of whole numbers are exact, hence independent of the order of
-summation.
+systems nor on the distribution of blocks to workers. All systems share the random numbers. So a block is one matrix
+product with as few columns as possible (`Columns`). Sums of whole numbers are exact, so the order of summation does not
+matter.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from registry.significance.base import Settings
 from registry.significance.matrix import Statistics, are_whole, columns_of
 from registry.significance.resampling.loops import PLAIN, UNCLEAR, Bytes, Loops, loops
 
-_EXACT_BITS = 53  # of whole numbers that float64 holds exactly
-_LEAST_PACKED = 3  # columns in one of float64, from which on there is less to multiply
-_MANY_COLUMNS = 64  # columns from which on that saves more than counts of float64 cost
-_PACKED = 2**9  # units whose counts become float64 at once: a core keeps them
+_EXACT_BITS = 53  # of whole numbers in float64
+_MIN_PACKED = 3  # columns per float64 column from which packing reduces the work
+_MIN_PACKED_COLUMNS = 64  # columns from which packing saves more than the conversion of counts costs
+_PACKED_UNITS = 2**9  # units whose counts are converted together; they fit into the cache
 
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """Columns of small counts that are packed together into columns of float64.
+    """Several columns of small counts in one column of float64.
 
-    A column of n counts up to m has sums of at most n m in any draw of n units, so three columns with sums of 17 bits
-    each fit into the 53 bits that float64 counts exactly: the first, 2^17 times the second, and 2^34 times the third. A
-    product of float64 costs two of float32, so from three columns on fewer operations give the same sums.
+    If n counts are at most m, the sum of a resample of n units is at most n m. So three columns with sums of 17 bits
+    each fit into the 53 bits of exact whole numbers in float64: the first, plus 2^17 times the second, plus 2^34 times
+    the third. A product in float64 costs as much as two in float32, so packing saves time from three columns on.
 
     Attributes:
-        groups: The columns at the same bits, [groups][packed]; the last packed ones have no column in the last group.
+        groups: Columns with the same shift, [groups][packed columns]; the last group may be shorter.
         bits: Number of bits of the sums of each group.
     """
 
@@ -48,97 +48,101 @@ class Packing:
 
     @classmethod
     def of(cls, largest: NDArray[Any]) -> Self | None:
-        """Pack columns as closely as their largest sums [columns] allow; None if that saves nothing."""
+        """Pack columns as densely as their largest sums [columns] allow; return None if packing saves nothing."""
         order = np.argsort(-largest, kind="stable")
-        for many in range(_EXACT_BITS, _LEAST_PACKED - 1, -1) if len(largest) >= _MANY_COLUMNS else ():
-            groups = tuple(np.array_split(order, range(size := -(-len(order) // many), len(order), size)))
+        for n_groups in range(_EXACT_BITS, _MIN_PACKED - 1, -1) if len(largest) >= _MIN_PACKED_COLUMNS else ():
+            groups = tuple(np.array_split(order, range(size := -(-len(order) // n_groups), len(order), size)))
             bits = tuple(int(largest[group[0]]).bit_length() for group in groups)
-            if sum(bits) <= _EXACT_BITS and len(groups) >= _LEAST_PACKED:
+            if sum(bits) <= _EXACT_BITS and len(groups) >= _MIN_PACKED:
                 return cls(groups, bits)
         return None
 
     def pack(self, columns: NDArray[Any]) -> Floats:
-        """Pack columns [units, columns] into [units, packed]."""
-        found = np.zeros((len(columns), len(self.groups[0])), order="F")
+        """Pack columns [units, columns] into [units, packed columns]."""
+        packed = np.zeros((len(columns), len(self.groups[0])), order="F")
         for group, shift in zip(self.groups, accumulate(self.bits[:-1], initial=0), strict=True):
-            for at, column in enumerate(group.tolist()):
-                found[:, at] += columns[:, column] * 2.0**shift
-        return found
+            for n, column in enumerate(group.tolist()):
+                packed[:, n] += columns[:, column] * 2.0**shift
+        return packed
 
-    def sums(self, packed: Floats, counts: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Sum the packed columns over draws.
+    def compute_sums(self, packed: Floats, counts: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Sum the packed columns over resamples.
 
         Args:
-            packed: From `pack`.
-            counts: How often each draw takes every unit, [units, draws].
+            packed: Result of `pack`.
+            counts: Count of every unit, [units, resamples].
             dtype: Type of the sums.
 
         Returns:
-            The sums of all columns, [columns, draws].
+            Sums of all columns, [columns, resamples].
         """
         shifts = accumulate(self.bits[:-1], initial=0)
-        sums = reduce(np.add, (packed[at:at + _PACKED].T @ counts[at:at + _PACKED].astype(np.float64)
-                               for at in range(0, len(packed), _PACKED))).astype(np.int64)
-        found = np.empty((sum(map(len, self.groups)), sums.shape[1]), dtype)
+        chunks = [slice(start, start + _PACKED_UNITS) for start in range(0, len(packed), _PACKED_UNITS)]
+        sums = reduce(np.add, (packed[chunk].T @ counts[chunk].astype(np.float64)
+                               for chunk in chunks)).astype(np.int64)
+        unpacked = np.empty((sum(map(len, self.groups)), sums.shape[1]), dtype)
         for group, shift, bits in zip(self.groups, shifts, self.bits, strict=True):
-            found[group] = sums[:len(group)] >> shift & (1 << bits) - 1
-        return found
+            unpacked[group] = sums[:len(group)] >> shift & (1 << bits) - 1
+        return unpacked
 
 
-_APART = 1 / 8  # of the units at most: a column that is another in all the rest
-_WORTHLESS = 1 / 2  # of the units: where some derived column is apart in more of them, nothing is saved
-_LOOKED_AT = 64  # units that show most columns to be no other
-_NEAR = 16  # own columns before it that a column may be
-_WORTH = 512  # units from which on it is looked for
-_SPARSE, _MANY = 1 / 10, 2**11  # the share of values that are not 0 up to which columns of so many units are sparse
-_FEW, _SOME = 2**11, 2**12  # units of a product with columns that are made for it, and with others
+_MAX_EXCEPTIONS = 1 / 8  # share of the units in which a derived column may deviate
+_MAX_ALL_EXCEPTIONS = 1 / 2  # share of the units with a deviation of some column, above which nothing is saved
+_SAMPLE_UNITS = 64  # units of a sample that rules out most candidates
+_CANDIDATES = 16  # preceding columns from which a column may be derived
+_MIN_UNITS = 512  # units from which columns are derived
+_SPARSE, _MIN_SPARSE_UNITS = 1 / 10, 2**11  # largest share of nonzero values, and smallest number of units
+_CONVERTED_UNITS, _READY_UNITS = 2**11, 2**12  # units of one product, with and without conversion of the columns
 
 
+# Sparse columns that are stored as differences, and the columns that must be added.
 Link = tuple[Ints, Ints]
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns of statistics [units, systems, columns], for sums over draws of the units.
+    """The columns of statistics [units, systems, columns], arranged for fast sums over resamples.
 
-    Systems share columns (the lengths of references), and some columns equal others plus a constant in most units: a
-    text has one bigram less than words, unless it is short. A derived column of this kind needs the product only for
-    the other units. Columns that are 0 in most units, such as those of classes, are multiplied as sparse ones, each as
-    its difference from another column: most of the correct answers of a class are also in the gold. Large columns stay
-    in few bytes, and blocks of units become floating-point numbers; many columns of small counts are packed together.
+    - Columns that systems share, such as the lengths of references, are stored once.
+    - A column is derived if it equals another one plus a constant in most units: a text has one bigram less than words,
+      unless it is short. A derived column needs a product only for the exceptional units.
+    - Columns that are 0 in most units, such as counts of classes, are sparse. They are stored as differences from other
+      columns: most correct answers of a class are also in the gold.
+    - Large columns keep their small types, and are converted by blocks of units.
+    - Many columns of small counts are packed together.
 
     Attributes:
-        own: Columns that are not derived from others, [units, own], packed or not; with derived ones the last is all 1.
-        packing: Packing of `own`; None if it is not packed.
-        dtype: Type of the sums, and of large columns' products: float32 if every sum of a draw is exact in it.
-        bases: Place in `own` of the column that a derived column is based on, [derived].
-        constants: Difference of a derived column from its base in most units, [derived].
-        apart: The other units, in which some derived column has another difference.
-        rest: Differences in these units less the constants, [apart, derived].
-        upon: Places in `own` of sparse columns that are stored as differences from others, and of the others, in an
-            order in which they can be added.
-        places: Place of each column among own and derived columns, [systems * columns].
+        stored: Columns that are not derived, [units, stored], possibly packed; if there are derived columns, the last
+            column is all 1.
+        packing: Packing of `stored`, or None.
+        dtype: Type of the sums: float32 if every sum is exact in it.
+        exceptions: Units in which some derived column deviates.
+        deviations: Deviations in these units, [exceptions, derived].
+        bases: Index in `stored` of the base of each derived column, [derived].
+        constants: Difference of each derived column from its base, [derived].
+        links: Sparse columns that are stored as differences, and their bases, in the order of the additions.
+        places: Index of each column among stored and derived columns, [systems * columns].
         shape: Numbers of systems and columns.
     """
 
-    own: Any  # an array or a sparse one
+    stored: Any  # an array or a sparse array
     packing: Packing | None
     dtype: np.dtype[Any]
-    apart: Ints
-    rest: NDArray[Any]
+    exceptions: Ints
+    deviations: NDArray[Any]
     bases: Ints
     constants: NDArray[Any]
-    upon: list[Link]
+    links: list[Link]
     places: Ints
     shape: tuple[int, int]
 
     @classmethod
     def of(cls, statistics: Statistics, memory: int = 2**31) -> Columns:
-        """Find the own and the derived columns; they need at most an eighth of the memory, or stay in few bytes."""
+        """Arrange columns in at most an eighth of the memory, or in their small types."""
         columns = columns_of(statistics)
         largest = max(float(columns.max(initial=0)), -float(columns.min(initial=0)))
-        most = len(statistics) * largest if are_whole(statistics) else np.inf
-        dtype = np.dtype(np.float32 if most < 2**24 else np.float64)
+        largest_sum = len(statistics) * largest if are_whole(statistics) else np.inf
+        dtype = np.dtype(np.float32 if largest_sum < 2**24 else np.float64)
         firsts: dict[bytes, int] = {}
         digests = [sha256(column.tobytes()).digest() for column in columns]
         for n, digest in enumerate(digests):
@@ -146,127 +150,128 @@ class Columns:
         numbers = {digest: n for n, digest in enumerate(firsts)}
         places = np.array([numbers[digest] for digest in digests], dtype=np.int64)
         distinct = _select_columns(columns, list(firsts.values()), dtype, memory // 8)
-        upon: list[Link] = []
+        links: list[Link] = []
         if not isinstance(distinct, np.ndarray):
-            distinct, upon = _subtract_common(distinct, np.bincount(places) > 1)
-        derived = _find_derived(distinct) if 2 * most < 2**24 and isinstance(distinct, np.ndarray) else {}
+            distinct, links = _subtract_common(distinct, np.bincount(places) > 1)
+        derived = _find_derived(distinct) if 2 * largest_sum < 2**24 and isinstance(distinct, np.ndarray) else {}
         differs = np.zeros(len(statistics), dtype=bool)
         for n, (base, constant) in derived.items():
             differs |= _subtract(distinct, n, base) != constant
-        apart = np.flatnonzero(differs)
-        if len(apart) > _WORTHLESS * len(statistics):
-            derived, apart = {}, apart[:0]
-        own = [n for n in range(distinct.shape[1]) if n not in derived]
-        bases = np.searchsorted(own, [base for base, _ in derived.values()])
+        exceptions = np.flatnonzero(differs)
+        if len(exceptions) > _MAX_ALL_EXCEPTIONS * len(statistics):
+            derived, exceptions = {}, exceptions[:0]
+        stored = [n for n in range(distinct.shape[1]) if n not in derived]
+        bases = np.searchsorted(stored, [base for base, _ in derived.values()])
         constants = np.array([constant for _, constant in derived.values()], dtype=dtype)
-        rest = np.empty((len(apart), len(derived)), dtype)
-        for at, (n, (base, constant)) in enumerate(derived.items()):
-            rest[:, at] = _subtract(distinct, n, base, apart) - constant
+        deviations = np.empty((len(exceptions), len(derived)), dtype)
+        for position, (n, (base, constant)) in enumerate(derived.items()):
+            deviations[:, position] = _subtract(distinct, n, base, exceptions) - constant
         if derived:
-            distinct = np.hstack([distinct[:, own], np.ones((len(statistics), 1), dtype=distinct.dtype)])
+            distinct = np.hstack([distinct[:, stored], np.ones((len(statistics), 1), dtype=distinct.dtype)])
         packing = None
         if (isinstance(distinct, np.ndarray) and distinct.dtype == np.float32 and dtype == np.float32
-                and distinct.min() >= 0):  # counts of which every sum is exact in float32
+                and distinct.min() >= 0):
             packing = Packing.of(len(distinct) * distinct.max(axis=0))
         distinct = packing.pack(distinct) if packing else distinct
-        order = np.argsort(own + list(derived))  # the ones lie between them
-        return cls(distinct, packing, dtype, apart, rest, bases, constants, upon,
-                   (order + (order >= len(own)))[places], (statistics.shape[1], statistics.shape[2]))
+        order = np.argsort(stored + list(derived))  # the column of ones is between them
+        return cls(distinct, packing, dtype, exceptions, deviations, bases, constants, links,
+                   (order + (order >= len(stored)))[places], (statistics.shape[1], statistics.shape[2]))
 
-    def of_units(self, units: Ints) -> Columns:
-        """Return the columns of some units, in increasing order."""
-        places = np.searchsorted(units, self.apart)
-        there = np.isin(self.apart, units)
-        return replace(self, own=self.own[units], apart=places[there], rest=self.rest[there])
+    def select_units(self, units: Ints) -> Columns:
+        """Return the columns of some units, which are in increasing order."""
+        places = np.searchsorted(units, self.exceptions)
+        is_selected = np.isin(self.exceptions, units)
+        return replace(self, stored=self.stored[units], exceptions=places[is_selected],
+                       deviations=self.deviations[is_selected])
 
-    def parts(self) -> list[slice]:
-        """Return blocks of units that are multiplied together."""
-        units = self.own.shape[0]
-        ready = self.packing or (self.own.dtype == self.dtype and isinstance(self.own, np.ndarray))
-        some = _SOME if ready else _FEW
-        return [slice(at, min(at + some, units)) for at in range(0, units, some)]
+    def list_blocks(self) -> list[slice]:
+        """Return the blocks of units for one matrix product each."""
+        units = self.stored.shape[0]
+        is_ready = self.packing or (self.stored.dtype == self.dtype and isinstance(self.stored, np.ndarray))
+        step = _READY_UNITS if is_ready else _CONVERTED_UNITS
+        return [slice(start, min(start + step, units)) for start in range(0, units, step)]
 
-    def sums(self, counts: NDArray[Any], units: slice = slice(None)) -> NDArray[Any]:
-        """Sum the columns over draws, [own and derived, draws].
+    def compute_sums(self, counts: NDArray[Any], units: slice = slice(None)) -> NDArray[Any]:
+        """Sum the columns over resamples, [stored and derived, resamples].
 
         Args:
-            counts: How often each draw takes every unit, [units, draws].
-            units: The units of the counts.
+            counts: Count of every unit, [units, resamples].
+            units: Units of the counts.
         """
         sums: NDArray[Any]
         if self.packing:
-            sums = self.packing.sums(self.own[units], counts, self.dtype)
+            sums = self.packing.compute_sums(self.stored[units], counts, self.dtype)
         else:
-            sums = self.own[units].astype(self.dtype, copy=False).T @ counts.astype(self.dtype, copy=False)
+            sums = self.stored[units].astype(self.dtype, copy=False).T @ counts.astype(self.dtype, copy=False)
         if not len(self.bases):
             return sums
-        start, stop, _ = units.indices(self.own.shape[0])
-        there = slice(*np.searchsorted(self.apart, (start, stop)))
-        rest = self.rest[there].T @ counts[self.apart[there] - start].astype(self.dtype, copy=False)
-        rest += self.constants[:, None] * sums[-1]
-        rest += sums[self.bases]
-        return np.concatenate([sums, rest])
+        start, stop, _ = units.indices(self.stored.shape[0])
+        block = slice(*np.searchsorted(self.exceptions, (start, stop)))
+        derived = self.deviations[block].T @ counts[self.exceptions[block] - start].astype(self.dtype, copy=False)
+        derived += self.constants[:, None] * sums[-1]
+        derived += sums[self.bases]
+        return np.concatenate([sums, derived])
 
     def lay_out(self, sums: NDArray[Any]) -> Floats:
-        """Rearrange sums [own and derived, draws] as [draws, systems, columns]; the draws are contiguous in memory."""
-        sums = sums.copy() if self.upon else sums
-        for columns, bases in self.upon:
+        """Rearrange sums [stored and derived, resamples] as a view of [resamples, systems, columns]."""
+        sums = sums.copy() if self.links else sums
+        for columns, bases in self.links:
             sums[columns] += sums[bases]
         laid_out: Floats = sums[self.places].astype(np.float64, copy=False)
         return laid_out.reshape(*self.shape, -1).transpose(2, 0, 1)
 
 
-def _select_columns(columns: NDArray[Any], chosen: list[int], dtype: np.dtype[Any], most: int) -> Any:
-    """Return chosen columns [columns, units] as [units, chosen]: sparse, as `dtype`, or in their own type."""
+def _select_columns(columns: NDArray[Any], selection: list[int], dtype: np.dtype[Any], max_bytes: int) -> Any:
+    """Return selected columns [columns, units] as [units, selected]: sparse, as `dtype`, or in their own type."""
     units = columns.shape[1]
-    sample = columns[chosen, ::-(-units // _MANY)] if units >= _MANY else np.ones(1)
+    sample = columns[selection, ::-(-units // _MIN_SPARSE_UNITS)] if units >= _MIN_SPARSE_UNITS else np.ones(1)
     if np.count_nonzero(sample) <= _SPARSE * sample.size:
-        from scipy import sparse  # which boards, that import this too, do not need
+        from scipy import sparse  # slow to import
 
-        there = [np.flatnonzero(columns[n]) for n in chosen]
-        values = np.concatenate([columns[n, units] for n, units in zip(chosen, there, strict=True)]).astype(dtype)
-        starts = np.cumsum([0, *map(len, there)])
-        return sparse.csc_array((values, np.concatenate(there).astype(np.int32), starts),
-                                shape=(units, len(chosen))).tocsr()
-    if units * len(chosen) * dtype.itemsize > most and columns.dtype.itemsize < dtype.itemsize:
+        nonzero = [np.flatnonzero(columns[n]) for n in selection]
+        values = np.concatenate([columns[n, units] for n, units in zip(selection, nonzero, strict=True)]).astype(dtype)
+        starts = np.cumsum([0, *map(len, nonzero)])
+        return sparse.csc_array((values, np.concatenate(nonzero).astype(np.int32), starts),
+                                shape=(units, len(selection))).tocsr()
+    if units * len(selection) * dtype.itemsize > max_bytes and columns.dtype.itemsize < dtype.itemsize:
         dtype = columns.dtype
-    held = np.empty((units, len(chosen)), dtype, order="F")
-    for at, n in enumerate(chosen):
-        held[:, at] = columns[n]
-    return held
+    selected = np.empty((units, len(selection)), dtype, order="F")
+    for position, n in enumerate(selection):
+        selected[:, position] = columns[n]
+    return selected
 
 
 def _subtract_common(columns: Any, shared: Flags) -> tuple[Any, list[Link]]:
-    """Subtract from sparse columns [units, columns] similar ones if that leaves fewer values; also return `upon`.
+    """Subtract similar columns from sparse columns [units, columns] if that leaves fewer values; also return links.
 
-    The similar column is one that systems share, or the previous one, chosen by a sample of the units. No sum becomes
-    larger.
+    The similar column is one that systems share, or the previous one, selected by a sample of the units. Sums do not
+    become larger.
     """
     from scipy import sparse
 
     if (columns.data != 1).any():
         return columns, []
-    sample = columns[::max(1, columns.shape[0] // _MANY)]
-    given, every, sizes = np.flatnonzero(shared), np.arange(columns.shape[1]), sample.sum(axis=0)
-    with_given = (sample.T @ sample[:, given]).tocoo()
-    with_former = sample[:, 1:].multiply(sample[:, :-1]).sum(axis=0)
-    column = np.concatenate([with_given.coords[0], every[1:]])
-    base = np.concatenate([given[with_given.coords[1]], every[:-1]])
-    left = sizes[column] + sizes[base] - 2 * np.concatenate([with_given.data, with_former])
-    order = np.lexsort((left, column))
-    order = order[(left < sizes[column])[order] & ~shared[column[order]]]
-    less, firsts = np.unique(column[order], return_index=True)
+    sample = columns[::max(1, columns.shape[0] // _MIN_SPARSE_UNITS)]
+    shared_columns, every, sizes = np.flatnonzero(shared), np.arange(columns.shape[1]), sample.sum(axis=0)
+    with_shared = (sample.T @ sample[:, shared_columns]).tocoo()
+    with_previous = sample[:, 1:].multiply(sample[:, :-1]).sum(axis=0)
+    column = np.concatenate([with_shared.coords[0], every[1:]])
+    base = np.concatenate([shared_columns[with_shared.coords[1]], every[:-1]])
+    n_left = sizes[column] + sizes[base] - 2 * np.concatenate([with_shared.data, with_previous])
+    order = np.lexsort((n_left, column))
+    order = order[(n_left < sizes[column])[order] & ~shared[column[order]]]
+    reduced, firsts = np.unique(column[order], return_index=True)
     bases = base[order[firsts]]
     depths = np.zeros(len(every), dtype=np.int64)
-    for n, of in zip(less.tolist(), bases.tolist(), strict=True):  # shared and previous ones have their depth already
-        depths[n] = depths[of] + 1
-    upon = [(less[at], bases[at]) for at in (np.flatnonzero(depths[less] == depth) for depth in range(
-        1, int(depths.max(initial=0)) + 1))]
-    signs = np.repeat(np.array([1, -1], dtype=columns.dtype), [len(every), len(less)])
-    apart = sparse.csr_array((signs, (np.append(every, bases), np.append(every, less))), shape=(len(every),) * 2)
-    held = (columns @ apart).tocsr()
-    held.eliminate_zeros()
-    return held, upon
+    for n, base_column in zip(reduced.tolist(), bases.tolist(), strict=True):  # the depth of the base is known
+        depths[n] = depths[base_column] + 1
+    levels = (np.flatnonzero(depths[reduced] == depth) for depth in range(1, int(depths.max(initial=0)) + 1))
+    links = [(reduced[level], bases[level]) for level in levels]
+    signs = np.repeat(np.array([1, -1], dtype=columns.dtype), [len(every), len(reduced)])
+    transform = sparse.csr_array((signs, (np.append(every, bases), np.append(every, reduced))), shape=(len(every),) * 2)
+    differences = (columns @ transform).tocsr()
+    differences.eliminate_zeros()
+    return differences, links
 
 
 def _subtract(distinct: Any, n: int, base: int, units: Ints | slice = slice(None)) -> NDArray[Any]:
@@ -274,71 +279,72 @@ def _subtract(distinct: Any, n: int, base: int, units: Ints | slice = slice(None
 
 
 def _find_derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
-    """Find the derived columns, each with its base among the preceding own columns and its constant.
+    """Find derived columns, with the base among the preceding stored columns, and the constant.
 
-    A sample of the units rules out most candidates. With few units nothing is derived: products are fast.
+    A sample of the units rules out most candidates. With few units no column is derived, because products are fast.
     """
-    found: dict[int, tuple[int, float]] = {}
-    if len(distinct) < _WORTH:
-        return found
-    own: list[int] = []
-    some = distinct[:: -(-len(distinct) // _LOOKED_AT)].astype(np.float32)
+    derived: dict[int, tuple[int, float]] = {}
+    if len(distinct) < _MIN_UNITS:
+        return derived
+    stored: list[int] = []
+    sample = distinct[:: -(-len(distinct) // _SAMPLE_UNITS)].astype(np.float32)
     for n in range(distinct.shape[1]):
-        bases = own[-_NEAR:]
-        apart = some[:, [n]] - some[:, bases]
-        constants = np.partition(apart, len(apart) // 2, axis=0)[len(apart) // 2]
-        often = np.count_nonzero(apart != constants, axis=0) <= 2 * _APART * len(some)
-        for base, constant in ((bases[at], float(constants[at])) for at in np.flatnonzero(often)):
-            if np.count_nonzero(_subtract(distinct, n, base) != constant) <= _APART * len(distinct):
-                found[n] = base, constant
+        bases = stored[-_CANDIDATES:]
+        differences = sample[:, [n]] - sample[:, bases]
+        constants = np.partition(differences, len(differences) // 2, axis=0)[len(differences) // 2]
+        is_frequent = np.count_nonzero(differences != constants, axis=0) <= 2 * _MAX_EXCEPTIONS * len(sample)
+        for candidate in np.flatnonzero(is_frequent):
+            base, constant = bases[candidate], float(constants[candidate])
+            if np.count_nonzero(_subtract(distinct, n, base) != constant) <= _MAX_EXCEPTIONS * len(distinct):
+                derived[n] = base, constant
                 break
         else:
-            own.append(n)
-    return found
+            stored.append(n)
+    return derived
 
 
 Used = TypeVar("Used")
 
-BLOCK = 512  # draws in a block
-# the kinds of streams: permutations, bootstraps, the same of whole runs; resampled systems, drawn test sets; outputs of
-# systems and training sets that are written; the order of units
+BLOCK = 512  # resamples in a block
+# Kinds of streams: permutations, bootstraps, both for runs, resampled systems, sampled test sets, simulated outputs,
+# training sets, and the order of units.
 SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS, OUTPUTS, TRAINING, ORDER = range(9)
 
-_ALL = 2**64 - 1  # whole random words, drawn without holding other threads up
-_CHUNK = 2**11  # units whose bits are expanded at once: a core keeps them
-_CELLS = 2**21  # draws times units whose counts are drawn at once: part of what a seed means
-_TOGETHER = 2**26  # draws times units, up to which they are multiplied together: statistics are read for each product
+_MAX_WORD = 2**64 - 1  # full words are generated without the global lock
+_CHUNK = 2**11  # units whose bits are expanded together; they fit into the cache
+_CELLS = 2**21  # resamples times units that are generated together; changing it changes the numbers of a seed
+_TOGETHER = 2**26  # resamples times units of one product, because each product reads all statistics
 
 
-def sum_swaps(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used]) -> Iterator[Used]:
+def sum_permutations(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used]) -> Iterator[Used]:
     """Sum statistics over random subsets of the units, which a permutation swaps.
 
-    Each draw takes every unit with probability 1/2, the same units for all systems.
+    A permutation swaps every unit with probability 1/2, the same units for all systems.
 
     Args:
         statistics: [units, systems, columns].
-        settings: Number of draws, seed of their streams, and workers.
-        use: A function of the sums [draws, systems, columns] of a block.
+        settings: Number of permutations, seed, and workers.
+        use: Function of the sums [permutations, systems, columns] of a block.
 
     Yields:
         The results of `use` in the order of the blocks.
     """
     columns = Columns.of(statistics, settings.execution.memory)
-    return settings.execution.map(partial(_swapped_block, columns, settings.seed, use), blocks(settings.resamples))
+    return settings.execution.map(partial(_sum_permuted_block, columns, settings.seed, use), blocks(settings.resamples))
 
 
 def sum_resamples(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used],
-                   strata: Ints | None = None) -> Iterator[Used]:
-    """Sum statistics over bootstrap resamples: all units are drawn with replacement.
+                  strata: Ints | None = None) -> Iterator[Used]:
+    """Sum statistics over bootstrap resamples of the units.
 
-    Arguments and results are those of `sum_swaps`. Each of the `strata` [units], numbered from 0, is resampled on
-    its own.
+    Arguments and results are as in `sum_permutations`. Each of the `strata` [units], numbered from 0, is resampled
+    separately.
     """
     columns = Columns.of(statistics, settings.execution.memory)
-    parts = [(key, columns if strata is None else columns.of_units(units))
+    parts = [(key, columns if strata is None else columns.select_units(units))
              for key, units in group_by_stratum(strata, len(statistics))]
-    drawn = partial(_resampled_block, parts, settings.resamples * len(statistics), settings.seed, use)
-    return settings.execution.map(drawn, blocks(settings.resamples))
+    sum_block = partial(_sum_resampled_block, parts, settings.resamples * len(statistics), settings.seed, use)
+    return settings.execution.map(sum_block, blocks(settings.resamples))
 
 
 def group_by_stratum(strata: Ints | None, units: int) -> list[tuple[tuple[int, ...], Ints]]:
@@ -348,102 +354,106 @@ def group_by_stratum(strata: Ints | None, units: int) -> list[tuple[tuple[int, .
     return [((n,), np.flatnonzero(strata == n)) for n in range(int(strata.max()) + 1)]
 
 
-def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, Bytes]]:
-    """Draw the swaps of a block: yields slices of units with 0 or 1 for each draw, [units, draws]."""
+def draw_permutations(units: int, block: int, seed: int) -> Iterator[tuple[slice, Bytes]]:
+    """Yield the permutations of a block: slices of units, with 1 for swapped units, [units, permutations]."""
     bits = stream(seed, SIGNS, block)
-    for at in range(0, units, _CHUNK):
-        part = slice(at, min(at + _CHUNK, units))
-        words = bits.random_raw((part.stop - at, BLOCK // 64)).astype("<u8", copy=False)
-        yield part, np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
+    for start in range(0, units, _CHUNK):
+        chunk = slice(start, min(start + _CHUNK, units))
+        words = bits.random_raw((chunk.stop - start, BLOCK // 64)).astype("<u8", copy=False)
+        yield chunk, np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
 
 
 def draw_resamples(units: int, draws: int, block: int, seed: int, stratum: tuple[int, ...] = (),
-                 loops: Loops = PLAIN) -> Iterator[tuple[slice, Bytes]]:
-    """Draw the resamples of a block: yields slices of draws, and how often each takes every unit, [draws, units].
+                   loops: Loops = PLAIN) -> Iterator[tuple[slice, Bytes]]:
+    """Yield the resamples of a block: slices of resamples, with the count of every unit, [resamples, units].
 
-    The counts of n draws with replacement are multinomial. Independent Poisson counts with the sum N are multinomial
-    given N, so n - N further draws complete them; a row with N > n is drawn again, which does not change the
-    distribution. Two Poisson counts are looked up by 16 random bits, with more bits where the table is ambiguous. This
-    is several times faster than drawing and counting n indices.
+    The counts of a resample of n units are multinomial. Independent Poisson counts with the sum N are multinomial given
+    N, so n - N further units complete them. A row with N > n is generated again, which does not change the
+    distribution. Two Poisson counts are looked up by 16 random bits, with more bits if the table is ambiguous. This is
+    several times faster than sampling and counting n indices.
     """
     rng = np.random.Generator(stream(seed, COUNTS, block, *stratum))
-    some = max(1, _CELLS // units)
-    for at in range(0, draws, some):
-        rows = min(some, draws - at)
+    step = max(1, _CELLS // units)
+    for start in range(0, draws, step):
+        rows = min(step, draws - start)
         counts, missing = _draw_poisson_rows(rng, rows, units, loops)
-        while len(over := np.flatnonzero(missing < 0)):
-            counts[over], missing[over] = _draw_poisson_rows(rng, len(over), units, loops)
+        while len(too_large := np.flatnonzero(missing < 0)):
+            counts[too_large], missing[too_large] = _draw_poisson_rows(rng, len(too_large), units, loops)
         loops.add_ones(counts, missing, rng.integers(0, units, int(missing.sum()), dtype=np.uint32))
-        yield slice(at, at + rows), counts
+        yield slice(start, start + rows), counts
 
 
-def draw_counts(strata: Ints | None, units: int, seed: int, numbered: tuple[int, int]) -> Bytes:
-    """Count how often the resamples of one of the `blocks` take every unit, within strata, [draws, units]."""
-    block, draws = numbered
+def draw_counts(strata: Ints | None, units: int, seed: int, numbered_block: tuple[int, int]) -> Bytes:
+    """Return the counts of every unit in the resamples of one of the `blocks`, within strata, [resamples, units]."""
+    block, draws = numbered_block
     counts = np.empty((draws, units), dtype=np.uint8)
-    for stratum, there in group_by_stratum(strata, units):
-        for rows, found in draw_resamples(len(there), draws, block, seed, stratum):
-            counts[rows, there] = found
+    for stratum, members in group_by_stratum(strata, units):
+        for rows, stratum_counts in draw_resamples(len(members), draws, block, seed, stratum):
+            counts[rows, members] = stratum_counts
     return counts
 
 
 def _draw_poisson_rows(rng: np.random.Generator, rows: int, units: int, loops: Loops) -> tuple[Bytes, Ints]:
-    """Draw Poisson counts [rows, units] with a mean somewhat below 1; also return the missing draws of each row."""
-    mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has more draws than it may
+    """Generate Poisson counts [rows, units] with a mean below 1; also return the missing units of each row."""
+    mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has too many units
     if not mean:
         return np.zeros((rows, units), dtype=np.uint8), np.full(rows, units)
-    table, distribution, most = _tabulate_poisson(mean)
-    twos = -(-rows * units // 2)
-    words = rng.integers(0, _ALL, -(-twos // 4), dtype=np.uint64, endpoint=True).astype("<u8", copy=False)
-    bits = words.view("<u2")[:twos]
-    found, unclear = loops.look_up(table, bits)
-    finer = (bits[unclear] + rng.random(len(unclear))) / 2**16
-    outcomes = np.searchsorted(distribution, finer, side="right")
-    counts = found.view(np.uint8)
-    counts[2 * unclear], counts[2 * unclear + 1] = outcomes // most, outcomes % most
+    table, distribution, base = _tabulate_poisson(mean)
+    n_pairs = -(-rows * units // 2)
+    words = rng.integers(0, _MAX_WORD, -(-n_pairs // 4), dtype=np.uint64, endpoint=True).astype("<u8", copy=False)
+    bits = words.view("<u2")[:n_pairs]
+    pairs, unclear = loops.look_up(table, bits)
+    uniform = (bits[unclear] + rng.random(len(unclear))) / 2**16
+    outcomes = np.searchsorted(distribution, uniform, side="right")
+    counts = pairs.view(np.uint8)
+    counts[2 * unclear], counts[2 * unclear + 1] = outcomes // base, outcomes % base
     counts = counts[:rows * units].reshape(rows, units)
     return counts, units - loops.sums(counts)
 
 
 @cache
 def _tabulate_poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
-    """Return a table of two Poisson counts by 16 random bits, the distribution of pairs of counts, and `most`.
+    """Return a table of two Poisson counts by 16 random bits, the distribution of pairs, and `base`.
 
-    A table entry is two bytes, or `UNCLEAR` if more bits must decide. The counts (i, j) have the number
-    i * `most` + j, and the distribution is P(number <= k).
+    A table entry is two bytes, or `UNCLEAR` if it needs more bits. The counts (i, j) have the number i * `base` + j,
+    and the distribution is P(number <= k).
     """
     masses = [math.exp(-mean)]
     while masses[-1] > 1e-18:
         masses.append(masses[-1] * mean / len(masses))
-    most = len(masses)
+    base = len(masses)
     distribution = np.cumsum(np.outer(masses, masses))
     outcomes = np.searchsorted(distribution, np.arange(2**16) / 2**16, side="right")
-    table = np.stack([outcomes // most, outcomes % most], axis=1).astype(np.uint8).view(np.uint16)[:, 0]
+    table = np.stack([outcomes // base, outcomes % base], axis=1).astype(np.uint8).view(np.uint16)[:, 0]
     table[np.minimum((distribution * 2**16).astype(np.int64), 2**16 - 1)] = UNCLEAR
-    return table, distribution, most
+    return table, distribution, base
 
 
-def _swapped_block(columns: Columns, seed: int, use: Callable[[Floats], Used], numbered: tuple[int, int]) -> Used:
-    block, draws = numbered
-    sums = reduce(np.add, (columns.sums(taken, part) for part, taken in swaps(columns.own.shape[0], block, seed)))
+def _sum_permuted_block(columns: Columns, seed: int, use: Callable[[Floats], Used],
+                        numbered_block: tuple[int, int]) -> Used:
+    block, draws = numbered_block
+    permutations = draw_permutations(columns.stored.shape[0], block, seed)
+    sums = reduce(np.add, (columns.compute_sums(swapped, units) for units, swapped in permutations))
     return use(columns.lay_out(sums[:, :draws]))
 
 
-def _resampled_block(strata: list[tuple[tuple[int, ...], Columns]], elements: float, seed: int,
-                     use: Callable[[Floats], Used], numbered: tuple[int, int]) -> Used:
-    (block, draws), best = numbered, loops(elements)
-    sums = reduce(np.add, (np.concatenate([
-        reduce(np.add, (columns.sums(counts[:, part].T, part) for part in columns.parts()))
-        for counts in _join_resamples(draw_resamples(columns.own.shape[0], draws, block, seed, stratum, best))], axis=1)
+def _sum_resampled_block(strata: list[tuple[tuple[int, ...], Columns]], n_elements: float, seed: int,
+                        use: Callable[[Floats], Used], numbered_block: tuple[int, int]) -> Used:
+    (block, draws), fast_loops = numbered_block, loops(n_elements)
+    sums = reduce(np.add, (
+        np.concatenate([
+            reduce(np.add, (columns.compute_sums(counts[:, units].T, units) for units in columns.list_blocks()))
+            for counts in _join_resamples(draw_resamples(columns.stored.shape[0], draws, block, seed, stratum,
+                                                         fast_loops))], axis=1)
         for stratum, columns in strata))
     return use(strata[0][1].lay_out(sums))
 
 
 def _join_resamples(resamples: Iterator[tuple[slice, Bytes]]) -> Iterator[Bytes]:
-    """Join resamples of a block up to `_TOGETHER` counts, [draws, units] each."""
+    """Join resamples of a block up to `_TOGETHER` counts, [resamples, units] each."""
     waiting: list[Bytes] = []
     for _, counts in resamples:
-        if waiting and sum(of.size for of in waiting) + counts.size > _TOGETHER:
+        if waiting and sum(part.size for part in waiting) + counts.size > _TOGETHER:
             yield np.concatenate(waiting)
             waiting = []
         waiting.append(counts)
@@ -456,5 +466,5 @@ def stream(seed: int, *key: int) -> np.random.PCG64:
 
 
 def blocks(resamples: int) -> list[tuple[int, int]]:
-    """Return the number of each block, and the number of its draws."""
+    """Return the index of each block, and its number of resamples."""
     return [(block, min(BLOCK, resamples - start)) for block, start in enumerate(range(0, resamples, BLOCK))]

@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
-from registry.parallel.execution import Execution, ahead, with_progress
+from registry.parallel.execution import Execution, submit_ahead, with_progress
 from registry.parallel.processes import worker_processes
 from registry.parallel.scratch_files import SharedArray, make_array, shared_array
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, extremity
 from registry.significance.matrix import Matrix, are_whole
-from registry.significance.resampling.draws import BLOCK, sum_swaps
+from registry.significance.resampling.draws import BLOCK, sum_permutations
 from registry.significance.resampling.exceedances import tolerance, tolerances
 from registry.significance.resampling.loops import Loops, Places, Shorts, Window, loops
 
@@ -112,7 +112,7 @@ def screen_pairs(rounded: Shorts, question: Question, execution: Execution) -> I
         return
     with (shared_array(rounded, "give --workers 1") as shared,
           worker_processes(workers, _begin, shared, differences / workers) as pool):
-        answers = ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
+        answers = submit_ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
         yield from with_progress(answers, len(parts), done, execution.progress)
 
 
@@ -252,7 +252,7 @@ def recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alternative
             at = part.stop
     rest = [n for n in range(len(pairs)) if n not in resolved]
     groups = [rest[at:at + _SORTED] for at in range(0, len(rest), _SORTED)]
-    results = execution.here.map(lambda group: [_sort_pair(pairs[n], scores, alternative, rank) for n in group],
+    results = execution.local.map(lambda group: [_sort_pair(pairs[n], scores, alternative, rank) for n in group],
                                  groups, "groups of pairs to sort")
     for group, of_group in zip(groups, results, strict=True):
         resolved |= zip(group, of_group, strict=True)
@@ -364,7 +364,7 @@ def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
     """
     over = pairs.matrix.parts[0]
     moved = make_array((over.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)  # z, by system
-    sums = sum_swaps(over[:, :, None], settings, np.asarray)
+    sums = sum_permutations(over[:, :, None], settings, np.asarray)
     for start, block in zip(range(0, settings.resamples, BLOCK), sums, strict=True):
         moved[:, start:start + BLOCK] = 2 * block[:, :, 0].T - over.sum(axis=0)[:, None]
     size = max(float(moved.max()), -float(moved.min()), 1.0) / STEPS

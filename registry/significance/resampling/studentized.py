@@ -23,7 +23,7 @@ import numpy as np
 
 from registry.arrays import Floats, Ints
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, extremity
-from registry.significance.resampling.draws import sum_resamples, sum_swaps
+from registry.significance.resampling.draws import sum_permutations, sum_resamples
 from registry.significance.resampling.exceedances import reaches
 
 TOLERANCE = 1e-9  # relative to the statistic: closer ones may be one and the same, rounded in two ways
@@ -112,7 +112,7 @@ def count_swaps(pairs: ObservedPairs, settings: Settings) -> Iterator[int]:
     for group in _group_pairs(pairs, settings):
         studentized = Studentized.of(group, settings.alternative)
         counter = partial(_count_extremes, studentized, studentized.bars())
-        yield from reduce(np.add, sum_swaps(studentized.columns[:, None, :], settings, counter)).tolist()
+        yield from reduce(np.add, sum_permutations(studentized.columns[:, None, :], settings, counter)).tolist()
 
 
 def count_all_swaps(observed: Observed, swaps: Ints, settings: Settings) -> int:

@@ -6,7 +6,7 @@ from sqlalchemy import Connection
 
 from registry.boards.load import load_leaderboards
 from registry.evaluation.comparing.compare import compare
-from registry.evaluation.comparing.settings import declared_request
+from registry.evaluation.comparing.settings import build_request
 from registry.store import catalog
 from registry.store.database import Database
 from registry.store.log import Journal
@@ -27,7 +27,7 @@ class Undone:
 
     def compare(self, execution=None, **asked):
         """Compare all systems, as the task declares but for what is asked."""
-        request = declared_request(self.task, asked, execution=execution)
+        request = build_request(self.task, asked, execution=execution)
         return compare(self.connection, Journal("compare", asked), self.task, request)
 
     @property

@@ -85,7 +85,7 @@ def test_precise_p_values_are_drawn_no_more(drawn):
     ({}, (100_000, 10_000_000, 0.1)), ({"precision": 0.01}, (100_000, 10_000_000, 0.01)),
     ({"resolve": 10**6}, (100_000, 10**6, None)), ({"correction": "max-t"}, (100_000, None, None))])
 def test_who_does_not_say_how_many_has_precise_p_values(declared, numbers):
-    request = Request(Significance(resamples="auto", seed=1, **declared), {}).of_family(28)
+    request = Request(Significance(resamples="auto", seed=1, **declared), {}).resolve_resamples(28)
     found = request.significance
     assert (found.resamples, found.resolve, found.precision) == numbers
 

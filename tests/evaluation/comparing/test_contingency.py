@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.evaluation.comparing.contingency import pair_contingencies
+from registry.evaluation.comparing.contingency import count_pair_contingencies
 from registry.store import catalog
 from registry.store.database import Database
 from tests.conftest import ROOT
@@ -14,7 +14,7 @@ def compared(registry):
         found = {}
         for task in catalog.tasks(connection):
             for test_set in catalog.test_sets(connection, task.task_id):
-                counted = pair_contingencies(connection, test_set.test_set_id)
+                counted = count_pair_contingencies(connection, test_set.test_set_id)
                 t = counted.tables
                 for i, a in enumerate(counted.runs):
                     for j, b in enumerate(counted.runs):
@@ -58,5 +58,5 @@ def test_a_test_set_without_submissions(registry, task):
     task.systems = {}
     registry("apply", task.write())
     with Database("registry.duckdb").reading() as connection:
-        found = pair_contingencies(connection, 1)
+        found = count_pair_contingencies(connection, 1)
     assert (found.runs, found.tables.both_correct.shape) == ([], (0, 0))

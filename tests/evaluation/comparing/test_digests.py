@@ -65,4 +65,4 @@ def test_a_digest_without_random_draws_depends_on_no_setting_of_these():
     left = {name: value for name, value in FACTS["significance"].items() if name not in (
         "seed", "resamples", "interval", "confidence")}
     for asked in (REQUEST, request(resamples=2000, confidence=0.9)):
-        assert KEY.digest(asked, drawn=False) == digest_of(FACTS | {"significance": left})
+        assert KEY.digest(asked, is_random=False) == digest_of(FACTS | {"significance": left})

@@ -64,7 +64,7 @@ def test_run_tells_options_without_effect_too(task, registry):
 
 @pytest.mark.parametrize(("options", "says"), [
     ({"correction": "max-t", "test": "bootstrap"}, "max-t adjusts the draws of all pairs; raise resamples instead"),
-    ({"resamples": 1000}, "it is 1000, and 1000 resamples are drawn at once"),
+    ({"resamples": 1000}, "resolve = 1000 is not larger than resamples = 1000; raise resolve"),
     ({"resamples": 500}, None),
 ])
 def test_where_nothing_can_be_drawn_again_resolve_is_told_to_have_no_effect(many, undone, options, says):

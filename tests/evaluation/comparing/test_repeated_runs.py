@@ -185,11 +185,11 @@ def test_what_does_not_go_with_random_runs_is_refused(repeated, registry, scored
     repeated.significance = {"runs": "random"}
     registry("apply", repeated.write())
     one = repeated.folder / "systems" / "s1.tsv"
-    assert "s/s@1 has one only" in registry("submit", "small", one, "--system", "s", exit_code=3).stderr
+    assert "s/s@1 has only one" in registry("submit", "small", one, "--system", "s", exit_code=3).stderr
     repeated.systems = lone
     told = registry("check", repeated.write(), exit_code=3).stderr
-    assert "task.toml: significance.runs: 'random' needs two runs or more of every system" in told
-    assert "s1/s1@1 and 2 more have one only" in told
+    assert "task.toml: significance.runs: 'random' needs at least two runs or more of every system" in told
+    assert "s1/s1@1 and 2 more have only one" in told
     repeated.manifest.write_text(repeated.manifest.read_text().replace(
         'file = "systems/{system}.tsv"', 'file = "systems/{system}.tsv"\nwithdrawn = true'))
     registry("run", repeated.manifest)

@@ -24,7 +24,7 @@ def test_every_answer_has_one_id_and_new_ones_follow_in_order(gold, submissions)
     for runs in submissions:
         new = [answer for answer in dict.fromkeys(answer for run in runs for answer in run) if answer not in known]
         known.update((answer, (free + n, False)) for n, answer in enumerate(new))
-        found = ids.take([responses(run) for run in runs], free)
+        found = ids.assign([responses(run) for run in runs], free)
         free += len(new)
         assert found.new == [(FIRST_ITEM + item, name) for item, name in new]
         assert list(zip(found.answer_ids, found.correct, strict=True)) == [known[answer] for run in runs

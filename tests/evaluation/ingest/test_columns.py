@@ -17,7 +17,7 @@ from registry.errors import RegistryError
 from registry.evaluation.checking.check import check
 from registry.evaluation.ingest.apply import apply
 from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.ingest.declared import declared
+from registry.evaluation.ingest.declared import expand_submissions
 from registry.evaluation.resolve import resolve
 from registry.evaluation.scoring.score import score
 from registry.manifest import load_manifest
@@ -172,7 +172,7 @@ def brought_in(connection, folder, enough):
             patch.setattr(Reader, "read_answers", lambda self, document: list(read(self, document)))
         specification, content = load_manifest(folder / "task.toml")
         task = resolve(specification, folder / "task.toml")
-        checked = check(task, list(declared(task)), limit=3)
+        checked = check(task, list(expand_submissions(task)), limit=3)
         said = [(str(problem.error), problem.cause, problem.fatal) for problem in checked.problems], checked.unlisted
         try:
             with transaction(connection, dry_run=True):

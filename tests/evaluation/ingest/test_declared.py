@@ -3,7 +3,7 @@
 import pytest
 
 from registry.errors import ManifestError
-from registry.evaluation.ingest.declared import declared
+from registry.evaluation.ingest.declared import expand_submissions
 from registry.evaluation.resolve import resolve
 from registry.manifest import read_manifest
 
@@ -32,7 +32,7 @@ def names(tmp_path):
             (tmp_path / file).write_text("a\tyes\n")
         path = tmp_path / "task.toml"
         task = resolve(read_manifest((TASK + submits).encode(), path), path)
-        return sorted((one.test_set.name, one.name, len(one.files)) for one in declared(task))
+        return sorted((one.test_set.name, one.name, len(one.files)) for one in expand_submissions(task))
 
     return of
 
@@ -86,6 +86,6 @@ def test_what_does_not_work_out_is_refused(names, submit, says):
 
 
 def test_a_file_of_an_undeclared_test_set_is_named_with_the_remedy(names):
-    remedy = r"es/Aspen_1\.tsv: add a \[\[test_set\]\] of that name, or leave the file out with exclude"
+    remedy = r"es/Aspen_1\.tsv: add a \[\[test_set\]\] of that name, or exclude the file"
     with pytest.raises(ManifestError, match=remedy):
         names('[[submit]]\nfile = "{test_set}/{system}.tsv"\n', *FILES)

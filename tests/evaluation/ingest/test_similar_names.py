@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.evaluation.ingest.similar_names import similar_names, skeleton, warnings_about
+from registry.evaluation.ingest.similar_names import find_similar_names, skeleton, warnings_about
 from registry.manifest.fields import check_name
 
 GOLD = "".join(f"i{n}\t{'ab'[n % 2]}\n" for n in range(4))
@@ -29,7 +29,7 @@ REFUSED = ["As\u200bpen", "Aspen\u200d", "Aspen ", " Aspen", "Aspen\u2060", "\uf
 
 
 def told(before, after):
-    return list(warnings_about(similar_names("small", before, after)))
+    return list(warnings_about(find_similar_names("small", before, after)))
 
 
 @pytest.mark.parametrize("name", ALIKE)

@@ -75,7 +75,7 @@ def test_the_same_run_by_two_patterns_is_declared_twice(seeded, registry):
 def test_a_run_is_no_system_as_well(seeded, registry):
     seeded.extra = '[[submit]]\nfile = "runs/{system}.tsv"\n'
     refused = registry("run", seeded.write(), exit_code=3).stderr
-    assert re.search(r"r\.seed1\.tsv is taken by two patterns, for r\S*/r\S*@1 and for r\S*/r\S*@1; make one", refused)
+    assert re.search(r"r\.seed1\.tsv matches two patterns, for r\S*/r\S*@1 and for r\S*/r\S*@1; make one", refused)
 
 
 @pytest.mark.parametrize(("policy", "score"), [("worst", (5 + 5 + 3) / 18), ("drop", (4 + 5 + 2) / 15)])

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from registry.evaluation.scoring.score import ACTION, shown_after
+from registry.evaluation.scoring.score import LADDER_ACTION, choose_shown_score
 from registry.evaluation.verifying.stored import verify_ladders
 from registry.store.database import Database
 from registry.store.log import Journal
@@ -64,11 +64,12 @@ def _verified(db):
             "SELECT event_id, details FROM event WHERE action = 'ladder' ORDER BY event_id").all()
         again = json.loads(first.details) | {"before": json.loads(last.details)["shown"]}
         journal = Journal("score", {})
-        journal.event(connection, ACTION, "small/test/a/a@2", **again | {"shown": again["before"], "raised": False})
+        journal.event(connection, LADDER_ACTION, "small/test/a/a@2",
+                      **again | {"shown": again["before"], "raised": False})
         assert list(verify_ladders(connection)) == []
         connection.exec_driver_sql(f"UPDATE event SET details = '{{}}' WHERE event_id = {last.event_id}")
         assert list(verify_ladders(connection)) == [], "a purge has blanked what was shown before"
-        journal.event(connection, ACTION, "small/test/a/a@3", **again | {"shown": 0.8, "raised": True})
+        journal.event(connection, LADDER_ACTION, "small/test/a/a@3", **again | {"shown": 0.8, "raised": True})
         (fault,) = verify_ladders(connection)
     assert fault.kind == "altered"
     assert "shows 0.8, which does not follow from its score" in fault.message
@@ -92,6 +93,6 @@ def test_scores_of_other_items_have_no_ladder(task, registry):
 
 
 def test_lower_scores_are_better_where_they_are():
-    assert shown_after(0.31, 0.5, 0.1, lower_is_better=True) == pytest.approx(0.3)
-    assert shown_after(0.45, 0.5, 0.1, lower_is_better=True) == 0.5
-    assert shown_after(0.52, math.nan, 0.1, lower_is_better=True) == pytest.approx(0.5)
+    assert choose_shown_score(0.31, 0.5, 0.1, lower_is_better=True) == pytest.approx(0.3)
+    assert choose_shown_score(0.45, 0.5, 0.1, lower_is_better=True) == 0.5
+    assert choose_shown_score(0.52, math.nan, 0.1, lower_is_better=True) == pytest.approx(0.5)

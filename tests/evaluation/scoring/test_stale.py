@@ -64,7 +64,7 @@ def test_code_that_gives_something_else_replaces_scores_and_the_log_tells(regist
     changed(**methods)
     (fault, *_) = verified = faults("registry.duckdb")
     assert {fault.kind for fault in verified} == {"stale"}, verified
-    assert "`registry score --stale` computes it anew" in fault.message
+    assert "run `registry score --stale` to compute it again" in fault.message
     found = stale(registry)
     told = registry("board", "--format", "md")
     assert "scores by acc have changed since the last comparison" in told.stderr
@@ -79,7 +79,7 @@ def test_code_that_gives_something_else_replaces_scores_and_the_log_tells(regist
     with Database("registry.duckdb").writing() as connection:
         connection.exec_driver_sql("UPDATE standing SET score = 0.99 WHERE comparison_id = 1 AND position = 0")
     (fault,) = faults("registry.duckdb")
-    assert "computed anew since, and is not as it was then" in fault.message
+    assert "computed its scores again, and the log has another digest of its results" in fault.message
 
 
 def test_a_revised_gold_and_scores_of_unrecorded_code(registry, scored, task):
@@ -87,11 +87,11 @@ def test_a_revised_gold_and_scores_of_unrecorded_code(registry, scored, task):
     with Database("registry.duckdb").writing() as connection:  # as a purge blanks an entry
         connection.exec_driver_sql("UPDATE event SET details = '{}' WHERE action = 'score'")
     assert {row["why"] for row in stale(registry, "--dry-run")} == {
-        "the log does not say by what code evalregistry 0.1.0 computed it"}
+        "the log does not name the code with which evalregistry 0.1.0 computed it"}
     assert registry("board").stderr == ""  # which is no reason to doubt it
     task.gold["i5"] = {"yes": "no", "no": "yes"}[task.gold["i5"]]
     task.version = "2"
     registry("apply", task.write())
     found = stale(registry)
-    assert {row["why"] for row in found} == {"the gold was revised since revision 1, which it was scored by"}
+    assert {row["why"] for row in found} == {"last scored by gold revision 1"}
     assert (found[0]["submission"], found[0]["before"], found[0]["after"]) == ("a/a@1", 5 / 6, 1.0)

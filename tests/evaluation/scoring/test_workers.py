@@ -31,8 +31,8 @@ def varied(task):
 @pytest.fixture
 def in_processes(monkeypatch):
     """Every submission is large enough for a process of its own, as those are whose answers are no columns."""
-    monkeypatch.setattr(computing, "ENOUGH", 0)
-    monkeypatch.setattr(computing, "_in_columns", lambda *_: False)
+    monkeypatch.setattr(computing, "MIN_SHARED_BYTES", 0)
+    monkeypatch.setattr(computing, "_reads_columns", lambda *_: False)
 
 
 def test_processes_give_the_same_statistics(varied, registry, request):
@@ -46,13 +46,13 @@ def test_processes_give_the_same_statistics(varied, registry, request):
 
 
 def test_small_work_starts_no_process(task, registry, monkeypatch):
-    monkeypatch.setattr(execution, "_in_processes", None)
+    monkeypatch.setattr(execution, "_map_in_processes", None)
     assert "3 computed" in registry("run", task.write()).stderr
 
 
 def test_answers_in_columns_are_computed_here(task, registry, monkeypatch):
-    monkeypatch.setattr(computing, "ENOUGH", 0)
-    monkeypatch.setattr(execution, "_in_processes", None)
+    monkeypatch.setattr(computing, "MIN_SHARED_BYTES", 0)
+    monkeypatch.setattr(execution, "_map_in_processes", None)
     assert "3 computed" in registry("run", task.write()).stderr
 
 
@@ -91,7 +91,7 @@ system = "gold"
 
 def test_answers_that_are_not_kept_are_read_again(varied, registry, scored, monkeypatch):
     scored(varied, db="all.duckdb")
-    monkeypatch.setattr(context, "MOST", 1)  # which are the six of one run in columns
+    monkeypatch.setattr(context, "MAX_ANSWERS", 1)  # which are the six of one run in columns
     registry("run", varied.manifest, "--db", "one.duckdb")
     assert scores(registry, "one.duckdb") == scores(registry, "all.duckdb")
 

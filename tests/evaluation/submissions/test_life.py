@@ -8,11 +8,11 @@ import pytest
 from registry.boards.load import load_leaderboards
 from registry.errors import ManifestError
 from registry.evaluation.comparing.compare import compare
-from registry.evaluation.comparing.settings import declared_request
+from registry.evaluation.comparing.settings import build_request
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
 from registry.evaluation.scoring.score import score
-from registry.evaluation.submissions.life import amend, check_limits, chosen, lateness
+from registry.evaluation.submissions.life import amend, check_limits, describe_lateness, select_submissions
 from registry.manifest import read_manifest
 from registry.parallel.execution import Execution
 from registry.store import catalog
@@ -32,7 +32,7 @@ def compared():
     with Database("registry.duckdb").writing() as connection:
         (row,) = catalog.tasks(connection)
         score(Ingest(connection, journal, resolve_stored(row.manifest, row.slug)), Execution(workers=1))
-        compare(connection, journal, row, declared_request(row))
+        compare(connection, journal, row, build_request(row))
         journal.close(connection)
         (shown,) = load_leaderboards(connection, row)
     return {of.submission: of for of in shown.standings}
@@ -47,7 +47,7 @@ def declare(name, reason, **declared):
     """What `withdraw`, `restore` and `amend` do."""
     journal = Journal("amend", {})
     with Database("registry.duckdb").writing() as connection:
-        amend(connection, journal, chosen(connection, name), reason, declared)
+        amend(connection, journal, select_submissions(connection, name), reason, declared)
         journal.close(connection)
 
 
@@ -62,7 +62,7 @@ def test_the_latest_declaration_counts_and_an_unchanged_manifest_is_none(task, r
     scored(task)
     name = "small/test/b/b"
     told = registry("withdraw", name, "--reason", "asked by mail").stderr
-    assert f"{name}@1 takes part no more" in told
+    assert f"{name}@1 no longer takes part" in told
     assert "`registry compare` update the leaderboards" in told
     shown = registry("board", "--format", "json")
     assert "b/b@1" in {row["submission"] for row in shown.json}, "boards change when they are compared"
@@ -130,10 +130,10 @@ def test_a_deadline_without_a_zone_is_refused_with_the_remedy(local):
 def test_a_deadline_is_a_moment_and_a_test_set_can_have_its_own():
     manifest = read_manifest(MANIFEST.format(deadline="2026-11-30T23:59:59-12:00").encode(), "task.toml")
     moment = datetime(2026, 12, 1, 11, 59, 59)
-    assert lateness(manifest, "test", moment) is None
-    assert lateness(manifest, "test", moment + timedelta(hours=3)) == (
+    assert describe_lateness(manifest, "test", moment) is None
+    assert describe_lateness(manifest, "test", moment + timedelta(hours=3)) == (
         "comes 3.0 h after the deadline of test set test, 2026-11-30 23:59:59-12:00")
-    assert lateness(manifest, "late", moment + timedelta(hours=3)) is None
+    assert describe_lateness(manifest, "late", moment + timedelta(hours=3)) is None
 
 
 def test_late_submissions_are_marked_and_not_ranked_where_the_manifest_says_so(task, registry, scored, tmp_path):

@@ -120,8 +120,8 @@ def test_all_else_stands_and_can_be_verified(registry, whole, purged, monkeypatc
     monkeypatch.setenv("REGISTRY_DB", str(path))
     found = registry("verify", "--head", published(whole))
     assert "no faults" in found.stderr
-    assert "were blanked by purges (entry " in found.stderr
-    assert "cannot be made again, and are held against the digests in the log" in found.stderr
+    assert "note: purges (entry " in found.stderr
+    assert "cannot be repeated, so only their digests were verified" in found.stderr
     before = {row["system"]: row for row in registry("board", "--format", "json", "--db", whole).json
               if row["metric"] == "acc"}
     after = {row["system"]: row for row in registry("board", "--format", "json").json if row["metric"] == "acc"}
@@ -143,14 +143,15 @@ def test_all_else_stands_and_can_be_verified(registry, whole, purged, monkeypatc
 
 def test_who_was_purged_is_known_by_name_alone(registry, purged, kept, tmp_path, monkeypatch):
     monkeypatch.setenv("REGISTRY_DB", str(purged[0]))
-    assert "purged already, and is purged-1 since" in registry(
+    assert "purged already; its tombstone is purged-1" in registry(
         "purge", "small", TEAM, "--reason", "again", exit_code=3).stderr
-    assert "stands in the place" in registry("purge", "small", "purged-1", "--reason", "x", exit_code=3).stderr
+    assert "is the tombstone of a purged team" in registry(
+        "purge", "small", "purged-1", "--reason", "x", exit_code=3).stderr
     assert "did you mean" in registry("purge", "small", "anne", "--reason", "x", exit_code=3).stderr
     refused = registry("apply", kept / "task" / "task.toml", exit_code=3).stderr
-    assert "was purged and is purged-1 since; take its files and [[submit]] away" in refused
+    assert "was purged and is now called purged-1; remove its files and [[submit]]" in refused
     (tmp_path / "new.tsv").write_text(rows(answers(6)))
-    assert "a team of that name was purged from small and is purged-1 since" in registry(
+    assert "a team of that name was purged from small and is now called purged-1" in registry(
         "submit", "small", tmp_path / "new.tsv", "--team", TEAM, "--system", "zzwren", "--version", "2").stderr
     registry("apply", kept / "task" / "task.toml")
     registry("purge", "small", TEAM, "--reason", "once more")
@@ -167,7 +168,7 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(registry, whole, purged):
     assert re.search(r"\nnote: other databases in this folder may contain the team's data: .*\bzzz\.duckdb\n", told)
     assert "other databases" not in purged[1]
     assert whole.read_bytes() == before
-    assert "names the team" in registry("purge", "small", TEAM, "--reason", f"{TEAM} left", "--db", whole,
+    assert "contains a name of the team" in registry("purge", "small", TEAM, "--reason", f"{TEAM} left", "--db", whole,
                                         exit_code=3).stderr
     assert whole.read_bytes() == before
 
@@ -175,16 +176,17 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(registry, whole, purged):
 ALTERED = [  # together: what is altered, and what has to be said of it
     {"INSERT INTO tombstone SELECT 9, task_id, team_id, name, 's', '[]', 1, now() FROM team WHERE name = 'ann'":
      "the log does not say that this team was purged",
-     "UPDATE tombstone SET names = '[]' WHERE name = 'purged-1'": "it is not the one that the log names",
-     "UPDATE standing SET rank = 9 - rank": "it is not as the purge of a team left it",
-     "UPDATE event SET details = '{\"reason\":\"x\"}' WHERE salt IS NULL": "was blanked by a purge, and is not blank",
+     "UPDATE tombstone SET names = '[]' WHERE name = 'purged-1'": "it does not match the log",
+     "UPDATE standing SET rank = 9 - rank": "it has changed since the purge of a team",
+     "UPDATE event SET details = '{\"reason\":\"x\"}' WHERE salt IS NULL":
+     "its texts are listed as blanked by a purge, and are not blank",
      "UPDATE event SET salt = NULL, subject = '', details = '{}' WHERE action = 'purge-reason'":
-     "what it says was blanked, and no purge names it"},
+     "its texts are blank, and no purge lists them"},
     {"DELETE FROM tombstone": "the log says that this team was purged",
-     "DELETE FROM comparison WHERE comparison_id = 1": "a purge left it, by the log",
-     "UPDATE standing SET scoring_id = NULL": "a place has no scores, and no purge names it",
+     "DELETE FROM comparison WHERE comparison_id = 1": "the log's entry of a purge lists it",
+     "UPDATE standing SET scoring_id = NULL": "a system has no scores, and no purge lists the comparison",
      "UPDATE event SET details = replace(details, 'mail', 'post') WHERE action = 'purge-reason'":
-     "(purge-reason) | what it says is not what its digest was made of"},
+     "(purge-reason) | its texts do not match their digest"},
 ]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import duckdb
 
-from registry.evaluation.verifying.faults import deviation
+from registry.evaluation.verifying.faults import measure_deviation
 from tests.conftest import ROOT
 
 PROCESSORS = {
@@ -67,7 +67,7 @@ if __name__ == "__main__":
             apart, most = Counter(), 0.0
             assert len(first) == len(found)
             for (table, before), (_, after) in zip(first, found, strict=True):
-                if far := deviation(before, after):
+                if far := measure_deviation(before, after):
                     apart[table] += 1
                     most = max(most, far)
                     if far > 1e-9:

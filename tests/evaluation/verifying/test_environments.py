@@ -7,7 +7,7 @@ import platform
 import duckdb
 import pytest
 
-from registry.evaluation.verifying.faults import runs_elsewhere
+from registry.evaluation.verifying.faults import find_other_environments
 from registry.provenance import environment
 from registry.store.database import CONFIG, Database
 from tests.attacks.alterations import verified
@@ -31,7 +31,7 @@ def set_in_environment(**values):
 
 def differing():
     with Database(DB).reading() as connection:
-        return set(runs_elsewhere(connection).values())
+        return set(find_other_environments(connection).values())
 
 
 @pytest.fixture(autouse=True)

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from registry.cli.app import app
-from registry.evaluation.verifying.verify import Verified, verify
+from registry.evaluation.verifying.verify import VerificationResult, verify
 from registry.identity import digest
 from registry.provenance import environment
 from registry.significance import Execution
@@ -207,9 +207,9 @@ def test_studies_are_made_again_as_the_registry_stood(untouched, copy, registry)
     registry("submit", "small", later, "--system", "new", "--db", copy)
     with duckdb.connect(str(copy), read_only=True) as connection:
         name = connection.execute("SELECT signature FROM study WHERE study_id = 2").fetchone()[0].rpartition("|")[2]
-    whole, altered = Verified(), Verified()
+    whole, altered = VerificationResult(), VerificationResult()
     verify_studies(Database(copy), None, name, Execution(workers=1), whole, lambda kind: STUDIES[kind].load())
-    assert (whole.faults, whole.notes, whole.looked_at) == ([], [], {"study": 1})
+    assert (whole.faults, whole.notes, whole.counts) == ([], [], {"study": 1})
     alter(copy, "UPDATE study SET result = replace(result, '0.5', '0.25') WHERE study_id = 2")
     verify_studies(Database(copy), "small", name, Execution(workers=1), altered, lambda kind: STUDIES[kind].load())
     assert [(fault.kind, fault.of, fault.name) for fault in altered.faults] == [("altered", "study", f"effects {name}")]
@@ -225,7 +225,7 @@ def test_the_last_digits_may_be_others_where_others_computed_them(copy):
     strict = {(fault.kind, fault.of) for fault in faults(copy, results=name)}
     assert {("altered", "replicate score"), ("altered", "pair"), ("altered", "standing")} <= strict
     alter(copy, "UPDATE run SET environment = replace(environment, '\"numpy\":\"', '\"numpy\":\"1.')")
-    found = Verified(faults(copy, results=name))
+    found = VerificationResult(faults(copy, results=name))
     kinds = {(fault.kind, fault.of) for fault in found.faults}
     assert {("rounded", "replicate score"), ("rounded", "pair"), ("altered", "standing")} <= kinds
     assert {fault.of for fault in found.without_rounding().faults} == {"standing", "log"}

@@ -82,7 +82,7 @@ def test_swaps_are_those_of_other_metrics(coefficient, clusters):
     x, y = noisy(5, n=40)
     units = None if clusters is None else np.arange(40) % clusters
     m = pair_matrix(x, y, coefficient, units=units)
-    sums = draws.sum_swaps(np.eye(m.n_units)[:, None, :], Settings(resamples=300, seed=7), lambda s: s)
+    sums = draws.sum_permutations(np.eye(m.n_units)[:, None, :], Settings(resamples=300, seed=7), lambda s: s)
     taken = np.concatenate(list(sums))[:, 0].astype(int)
     expected = swapped(m, taken)
     found = run(m, resamples=300, seed=7)

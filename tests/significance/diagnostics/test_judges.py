@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from registry.evaluation.matrices import Counts, matrix_of
+from registry.evaluation.matrices import Counts, build_matrix
 from registry.judged import columns
 from registry.metrics import JudgedMean
 from registry.significance import PredictionPowered, Settings
@@ -21,7 +21,7 @@ def judged(looked, wrong, *, slope=None, size=1.0, units=None):
     judge[:wrong, 0] += size
     w = (np.arange(ITEMS) < looked).astype(float)
     both = np.stack([np.stack(columns(judge[:, n], human[:, n], w, np.ones(ITEMS)), axis=1) for n in (0, 1)], axis=1)
-    return matrix_of(JudgedMean(slope=slope), Counts.of(np.pad(both, ((0, 0), (0, 0), (0, 3)))), units)
+    return build_matrix(JudgedMean(slope=slope), Counts.from_statistics(np.pad(both, ((0, 0), (0, 0), (0, 3)))), units)
 
 
 @pytest.mark.parametrize(("looked", "wrong", "told"), [

@@ -26,16 +26,16 @@ def brute_mcnemar(n, only_a, only_b, alpha):
 
 @pytest.mark.parametrize(("n", "only_a", "only_b", "alpha"), [(12, 0.5, 0.2, 0.05), (30, 0.2, 0.15, 0.2)])
 def test_mcnemar_counts_every_table(n, only_a, only_b, alpha):
-    found = ExactMcNemar(alpha, only_a + only_b).at(only_a - only_b, n)
+    found = ExactMcNemar(alpha, only_a + only_b).compute_power(only_a - only_b, n)
     assert (found.power, found.wrong_sign, found.exaggeration) == pytest.approx(
         brute_mcnemar(n, only_a, only_b, alpha), rel=1e-9)
 
 
 def test_t_is_that_of_statsmodels():
     design = MatchedTDesign(0.05, 2.0)
-    assert design.at(1.0, 10).power == pytest.approx(TTestPower().power(0.5, 10, 0.05), abs=1e-8)
-    assert design.detectable(10, 0.8) == pytest.approx(2 * TTestPower().solve_power(None, 10, 0.05, 0.8), rel=1e-4)
-    assert design.needed(1.0, 0.8) == math.ceil(TTestPower().solve_power(0.5, None, 0.05, 0.8))
+    assert design.compute_power(1.0, 10).power == pytest.approx(TTestPower().power(0.5, 10, 0.05), abs=1e-8)
+    assert design.find_detectable(10, 0.8) == pytest.approx(2 * TTestPower().solve_power(None, 10, 0.05, 0.8), rel=1e-4)
+    assert design.find_units(1.0, 0.8) == math.ceil(TTestPower().solve_power(0.5, None, 0.05, 0.8))
 
 
 def test_gelman_and_carlin_s_example():
@@ -44,7 +44,7 @@ def test_gelman_and_carlin_s_example():
     Gelman and Carlin 2014 ("Design calculations", 1000s of degrees of freedom).
     """
     n = 10**6
-    found = MatchedTDesign(0.05, 3.28 * math.sqrt(n)).at(0.1, n)
+    found = MatchedTDesign(0.05, 3.28 * math.sqrt(n)).compute_power(0.1, n)
     assert (round(found.power, 2), round(found.wrong_sign, 2), round(found.exaggeration)) == (0.05, 0.46, 77)
 
 
@@ -63,7 +63,7 @@ def test_of_right_and_wrong_the_predicted_rate_is_that_of_simulated_tests(differ
     rng, n, apart = np.random.default_rng(1), 300, 0.2
     a, b, _ = rng.multinomial(n, [(apart + difference) / 2, (apart - difference) / 2, 1 - apart], 20_000).T
     rate, wrong, size, error = simulated((log_coins(a, b, "two-sided") <= math.log(0.05), (a - b) / n), difference)
-    found = ExactMcNemar(0.05, apart).at(difference, n)
+    found = ExactMcNemar(0.05, apart).compute_power(difference, n)
     assert found.power == pytest.approx(rate, abs=error)
     assert abs(found.power - rate) < 0.02
     assert found.wrong_sign == pytest.approx(wrong, abs=0.01)
@@ -92,7 +92,7 @@ def test_of_f1_the_predicted_rate_is_that_of_simulated_tests():
     difference = float(truth[0] - truth[1])
     scores = board.score(np.stack([board.statistics[rng.integers(0, 4000, 4000)].sum(axis=0) for _ in range(4000)]))
     moves = scores @ [1, -1] - board.scores() @ [1, -1]
-    found = DrawnDesign(0.05, moves, 4000).at(difference, 200)
+    found = DrawnDesign(0.05, moves, 4000).compute_power(difference, 200)
     pairs, rejected = [(n, n + 1) for n in range(0, 100, 2)], []
     for seed in range(10):
         sets = np.concatenate([spans(rng, 200, 0.04).statistics for _ in pairs], axis=1)
@@ -106,31 +106,32 @@ def test_draws_that_are_normal_have_the_power_of_t():
     rng, exact = np.random.default_rng(3), MatchedTDesign(0.05, 1.0)
     drawn = DrawnDesign(0.05, rng.normal(0, 1 / math.sqrt(2000), 200_000), 2000)
     for difference, units in ((0.05, 2000), (0.05, 500), (0.1, 2000)):
-        one, other = drawn.at(difference, units), exact.at(difference, units)
+        one, other = drawn.compute_power(difference, units), exact.compute_power(difference, units)
         assert (one.power, one.exaggeration) == (
             pytest.approx(other.power, abs=0.006), pytest.approx(other.exaggeration, rel=0.01))
-    assert drawn.detectable(2000, 0.8) == pytest.approx(exact.detectable(2000, 0.8), rel=0.01)
-    assert drawn.needed(0.05, 0.8) == pytest.approx(exact.needed(0.05, 0.8), rel=0.02)
+    assert drawn.find_detectable(2000, 0.8) == pytest.approx(exact.find_detectable(2000, 0.8), rel=0.01)
+    assert drawn.find_units(0.05, 0.8) == pytest.approx(exact.find_units(0.05, 0.8), rel=0.02)
 
 
 @pytest.mark.parametrize("design", [ExactMcNemar(0.05, 0.2), MatchedTDesign(0.05, 0.5), DrawnDesign(
     0.05, np.random.default_rng(4).normal(0, 0.03, 10_000), 100)], ids=["mcnemar", "t", "drawn"])
 def test_what_is_detectable_and_needed_has_the_power(design):
-    difference = design.detectable(150, 0.8)
-    assert design.at(difference, 150).power == pytest.approx(0.8, abs=0.002)
-    assert design.at(0.9 * difference, 150).power < 0.8
-    needed = design.needed(difference / 2, 0.8)
-    assert design.at(difference / 2, needed).power >= 0.8 > design.at(difference / 2, needed - 1).power
-    assert design.needed(0.0, 0.8) is None
+    difference = design.find_detectable(150, 0.8)
+    assert design.compute_power(difference, 150).power == pytest.approx(0.8, abs=0.002)
+    assert design.compute_power(0.9 * difference, 150).power < 0.8
+    needed = design.find_units(difference / 2, 0.8)
+    enough, too_few = (design.compute_power(difference / 2, n).power for n in (needed, needed - 1))
+    assert enough >= 0.8 > too_few
+    assert design.find_units(0.0, 0.8) is None
 
 
 def test_no_power_at_all():
-    assert math.isnan(ExactMcNemar(0.05, 0.5).detectable(4, 0.8))  # 2 2^-4 is above 0.05
-    none = ExactMcNemar(0.05, 0.5).at(0.3, 4)
+    assert math.isnan(ExactMcNemar(0.05, 0.5).find_detectable(4, 0.8))  # 2 2^-4 is above 0.05
+    none = ExactMcNemar(0.05, 0.5).compute_power(0.3, 4)
     assert none.power == 0
     assert math.isnan(none.exaggeration)
-    assert MatchedTDesign(0.05, 1.0).at(0.5, 1).power == 0
-    assert ExactMcNemar(0.05, 0.2).needed(1.5, 0.8) is None
+    assert MatchedTDesign(0.05, 1.0).compute_power(0.5, 1).power == 0
+    assert ExactMcNemar(0.05, 0.2).find_units(1.5, 0.8) is None
 
 
 def test_discordance_of_rates():

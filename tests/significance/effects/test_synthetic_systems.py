@@ -90,7 +90,7 @@ def test_a_seed_draws_the_same():
 
 @pytest.mark.parametrize(("rates", "correlation", "said"), [
     ((0.9, 0.3), 0.8, "have a correlation between"),
-    ((0.5, 0.5, 0.5), -0.7, "cannot have these correlations all at once")])
+    ((0.5, 0.5, 0.5), -0.7, "cannot have these correlations together")])
 def test_what_cannot_be(rates, correlation, said):
     with pytest.raises(InputError, match=said):
         draw_correct(np.array(rates), alike(correlation), np.zeros(10), 1)
@@ -99,7 +99,7 @@ def test_what_cannot_be(rates, correlation, said):
 def test_two_systems_that_go_with_a_third_go_with_each_other():
     """Among rates of a half, 0.9 with each of two leaves their latent correlation above 2 sin(0.45 pi)^2 - 1 > 0.9."""
     correlations = np.array([[1, 0.9, 0.9], [0.9, 1, 0.5], [0.9, 0.5, 1]])
-    with pytest.raises(InputError, match="cannot have these correlations all at once"):
+    with pytest.raises(InputError, match="cannot have these correlations together"):
         draw_correct(np.full(3, 0.5), correlations, np.zeros(10), 1)
 
 
@@ -112,5 +112,5 @@ def test_power_predicts_how_often_tests_of_them_reject(rates, correlation, n):
         a, b = draw_correct(np.array(rates), alike(correlation, 2), np.zeros(n), seed).T
         counts.append((np.count_nonzero(a & ~b), np.count_nonzero(b & ~a)))
     rejected = (log_coins(*np.array(counts).T, "two-sided") <= math.log(0.05)).mean()
-    predicted = ExactMcNemar(0.05, compute_discordance(*rates, correlation)).at(rates[0] - rates[1], n).power
+    predicted = ExactMcNemar(0.05, compute_discordance(*rates, correlation)).compute_power(rates[0] - rates[1], n).power
     assert predicted == pytest.approx(rejected, abs=0.02 + 3 * 0.5 / math.sqrt(3000))

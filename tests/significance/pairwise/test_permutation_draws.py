@@ -41,7 +41,7 @@ def test_seeds_matter_and_0_is_one():
 
 def test_swapped_units_are_fair_coins():
     """Every unit is swapped in half of the draws, independently: counts within 5 deviations."""
-    drawn = draws.sum_swaps(np.eye(64)[:, None, :], Settings(resamples=10_000, seed=1), np.copy)
+    drawn = draws.sum_permutations(np.eye(64)[:, None, :], Settings(resamples=10_000, seed=1), np.copy)
     sums = np.concatenate(list(drawn))[:, 0]
     assert set(np.unique(sums)) == {0.0, 1.0}
     assert np.abs(sums.mean(axis=0) - 0.5).max() < 5 * 0.5 / 100

@@ -22,7 +22,7 @@ def means(scores, **options):
 def drawn(joint):
     """All errors, [draws, systems, systems]."""
     joint.prepare()
-    return joint.rows(slice(None))
+    return joint.compute_rows(slice(None))
 
 
 def counts_of(units, strata=None, seed=5, draws=40):
@@ -80,8 +80,8 @@ def test_influences_give_the_delta_methods_errors(population):
         expected = np.stack([(population.score(sums + 1e-4 * of) - population.score(sums - 1e-4 * of)) / 2e-4
                              for of in statistics])
     found = Influences.of(matrix)
-    np.testing.assert_allclose(found.of_units.sum(axis=0), 0, atol=1e-9 * np.abs(expected).max())
-    np.testing.assert_allclose(found.of_units, expected, atol=0.03 * np.abs(expected).max())
+    np.testing.assert_allclose(found.values.sum(axis=0), 0, atol=1e-9 * np.abs(expected).max())
+    np.testing.assert_allclose(found.values, expected, atol=0.03 * np.abs(expected).max())
     gains = expected[:, 0] - expected[:, 1]
     assert found.squares[0, 1] == pytest.approx((gains**2).sum(), rel=0.02)
 
@@ -93,7 +93,7 @@ def test_random_runs_add_the_variance_of_their_mean():
     of_runs = [runs.sum(axis=0)[:, 0] / 60 for runs in matrix.runs]
     np.testing.assert_allclose(found.runs, [runs.var(ddof=1) / 4 for runs in of_runs])
     joint = Bootstrapped(found, Settings(resamples=4000, seed=1))
-    by_runs, of_estimate = joint._of_runs
+    by_runs, of_estimate = joint._run_errors
     np.testing.assert_allclose(by_runs.var(axis=0), found.runs, rtol=0.1)
     np.testing.assert_allclose(of_estimate.mean(axis=0), found.runs, rtol=0.1)
 
@@ -104,7 +104,7 @@ def test_errors_do_not_depend_on_the_systems_worked_on_together():
     for method in (Bootstrapped, Flipped):
         joint = method(Influences.of(StatisticMatrix(statistics, score)), Settings(resamples=600, seed=2))
         every = drawn(joint)
-        np.testing.assert_allclose(joint.rows(slice(1, 3)), every[:, 1:3], rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(joint.compute_rows(slice(1, 3)), every[:, 1:3], rtol=1e-5, atol=1e-6)
         other = method(Influences.of(StatisticMatrix(statistics[:, ::-1], score)), Settings(resamples=600, seed=2))
         np.testing.assert_allclose(drawn(other)[:, ::-1, ::-1], every, rtol=1e-5, atol=1e-6)
 

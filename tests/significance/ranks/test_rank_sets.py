@@ -12,7 +12,7 @@ from registry.parallel.execution import Execution
 from registry.significance import Permutation, Settings, StatisticMatrix, rank
 from registry.significance import rank_sets as sets
 from registry.significance.multiple import adjust
-from registry.significance.rank_sets import DRAWS, Influences, bound_ranks, bound_ranks_by_tests
+from registry.significance.rank_sets import JOINT_ERRORS, Influences, compute_rank_sets, compute_rank_sets_by_tests
 
 CSRANKS = Path(__file__).parent / "csranks"
 
@@ -27,7 +27,8 @@ def matrix(scores, **options):
 
 
 def found_by(scores, method="bootstrap", *, alpha=0.05, resamples=399, seed=3, **options):
-    return bound_ranks(matrix(scores, **options), Settings(resamples=resamples, seed=seed), alpha=alpha, method=method)
+    settings = Settings(resamples=resamples, seed=seed)
+    return compute_rank_sets(matrix(scores, **options), settings, alpha=alpha, method=method)
 
 
 @st.composite
@@ -50,7 +51,7 @@ def with_covariance(means, covariance, items=500):
     return means + items * orthogonal @ np.linalg.cholesky(covariance).T
 
 
-@pytest.mark.parametrize("method", DRAWS)
+@pytest.mark.parametrize("method", JOINT_ERRORS)
 @pytest.mark.parametrize("name", ["binary", "pisa2018-math"])
 def test_ranks_are_those_of_csranks(name, method):
     """They lie between those at levels that are four standard errors of 2000 and of csranks' 10,000 draws off.
@@ -90,11 +91,11 @@ def largest_told_apart(observed, errors, hypotheses, alpha):
 
 
 @settings(max_examples=25, deadline=None)
-@given(cases(), st.sampled_from([0.05, 0.2]), st.sampled_from(sorted(DRAWS)))
+@given(cases(), st.sampled_from([0.05, 0.2]), st.sampled_from(sorted(JOINT_ERRORS)))
 def test_pairs_are_told_apart_by_the_largest_errors_of_those_that_are_left(scores, alpha, method):
-    joint = DRAWS[method](Influences.of(matrix(scores)), Settings(resamples=99, seed=3))
+    joint = JOINT_ERRORS[method](Influences.of(matrix(scores)), Settings(resamples=99, seed=3))
     joint.prepare()
-    errors, k = joint.rows(slice(None)), scores.shape[1]
+    errors, k = joint.compute_rows(slice(None)), scores.shape[1]
     found = found_by(scores, method, alpha=alpha, resamples=99)
     pairs = list(itertools.permutations(range(k), 2))
     assert set(zip(*np.nonzero(found.wins), strict=True)) == largest_told_apart(joint.observed, errors, pairs, alpha)
@@ -107,12 +108,12 @@ def test_pairs_are_told_apart_by_the_largest_errors_of_those_that_are_left(score
 
 
 @settings(max_examples=25, deadline=None)
-@given(cases(), st.sampled_from(sorted(DRAWS)))
+@given(cases(), st.sampled_from(sorted(JOINT_ERRORS)))
 def test_bounds_are_those_with_each_system_taken_for_the_best(scores, method):
     """Its differences to the others are bounded by their largest error, upwards or downwards, whichever is larger."""
-    joint = DRAWS[method](Influences.of(matrix(scores)), Settings(resamples=99, seed=3))
+    joint = JOINT_ERRORS[method](Influences.of(matrix(scores)), Settings(resamples=99, seed=3))
     joint.prepare()
-    errors, k = joint.rows(slice(None)), scores.shape[1]
+    errors, k = joint.compute_rows(slice(None)), scores.shape[1]
     found, gains = found_by(scores, method, resamples=99), np.subtract.outer(*[scores.mean(axis=0)] * 2)
     upper, factors = np.empty(k), np.empty(k)
     for i in range(k):
@@ -127,7 +128,7 @@ def test_bounds_are_those_with_each_system_taken_for_the_best(scores, method):
 
 
 @settings(max_examples=15, deadline=None)
-@given(cases(), st.randoms(use_true_random=False), st.sampled_from(sorted(DRAWS)))
+@given(cases(), st.randoms(use_true_random=False), st.sampled_from(sorted(JOINT_ERRORS)))
 def test_the_order_the_direction_and_the_unit_of_scores_do_not_matter(scores, rng, method):
     order = list(range(scores.shape[1]))
     rng.shuffle(order)
@@ -139,7 +140,7 @@ def test_the_order_the_direction_and_the_unit_of_scores_do_not_matter(scores, rn
                                8 * np.array([found.lead_low, found.lead_high])[:, order], rtol=1e-4)
 
 
-@pytest.mark.parametrize("method", DRAWS)
+@pytest.mark.parametrize("method", JOINT_ERRORS)
 def test_what_is_clear_is_told(method):
     """Systems far apart have one rank each; of one far ahead of four alike, only that is known."""
     rng = np.random.default_rng(3)
@@ -152,7 +153,7 @@ def test_what_is_clear_is_told(method):
     assert ahead.low.tolist() == [2, 2, 1, 2, 2]
 
 
-@pytest.mark.parametrize("method", DRAWS)
+@pytest.mark.parametrize("method", JOINT_ERRORS)
 def test_copies_have_the_same_ranks_and_cost_the_others_nothing(method):
     rng = np.random.default_rng(5)
     scores, copied = rng.normal(size=(60, 3)) + np.array([0, 0.2, 0.5]), [0, 1, 2, 2]
@@ -166,7 +167,7 @@ def test_copies_have_the_same_ranks_and_cost_the_others_nothing(method):
     assert (same.high == 4).all()
 
 
-@pytest.mark.parametrize("method", DRAWS)
+@pytest.mark.parametrize("method", JOINT_ERRORS)
 def test_a_difference_that_never_varies_decides_nothing(method):
     scores = np.random.default_rng(7).normal(size=(20, 1)) + np.array([0.1 + 0.2, 0.7])
     found = found_by(scores, method)
@@ -181,14 +182,14 @@ def test_a_system_without_a_score_or_without_one_when_an_item_is_left_out():
     statistics = np.stack([rng.normal(size=(60, 5)) + np.array([0, 3, 6, 0, 0]), np.ones((60, 5))], axis=-1)
     statistics[:, 3] = 0
     statistics[1:, 4] = 0
-    found = bound_ranks(StatisticMatrix(statistics, mean), Settings(resamples=399, seed=3))
+    found = compute_rank_sets(StatisticMatrix(statistics, mean), Settings(resamples=399, seed=3))
     assert list(zip(found.low.tolist(), found.high.tolist(), strict=True)) == [(3, 5), (2, 4), (1, 3), (1, 5), (1, 5)]
     assert found.possible.tolist() == [False, False, True, True, True]
     assert np.isnan(found.lead_low).tolist() == [False, False, False, True, True]
     alone = found_by(statistics[:, :3, 0])
     np.testing.assert_allclose(found.lead_low[:3], alone.lead_low)
     for few in (0, 1):
-        found = bound_ranks(StatisticMatrix(statistics[:, 3:3 + few], mean), Settings(resamples=99, seed=3))
+        found = compute_rank_sets(StatisticMatrix(statistics[:, 3:3 + few], mean), Settings(resamples=99, seed=3))
         assert found.possible.all()
         assert (found.low == 1).all()
 
@@ -206,12 +207,12 @@ def test_groups_of_pairs_and_threads_change_nothing_but_what_is_at_the_edge(monk
     """Where there are too many pairs for one maximum each, whole groups are dropped, so no more is told apart."""
     scores = np.random.default_rng(8).normal(size=(60, 9)) + np.arange(9) / 6
     one = Settings(resamples=399, seed=3, execution=Execution(workers=1))
-    found = bound_ranks(matrix(scores), one)
-    monkeypatch.setattr(sets, "_COLUMNS", 18)
-    several = bound_ranks(matrix(scores), Settings(resamples=399, seed=3, execution=Execution(workers=2)))
+    found = compute_rank_sets(matrix(scores), one)
+    monkeypatch.setattr(sets, "_PAIRS_PER_ROW_BLOCK", 18)
+    several = compute_rank_sets(matrix(scores), Settings(resamples=399, seed=3, execution=Execution(workers=2)))
     np.testing.assert_array_equal(several.wins, found.wins)
-    monkeypatch.setattr(sets, "_KEPT", 399 * 4)
-    grouped = bound_ranks(matrix(scores), one)
+    monkeypatch.setattr(sets, "_MAX_MAXIMA", 399 * 4)
+    grouped = compute_rank_sets(matrix(scores), one)
     assert not (grouped.wins & ~found.wins).any()
     assert grouped.wins.sum() >= found.wins.sum() - 4
 
@@ -224,7 +225,7 @@ def test_tests_of_pairs_bound_ranks_by_holm(share):
     results = Permutation().run(matrix(scores, quotient=((1, 0), (0, 1))), pairs, Settings())
     assert {result.method for result in results} == {"exact"}
     p, gains = [result.p_value for result in results], [result.difference for result in results]
-    found = bound_ranks_by_tests(results, 4, one_sided=share)
+    found = compute_rank_sets_by_tests(results, 4, one_sided=share)
     for (a, b), adjusted, gain in zip(pairs, adjust(np.array(p), "holm"), gains, strict=True):
         assert found.wins[(a, b) if gain > 0 else (b, a)] == (adjusted <= 0.05)
     assert found.wins.any()

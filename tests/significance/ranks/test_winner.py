@@ -36,8 +36,8 @@ def test_scores_that_are_equal_by_chance_leave_an_interval():
     """Each has 2 items right that the other has not."""
     right = np.array([[1, 1, 1, 1, 0, 0, 1, 1], [0, 0, 1, 1, 1, 1, 1, 1]], dtype=float).T
     of = Influences.of(accuracies(right))
-    assert of.steps_to(0) == pytest.approx([0, 1 / 8])
-    assert of.covariances_of(0) == pytest.approx(np.cov(right.T, bias=True)[0] / 8)
+    assert of.find_steps(0) == pytest.approx([0, 1 / 8])
+    assert of.compute_covariances(0) == pytest.approx(np.cov(right.T, bias=True)[0] / 8)
     found = correct_winner(of)
     assert found.system == 0
     assert found.corrected_low < found.corrected < found.corrected_high

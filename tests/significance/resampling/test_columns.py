@@ -48,29 +48,30 @@ def test_sums_are_those_of_the_statistics(name, held, memory):
     statistics = STATISTICS[name].astype(float)
     counts = np.random.default_rng(3).multinomial(len(statistics), np.full(len(statistics), 1 / len(statistics)), 50)
     columns, expected = Columns.of(held(statistics), memory), np.einsum("du,usc->dsc", counts, statistics)
-    assert np.array_equal(columns.lay_out(columns.sums(counts.T)), expected)
-    for parts in ([slice(at, at + 200) for at in range(0, len(statistics), 200)], columns.parts()):
-        assert np.array_equal(columns.lay_out(sum(columns.sums(counts.T[part], part) for part in parts)), expected)
+    assert np.array_equal(columns.lay_out(columns.compute_sums(counts.T)), expected)
+    for parts in ([slice(at, at + 200) for at in range(0, len(statistics), 200)], columns.list_blocks()):
+        sums = sum(columns.compute_sums(counts.T[part], part) for part in parts)
+        assert np.array_equal(columns.lay_out(sums), expected)
     strata = [np.flatnonzero(np.arange(len(statistics)) % 3 == n) for n in range(3)]
-    assert np.array_equal(columns.lay_out(sum(columns.of_units(units).sums(counts.T[units]) for units in strata)),
-                          expected)
+    sums = sum(columns.select_units(units).compute_sums(counts.T[units]) for units in strata)
+    assert np.array_equal(columns.lay_out(sums), expected)
 
 
 def test_what_is_another_column_but_for_a_few_units_needs_no_product():
     columns = Columns.of(STATISTICS["n-grams"].astype(float))
-    assert columns.own.shape == (600, 2 + 1)  # the words of both, and ones
-    assert 0 < len(columns.apart) < 600 / 4
-    assert columns.own.dtype == np.float32
-    assert Columns.of(STATISTICS["too large"].astype(float)).own.dtype == np.float64
+    assert columns.stored.shape == (600, 2 + 1)  # the words of both, and ones
+    assert 0 < len(columns.exceptions) < 600 / 4
+    assert columns.stored.dtype == np.float32
+    assert Columns.of(STATISTICS["too large"].astype(float)).stored.dtype == np.float64
 
 
 def test_columns_take_few_bytes():
     """Those of classes are sparse, a value and its place for each that is not 0; others are as they are held."""
     classes, ngrams_ = (compact(STATISTICS[name].astype(float)) for name in ("classes", "n-grams"))
-    assert Columns.of(classes).own.nnz == 6000 * 3
+    assert Columns.of(classes).stored.nnz == 6000 * 3
     wrong = np.count_nonzero(CLASSES[:, :2] & ~CLASSES[:, [2]])  # each is in two classes, the system's and the gold's
-    assert Columns.of(STATISTICS["right, given and gold"].astype(float)).own.nnz == 6000 + 2 * wrong
-    assert Columns.of(ngrams_, memory=0).own.dtype == np.uint8
+    assert Columns.of(STATISTICS["right, given and gold"].astype(float)).stored.nnz == 6000 + 2 * wrong
+    assert Columns.of(ngrams_, memory=0).stored.dtype == np.uint8
     assert Columns.of(ngrams_, memory=0).dtype == np.float32
 
 
@@ -79,8 +80,8 @@ def test_many_small_counts_are_multiplied_together():
     statistics = STATISTICS["many small counts"].astype(float)
     columns = Columns.of(statistics)
     assert columns.packing
-    assert columns.own.shape[1] <= 120 / 3
+    assert columns.stored.shape[1] <= 120 / 3
     counts = 600 * np.eye(600, dtype=int)
-    assert np.array_equal(columns.lay_out(columns.sums(counts)), 600 * statistics)
+    assert np.array_equal(columns.lay_out(columns.compute_sums(counts)), 600 * statistics)
     assert not Columns.of(statistics - 1).packing
     assert not Columns.of(statistics[:, :4]).packing

@@ -32,7 +32,7 @@ def test_counts_are_those_of_the_draws_one_by_one(kind, alternative, lower_is_be
     pairs, settings = Observed.of(m, list(itertools.permutations(range(4), 2))), Settings(
         alternative=alternative, resamples=resamples, seed=5, execution=Execution(workers=1))
     assert screening.only_numerators_move(m)
-    taken = np.concatenate([np.concatenate([some for _, some in draws.swaps(len(scores), block, 5)]).T
+    taken = np.concatenate([np.concatenate([some for _, some in draws.draw_permutations(len(scores), block, 5)]).T
                             for block in range(2)])[:resamples].astype(bool)
     sign = {"two-sided": 1, "greater": 1, "less": -1}[alternative] * (-1 if lower_is_better else 1)
     for (a, b), found in zip(itertools.permutations(range(4), 2),

@@ -42,7 +42,7 @@ def test_documents_in_which_gains_cancel_out(task, registry, scored):
     scored(task)
     (row,) = registry("study", "dependence", "small", "--format", "json").json
     assert (row["design_effect"], row["p_clusters"]) == (0, 1)
-    assert "cancels out" in registry("study", "dependence", "small", "--format", "table").stdout
+    assert "cancel out" in registry("study", "dependence", "small", "--format", "table").stdout
 
 
 def test_every_metric_has_its_own(task, registry, scored):

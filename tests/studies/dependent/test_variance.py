@@ -53,8 +53,8 @@ def test_errors_components_and_what_more_would_buy(trained, registry):
     assert more["items"]["error_one_more"] == pytest.approx(  # all that depends on items is by 41 of them
         math.sqrt(of_runs_alone + (pair["error_all"]**2 - of_runs_alone) * 40 / 41))
     said = registry("study", "variance", "small", "--format", "table").stdout
-    assert "40 items, 3 runs. Of the squared error" in said
-    assert "One more of the runs would make the middle error" in said
+    assert "40 items, 3 runs. In the median pair" in said
+    assert "One more of the runs would reduce the median error" in said
 
 
 def test_systems_with_one_run_have_none_to_compare(task, registry, scored):

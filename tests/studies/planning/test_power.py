@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from registry.significance.power import ExactMcNemar, MatchedTDesign
-from registry.studies.power import Power, _of_skewed
+from registry.studies.power import Power, _warn_of_skewed
 from tests.conftest import ROOT
 from tests.significance.matrices import in_steps, matrix
 
@@ -25,9 +25,9 @@ def test_a_task_s_own_discordance(task, registry, scored):
     design = ExactMcNemar(0.05, 0.28)
     for row in rows:
         assert (row["test"], row["units"], row["observed"]) == ("mcnemar", 100, pytest.approx(0.12))
-        assert row["power"] == pytest.approx(design.at(0.1, 100).power)
-        assert row["needed"] == design.needed(0.1, 0.8)
-        assert design.at(row["detectable"], 100).power == pytest.approx(0.8, abs=1e-4)
+        assert row["power"] == pytest.approx(design.compute_power(0.1, 100).power)
+        assert row["needed"] == design.find_units(0.1, 0.8)
+        assert design.compute_power(row["detectable"], 100).power == pytest.approx(0.8, abs=1e-4)
 
 
 def test_means_of_graded_scores(registry, tmp_path):
@@ -40,7 +40,7 @@ def test_means_of_graded_scores(registry, tmp_path):
     x, y = np.array([line.split(",") for line in lines[1:]], dtype=float).T
     assert (row["test"], row["units"]) == ("t", 200)
     design = MatchedTDesign(0.05, np.std(x - y, ddof=1))
-    assert row["detectable"] == pytest.approx(design.detectable(200, 0.9), rel=1e-6)
+    assert row["detectable"] == pytest.approx(design.find_detectable(200, 0.9), rel=1e-6)
 
 
 @pytest.mark.parametrize(("kind", "units", "told"), [
@@ -48,7 +48,7 @@ def test_means_of_graded_scores(registry, tmp_path):
 def test_means_that_are_not_normal_are_told(kind, units, told):
     """Of 200 exponential differences type S errors of 10 % are 4 or 23 %."""
     scores = kind.ppf((np.arange(units) + 0.5) / units)
-    assert len([*_of_skewed(matrix(in_steps(np.stack([scores, np.zeros(units)], axis=-1))))]) == told
+    assert len([*_warn_of_skewed(matrix(in_steps(np.stack([scores, np.zeros(units)], axis=-1))))]) == told
 
 
 def test_scores_that_are_no_means(registry, scored):
@@ -72,14 +72,14 @@ def test_before_any_submission(registry):
     spread = math.sqrt(0.8 * 0.2 * 0.75 * 0.25)
     apart = 0.8 + 0.75 - 2 * (0.8 * 0.75 + 0.5 * spread)
     assert row["difference"] == 0.05
-    assert row["power"] == pytest.approx(ExactMcNemar(0.05, apart).at(0.05, 1000).power)
+    assert row["power"] == pytest.approx(ExactMcNemar(0.05, apart).compute_power(0.05, 1000).power)
     several = registry("study", "power", "--rate", "0.8", "--items", "500", "--items", "2000", "--format", "json").json
     assert [(r["r12"], r["units"]) for r in several] == [(r, n) for r in (0, 0.25, 0.5, 0.75) for n in (500, 2000)]
     detected = {(r["r12"], r["units"]): r["detectable"] for r in several}
     assert detected[0.5, 2000] < detected[0.5, 500] < detected[0, 500]
     (graded,) = registry("study", "power", "--deviation", "0.3", "--correlation", "0.6", "--items", "200", "--family",
                          "10", "--format", "json").json
-    expected = MatchedTDesign(0.005, 0.3 * math.sqrt(0.8)).detectable(200, 0.8)
+    expected = MatchedTDesign(0.005, 0.3 * math.sqrt(0.8)).find_detectable(200, 0.8)
     assert graded["detectable"] == pytest.approx(expected)
     assert "alpha divided by 10" in registry("study", "power", "--deviation", "1", "--items", "50", "--family", "10",
                                              "--format", "table").stdout
@@ -89,8 +89,8 @@ def test_units_on_which_nothing_can_be_significant(registry):
     """Of 5 coins none falls so seldom that two-sided p is 0.05 or less: 2 / 2^5."""
     said = registry("study", "power", "--rate", "0.8", "--rate", "0.7", "--items", "5", "--format", "table").stdout
     said = " ".join(said.split())
-    assert "On 5 units a test at alpha finds no true difference with a power of 80 %" in said
-    assert "found with a power of 0 %. Nothing can be significant on so few units." in said
+    assert "On 5 units a test at alpha detects no true difference with a power of 80 %" in said
+    assert "detected with a power of 0 %. No result can be significant on so few units." in said
 
 
 def test_a_level_that_few_resamples_lie_beyond_is_warned_of(registry, scored):
@@ -116,9 +116,9 @@ def test_both_sentences_are_of_one_middle_pair():
     """Of four pairs the third one by what it detects, and not that with the third least power."""
     rows = [{"units": 50, "detectable": detectable, "power": power, "type_m": 1.5, "type_s": 0.01}
             for detectable, power in ((0.3, 0.4), (0.1, 0.9), (float("nan"), 0.1), (0.2, 0.6))]
-    first, second, _ = Power(difference=0.15).reading(rows, 4, "pair")
-    assert "80 % is 0.3, for the middle one of 4 pairs (from 0.1 to none at all)" in first
-    assert "found with a power of 40 %" in second
+    first, second, _ = Power(difference=0.15).describe(rows, 4, "pair")
+    assert "80 % is 0.3, for the median of 4 pairs (from 0.1 to none)" in first
+    assert "detected with a power of 40 %" in second
 
 
 def test_figures(task, registry, scored, tmp_path):
@@ -162,13 +162,14 @@ def test_a_difference_beyond_all_measure_is_found(registry):
 def test_answers_are_no_units(registry, scored):
     scored(ROOT / "sample_data" / "collocations" / "task.toml")
     asked = ("study", "power", "collocations", "--unit")
-    assert "take --unit item" in registry(*asked, "response", exit_code=3).stderr
+    assert "use --unit item" in registry(*asked, "response", exit_code=3).stderr
     assert {row["test"] for row in registry(*asked, "item", "--format", "json").json} == {"bootstrap"}
 
 
 def test_a_task_tells_its_own_rates(task, registry, scored):
     scored(task)
-    assert "leave --rate" in registry("study", "power", "small", "--rate", "0.5", exit_code=3).stderr
+    refused = registry("study", "power", "small", "--rate", "0.5", exit_code=3).stderr
+    assert "--rate, --deviation and --correlation are for planning without a task" in refused
     task.systems, task.folder = {n: dict(task.gold) for n in "ab"}, task.folder.with_name("same")
     registry("run", task.write(), "--db", "same.duckdb")
     assert "no two systems differ" in registry("study", "power", "small", "--db", "same.duckdb", exit_code=3).stderr

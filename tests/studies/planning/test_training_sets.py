@@ -95,19 +95,19 @@ def test_a_seed_draws_the_same_and_nothing_is_overwritten(resample, registry):
     asked = ("--format", "labels", "--option", "separator=comma", "--option", "header=true", "--copies", "1")
     first = resample({"train.csv": CSV}, *asked)
     assert resample({"train.csv": CSV}, *asked) == first
-    assert "already with other content" in resample({"train.csv": CSV}, *asked, "--seed", "1", exit_code=3).stderr
+    assert "exists with other content" in resample({"train.csv": CSV}, *asked, "--seed", "1", exit_code=3).stderr
 
 
 def test_nothing_is_written_through_a_link_that_leads_elsewhere(resample, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "submissions.toml").symlink_to(tmp_path / "elsewhere")
     refused = resample({"a": "x\n"}, "--format", "lines", "--copies", "1", exit_code=3).stderr
-    assert "submissions.toml: is there already" in refused
+    assert "submissions.toml: exists with other content" in refused
     assert not (tmp_path / "elsewhere").exists()
 
 
 @pytest.mark.parametrize(("contents", "asked", "said"), [
-    ({"a": "x\ny\n", "b": "x\n"}, ("--format", "lines"), "parallel files have as many"),
+    ({"a": "x\ny\n", "b": "x\n"}, ("--format", "lines"), "parallel files need the same number of items"),
     ({"a": "x\n"}, ("--format", "lines", "--size", "0"), "1 item or more"),
     ({"a": "x\n"}, ("--format", "lines", "--copies", "0"), "1 copy or more"),
     ({"a": "x\n"}, ("--format", "lines", "--size", str(10**20)), "too many"),
@@ -115,7 +115,8 @@ def test_nothing_is_written_through_a_link_that_leads_elsewhere(resample, tmp_pa
     ({"a": "x\n"}, ("--format", "lines", "--model", "east"), "the model east is named twice"),
     ({"a": "x\n"}, ("--format", "lines", "--size", "5", "--size", "5"), "the size 5 is named twice"),
     ({"a": "x\n"}, ("--format", "lines", "--model", "a/b"), "cannot stand in a name"),
-    ({"a": "".join(f"q{n} 0 d{m} 1\n" for m in range(3) for n in range(9))}, ("--format", "trec"), "no runs of lines"),
+    ({"a": "".join(f"q{n} 0 d{m} 1\n" for m in range(3) for n in range(9))}, ("--format", "trec"),
+     "not separate blocks of lines"),
 ])
 def test_what_cannot_be_resampled(resample, contents, asked, said):
     assert said in resample(contents, *asked, exit_code=3).stderr

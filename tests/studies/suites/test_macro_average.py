@@ -133,8 +133,8 @@ def test_baselines_can_do_without_a_rank(averaged):
 
 
 @pytest.mark.parametrize(("asked", "said"), [
-    ({"test": "mcnemar"}, "mcnemar over items knows no averages"),
-    ({"correction": "max-t"}, "max-t is not made for averages"),
+    ({"test": "mcnemar"}, "mcnemar over items does not support averages"),
+    ({"correction": "max-t"}, "the correction max-t does not support averages"),
     ({"test": "permutation(studentized=true)"}, "needs a score that is a quotient"),
 ])
 def test_why_averages_are_not_tested(averaged, asked, said):

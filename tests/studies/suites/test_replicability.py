@@ -61,7 +61,7 @@ def test_a_claim_that_holds_everywhere_and_its_opposite(registry, tmp_path):
     assert "the bootstrap rejects too often on 20 units (fewer than 200" in warned
     assert [row["p_bonferroni"] for row in numbers] == pytest.approx([4 * 2**-20] * 4, rel=1e-9)  # 2^-20 each
     shown = registry("study", "replicability", "trec8", "--across", "fold", "--format", "table").stdout
-    assert "on all of them in 1" in shown
+    assert "on all test sets in 1" in shown
     assert "study:replicability(across=fold)" in shown
 
 
@@ -73,8 +73,8 @@ def test_a_pair_of_which_either_is_better_somewhere_is_one_pair(registry, tmp_pa
     asked = ("study", "replicability", "trec8", "--across", "fold")
     assert [row["k_bonferroni"] for row in registry(*asked, "--format", "json").json] == [1, 1]
     said = " ".join(registry(*asked, "--format", "table").stdout.split())
-    assert "Of 1 pair on 2 test sets, one system is shown to be better on at least one test set in 1, on all of " \
-           "them in 0" in said
+    assert "Of 1 pair on 2 test sets, one system is significantly better on at least one test set in 1 pair, and on " \
+           "all test sets in 0" in said
 
 
 def test_what_cannot_be_asked(registry, scored, task):

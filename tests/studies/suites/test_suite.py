@@ -31,7 +31,7 @@ def test_what_holds_on_these_sets_need_not_on_others():
     assert (first["items_low"], first["items_high"], second["items_low"]) == (1, 1, 2)
     assert stats.ttest_1samp(differences, 0).pvalue > 0.05
     assert (first["sets_low"], first["sets_high"], second["sets_may_be_best"]) == (1, 2, True)
-    assert finding.reading[0].startswith("On these 3 test sets, with other items, 1 of 1 pair is told apart")
+    assert finding.reading[0].startswith("On these 3 test sets, with other items, 1 of 1 pair differs significantly")
     assert "t-tests with 2 degrees of freedom" in finding.reading[1]
 
 

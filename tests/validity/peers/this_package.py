@@ -7,7 +7,7 @@ import numpy as np
 from registry.significance import Bootstrap, McNemar, Settings
 from registry.significance.histories import find_new_bests
 from registry.significance.multiple import adjust
-from registry.significance.rank_sets import Influences, bound_ranks, correct_winner
+from registry.significance.rank_sets import Influences, compute_rank_sets, correct_winner
 from tests.validity.peers.programs import ALPHA
 
 
@@ -31,7 +31,7 @@ def our_family(test_set):
 
 
 def _sets(test_set):
-    return bound_ranks(test_set.matrix, Settings(resamples=1000, seed=test_set.seed))
+    return compute_rank_sets(test_set.matrix, Settings(resamples=1000, seed=test_set.seed))
 
 
 def our_ranks(test_set):

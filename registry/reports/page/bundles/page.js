@@ -565,6 +565,7 @@
       name,
       heading: boardHeading(name, board),
       right: data.columns.board[name].right,
+      about: data.columns.board[name].about,
       ...cells[name] ?? plain(name)
     }));
   }
@@ -2171,7 +2172,7 @@
       setView({ sort: `${descending ? "-" : ""}${column2.name}` });
       arrangeRows(listing);
     });
-    return el("th", { scope: "col", class: classOf(column2), "data-key": column2.name }, button);
+    return el("th", { scope: "col", class: classOf(column2), "data-key": column2.name, title: column2.about || null }, button);
   }
   function drawTable(listing) {
     byId("what").replaceChildren(visible(listing.title));

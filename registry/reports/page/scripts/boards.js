@@ -77,7 +77,7 @@ function boardColumns(board) {
       cell: n => (cellAt(of.run_sd, n) == null ? "–" : fixed(cellAt(of.run_sd, n))) },
   };
   return board.columns.map(name => ({ name, heading: boardHeading(name, board), right: data.columns.board[name].right,
-    ...(cells[name] ?? plain(name)) }));
+    about: data.columns.board[name].about, ...(cells[name] ?? plain(name)) }));
 }
 
 /**

@@ -51,7 +51,7 @@ function headOf(listing, column) {
     setView({ sort: `${descending ? "-" : ""}${column.name}` });
     arrangeRows(listing);
   });
-  return el("th", { scope: "col", class: classOf(column), "data-key": column.name }, button);
+  return el("th", { scope: "col", class: classOf(column), "data-key": column.name, title: column.about || null }, button);
 }
 
 /**

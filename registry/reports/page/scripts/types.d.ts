@@ -20,6 +20,8 @@ export interface PageData {
 
 export interface Heading {
   heading: string;
+  /** The tooltip; can be empty. */
+  about: string;
   right: boolean;
 }
 
@@ -125,6 +127,8 @@ export interface ListingColumn {
   /** The JSON name, which the view sorts by. */
   name: string;
   heading: string;
+  /** The tooltip of the heading. */
+  about?: string;
   right?: boolean;
   /** The cells name their rows. */
   isHeader?: boolean;

@@ -4,11 +4,11 @@ import tempfile
 
 import pytest
 
-from registry import at_once as module
-from registry.at_once import Kept, at_once
+from registry import pipeline as module
 from registry.errors import InputError
 from registry.manifest.folder import TaskFolder
 from registry.parallel.execution import Execution
+from registry.pipeline import TaskPlace, evaluate_task
 from registry.reports.boards import board_table
 from registry.reports.columns import BOARD_KEYS
 from registry.store.database import Database
@@ -33,7 +33,7 @@ def temporary(tmp_path, monkeypatch):
 
 def brought_up(made=MADE, keep=None):
     told = []
-    return at_once(made, "small", Journal("run", {}), Execution(1), told.append, keep), told
+    return evaluate_task(made, "small", Journal("run", {}), Execution(1), told.append, keep), told
 
 
 def test_boards_are_those_of_a_run(registry, temporary, tmp_path):
@@ -41,7 +41,7 @@ def test_boards_are_those_of_a_run(registry, temporary, tmp_path):
     done, told = brought_up()
     assert [*temporary.iterdir()] == []
     assert "warning: mine/y.txt: has the gold's own answer for each of 12 items; is it a system's output?" in told
-    kept = Kept(tmp_path / "kept", Database(tmp_path / "kept.duckdb"))
+    kept = TaskPlace(tmp_path / "kept", Database(tmp_path / "kept.duckdb"))
     again, _ = brought_up(keep=kept)
     rows = registry("run", tmp_path / "kept" / "task.toml", "--db", tmp_path / "r.duckdb", "--format", "json").json
     shown = registry("board", "--db", tmp_path / "kept.duckdb", "--format", "json").json
@@ -60,7 +60,7 @@ def test_nothing_is_left_where_it_is_interrupted(temporary, tmp_path, monkeypatc
         raise KeyboardInterrupt
 
     monkeypatch.setattr(module, "score", interrupted)
-    for keep in (None, Kept(tmp_path / "kept", Database(tmp_path / "kept.duckdb"))):
+    for keep in (None, TaskPlace(tmp_path / "kept", Database(tmp_path / "kept.duckdb"))):
         with pytest.raises(KeyboardInterrupt):
             brought_up(keep=keep)
     assert [*tmp_path.rglob("[!.]*")] == [temporary]

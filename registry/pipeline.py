@@ -1,0 +1,208 @@
+"""The whole evaluation of a task: ingest, score, compare, and load the leaderboards.
+
+It works in a registry that stays, or in a temporary one. Messages go to a function, one sentence at a time.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from registry.boards.leaderboard import Leaderboard
+from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, load_leaderboards
+from registry.boards.planned import describe_plan
+from registry.evaluation.comparing.compare import ComparisonSummary, compare, prepare
+from registry.evaluation.comparing.settings import build_request
+from registry.evaluation.comparing.vetting import VettedTask
+from registry.evaluation.ingest.apply import IngestSummary, apply
+from registry.evaluation.ingest.context import Ingest
+from registry.evaluation.ingest.similar_names import warnings_about
+from registry.evaluation.resolve import ResolvedTask, resolve
+from registry.evaluation.scoring.score import ScoringSummary, score
+from registry.manifest import load_manifest
+from registry.manifest.folder import TaskFolder
+from registry.parallel.execution import Execution, Progress
+from registry.store.database import Database
+from registry.store.embargoes import find_hidden, note_hidden
+from registry.store.log import Journal, now
+from registry.store.session import Session, compute, writing
+
+_ABOUT_SCORES = ("label", "gold", "copy")  # categories of remarks that reveal how good a submission is
+
+Boards = list[Leaderboard]
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """The evaluation of one task.
+
+    Attributes:
+        database: The registry.
+        journal: The record of the command.
+        execution: Threads, processes and memory.
+        report: Receives sentences; warnings begin with `warning: `, notes with `note: `.
+        pairs: Columns of pairs to load, in addition to the decisions.
+        public: True if everybody may read the messages, which then show nothing that is hidden.
+    """
+
+    database: Database
+    journal: Journal
+    execution: Execution
+    report: Report
+    pairs: Sequence[str] = BOARD_PAIRS
+    public: bool = False
+
+
+class Visibility(NamedTuple):
+    """True for what messages may show: names of participants, and anything that depends on scores."""
+
+    names: bool = True
+    scores: bool = True
+
+
+_EVERYTHING = Visibility()
+
+
+class Evaluation(NamedTuple):
+    """Results and leaderboards of a task, with notes on hidden data and whether the registry was changed."""
+
+    task: str
+    scored: ScoringSummary
+    compared: ComparisonSummary
+    boards: Boards
+    hidden_notes: list[str]
+    is_changed: bool
+
+
+class TaskPlace(NamedTuple):
+    """The folder of a task, and its registry."""
+
+    folder: Path
+    database: Database
+
+
+def evaluate_task(task_folder: TaskFolder, task: str, journal: Journal, execution: Execution, report: Report,
+                  place: TaskPlace | None = None) -> Evaluation:
+    """Write the files of a task, then ingest, score and compare it.
+
+    Args:
+        task_folder: Manifest and files.
+        task: The id of the task.
+        journal: The record of the command.
+        execution: Threads, processes and memory.
+        report: Receives sentences, see `Job`.
+        place: The folder and the registry to write; None: temporary ones, which are always removed.
+
+    Raises:
+        InputError: The task is wrong; names the user's files if `task_folder` has copies of them.
+    """
+    with _open_place(place) as (folder, database), task_folder.write(folder, task) as manifest:
+        specification, content = load_manifest(manifest)
+        resolved = resolve(specification, manifest)
+
+        def ingest_manifest(session: Session) -> Ingest:
+            ingest, applied = apply_manifest(session, journal, resolved, content, execution.progress)
+            applied.remarks = [task_folder.translate_error(remark, folder) for remark in applied.remarks]
+            _report_all(report, describe_applied(applied))
+            return ingest
+
+        return evaluate(Job(database, journal, execution, report, ALL_PAIRS), ingest_manifest, create=True)
+
+
+@contextmanager
+def _open_place(place: TaskPlace | None) -> Iterator[TaskPlace]:
+    if place is not None:
+        yield place
+        return
+    with tempfile.TemporaryDirectory(prefix="registry-", ignore_cleanup_errors=True) as temporary:
+        folder = Path(temporary)
+        yield TaskPlace(folder / "task", Database(folder / "registry.duckdb"))
+
+
+def apply_manifest(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
+                   progress: Progress | None) -> tuple[Ingest, IngestSummary]:
+    """Ingest a task; `content` are the bytes of its manifest."""
+    ingest = Ingest(session.connection, journal, task, progress=progress)
+    return ingest, apply(ingest, content)
+
+
+def evaluate(job: Job, run_ingest: Callable[[Session], Ingest], *, create: bool = False,
+             dry_run: bool = False) -> Evaluation:
+    """Score and compare what a function ingests, and report the results.
+
+    Long comparisons begin after everything before them is stored, so that other commands can write meanwhile.
+    """
+    execution, journal = job.execution, job.journal
+    with writing(job.database, journal, create=create, dry_run=dry_run) as session:
+        session.limit_memory(execution.memory)
+        ingest = run_ingest(session)
+        scored = score(ingest, execution)
+        row = ingest.row
+        request = build_request(row, execution=execution)
+        vetted, plan = prepare(session.connection, row, request)  # raises before anything is stored
+        _report_all(job.report, describe_plan(plan, in_full=execution.progress is not None))
+
+        def compare_task(session: Session, vetted: VettedTask | None = None) -> tuple[ComparisonSummary, Boards]:
+            session.limit_memory(execution.memory)
+            compared = compare(session.connection, journal, row, request, vetted)
+            return compared, load_leaderboards(session.connection, row, pairs=job.pairs)
+
+        visibility = load_visibility(session.connection, ingest.slug, public=job.public)
+        hidden_notes = note_hidden(session.connection)
+        result = compare_task(session, vetted) if dry_run or plan.is_short else None
+    compared, boards = result or compute(job.database, journal, compare_task)
+    _report_all(job.report, describe_results(scored, compared, visibility))
+    return Evaluation(ingest.slug, scored, compared, boards, hidden_notes, journal.changed)
+
+
+def load_visibility(connection: Connection, task: str, *, public: bool) -> Visibility:
+    """Return what messages about a task may show; `public` messages show nothing that is hidden now."""
+    if not public:
+        return Visibility()
+    hidden = find_hidden(connection, now())
+    return Visibility(task not in hidden.anonymous, task not in hidden.blind)
+
+
+def _report_all(report: Report, sentences: Iterable[str]) -> None:
+    for sentence in sentences:
+        report(sentence)
+
+
+def describe_applied(applied: IngestSummary, visibility: Visibility = _EVERYTHING) -> Iterator[str]:
+    """Describe what was ingested; warnings and notes name submissions and their files."""
+    if visibility.names:
+        remarks = [remark for remark in applied.remarks if visibility.scores or remark.category not in _ABOUT_SCORES]
+        for warning in (*applied.registry_warnings, *applied.warnings, *map(str, remarks),
+                        *warnings_about(applied.similar)):
+            yield f"warning: {warning}"
+        for note in applied.notes:
+            yield f"note: {note}"
+    if applied.drawn_seed is not None:
+        yield f"no seed was given: drew {applied.drawn_seed}, kept with the task"
+    changes = Counter(applied.changes.values())
+    parts = [f"{n} {change.value}" for change in sorted(changes) if (n := changes[change])]
+    gold = "".join(f"gold of {', '.join(names)} {what}; " for what, names in (
+        ("new", [name for name, change in applied.gold.items() if change == "added"]),
+        ("changed", [name for name, change in applied.gold.items() if change == "changed"])) if names)
+    yield f"{applied.task}: {gold}submissions: {', '.join(parts) or 'none'}"
+
+
+def describe_results(scored: ScoringSummary | None = None, compared: ComparisonSummary | None = None,
+                     visibility: Visibility = _EVERYTHING) -> Iterator[str]:
+    """Describe what was computed; warnings and notes may name submissions and depend on scores."""
+    if scored is not None and scored.n_computed:
+        yield f"scores: {scored.n_computed} computed, {scored.n_unchanged} there already"
+    if compared is not None and all(visibility):
+        yield from (f"warning: {warning}" for warning in compared.warnings)
+        yield from (f"note: {note}" for note in compared.notes)
+    if compared is not None and compared.n_comparisons:
+        yield (f"comparisons: {compared.n_comparisons} made; pairs: {compared.n_tested} tested, {compared.n_reused} "
+               "known")
