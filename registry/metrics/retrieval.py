@@ -130,7 +130,7 @@ class NDCG(TrecEvalMetric):
 
 
 class RR(TrecEvalMetric):
-    """Reciprocal rank of the first relevant document; 0 where there is none, or none up to the `cutoff`."""
+    """Reciprocal rank of the first relevant document; 0 if no document up to the `cutoff` is relevant."""
 
     called = "MRR"
     citation = "Voorhees 1999"
@@ -182,10 +182,10 @@ class GeometricMeanAP(RetrievalMetric):
     rel: int = 1
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Give (logarithm of average precision, 1) of every query."""
-        found = super().corpus_statistics(items, answers)
-        found[:, 0] = np.log(np.maximum(found[:, 0], _LEAST_AP))
-        return found
+        """Return (logarithm of average precision, 1) of every query."""
+        statistics = super().corpus_statistics(items, answers)
+        statistics[:, 0] = np.log(np.maximum(statistics[:, 0], _LEAST_AP))
+        return statistics
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
         return AP(rel=self.rel).scores(judgments, run)
@@ -335,7 +335,7 @@ class ElevenPoint(_RelevantMetric):
         """Call pytrec_eval directly, because ir-measures lacks this measure."""
         evaluator = import_extra("pytrec_eval", self).RelevanceEvaluator(
             judgments, {self.name}, relevance_level=self.rel)
-        return {query: found[self.name] for query, found in evaluator.evaluate(run).items()} if run else {}
+        return {query: scores[self.name] for query, scores in evaluator.evaluate(run).items()} if run else {}
 
 
 class RelevantRetrieved(_RelevantMetric):

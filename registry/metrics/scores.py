@@ -28,9 +28,11 @@ Number = TypeVar("Number", float, Floats)
 
 
 class Mean(DeclaredRange, QuotientMetric):
-    """The mean of the items' scores; `better` says which are the better ones, `worst` what an item without one counts.
+    """The mean of the items' scores, whose range `low` and `high` declare.
 
-    Its range is that of the scores: `low` and `high` declare it, and intervals stay within.
+    Attributes:
+        better: Whether `higher` or `lower` scores are better.
+        worst: Score of an item without a score.
     """
 
     called = "mean score"
@@ -108,7 +110,7 @@ class MAE(_ErrorMetric, QuotientMetric):
 
 
 class RMSE(_ErrorMetric):
-    """Root of the mean squared error, from 0 up; lower is better. Of one item it is kept as the squared error."""
+    """Root of the mean squared error, from 0; lower is better. An item's statistic is its squared error."""
 
     called = "root mean squared error"
     citation = "Willmott and Matsuura 2005"
@@ -162,7 +164,7 @@ class Spearman(CorrelationMetric):
 
 
 class Kendall(CorrelationMetric):
-    """Kendall's tau-b, from -1 to 1: concordant less discordant pairs, over those that are tied on neither side."""
+    """Kendall's tau-b, from -1 to 1: concordant minus discordant pairs, corrected for ties on both sides."""
 
     called = "Kendall's tau-b"
     coefficient = "kendall"

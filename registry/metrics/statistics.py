@@ -83,7 +83,7 @@ class Expression:
             return None
         sides = [[side.get(name, Fraction(0)) for name in self.names] for side in ratio]
         if any(weight < 0 for weight in sides[1]):
-            return None  # of statistics that are counts it can be 0, or change its sign, where it is not expected to
+            return None  # the denominator could be 0 or negative even if all statistics are positive
         common = math.lcm(*(weight.denominator for side in sides for weight in side))
         largest = math.gcd(*(int(weight * common) for side in sides for weight in side))
         whole = [tuple(int(weight * common) // largest for weight in side) for side in sides]
@@ -91,10 +91,10 @@ class Expression:
 
 
 def parse_formula(text: str) -> Expression:
-    """Read a formula.
+    """Parse a formula.
 
     Raises:
-        InputError: It is none; the message points at the character.
+        InputError: It is not valid; the message names the position.
     """
     return _Parser(text).whole()
 
@@ -203,7 +203,7 @@ class _Parser:
             raise self._fail("expected ')'")
 
 
-Linear = dict[str, Fraction]  # weights by name, that of the constant under ""; none is 0
+Linear = dict[str, Fraction]  # nonzero weights by name; "" is the constant
 
 
 def _to_ratio(expression: Expression) -> tuple[Linear, Linear] | None:
@@ -232,7 +232,7 @@ def _to_ratio(expression: Expression) -> tuple[Linear, Linear] | None:
         crossed = _multiply(a[0], b[1]), _multiply(b[0], a[1]), _multiply(a[1], b[1])
         return None if None in crossed else (_add(crossed[0] or {}, crossed[1] or {}, sign), crossed[2] or {})
     if symbol == "/" and not b[1].keys() <= {""}:
-        return None  # nothing is cancelled: a / b * b is undefined where b is 0
+        return None  # a / b * b must not be simplified, because it is undefined if b is 0
     upper, lower = (b if symbol == "*" else (b[1], b[0]))
     product, divisor = _multiply(a[0], upper), _multiply(a[1], lower)
     return None if product is None or not divisor else (product, divisor)
@@ -248,7 +248,7 @@ def _add(a: Linear, b: Linear, sign: Fraction) -> Linear:
 
 
 def _multiply(a: Linear, b: Linear) -> Linear | None:
-    """Multiply two linear functions, of which one must be a constant."""
+    """Multiply two linear functions; None if neither is constant."""
     if not b.keys() <= {""}:
         a, b = b, a
     if not b.keys() <= {""}:
@@ -294,18 +294,21 @@ class NamedStatistics(AdditiveMetric):
                 statistics[:, n] = answers.values[:, columns.names.index(name)]
             elif all(name in item.gold for item in items):
                 statistics[:, n] = [item.gold[name] for item in items]
-            else:  # of which an error tells
+            else:  # `statistics` raises the error
                 return np.array([self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)])
         return statistics
 
 
 class Formula(DeclaredRange, NamedStatistics):
-    """A score by a formula over sums, such as `2*tp / (pred + gold)`; its names are columns of the statistics.
+    """A score by a formula over sums, such as `2*tp / (pred + gold)`; names are columns of the statistics.
 
-    There are + - * / ^, parentheses, numbers, and the functions sqrt, log (natural), exp, abs, min and max. Its range
-    is that of the formula, which `low` and `high` declare, so that intervals stay within; where it is undefined, so is
-    the score. `better` says which scores are the better ones, `worst` what an item without an answer counts: a number
-    for each name, in the order of their first places.
+    Formulas have + - * / ^, parentheses, numbers, and the functions sqrt, log (natural), exp, abs, min and max. If the
+    formula is undefined, so is the score.
+
+    Attributes:
+        formula: The formula.
+        better: Whether `higher` or `lower` scores are better.
+        worst: Statistics of an item without an answer: a number for each name, in the order of first occurrence.
     """
 
     called = "{formula}"
@@ -354,10 +357,13 @@ class Formula(DeclaredRange, NamedStatistics):
 
 
 class Recorded(NamedStatistics):
-    """The score of another metric, of statistics that were counted before; its range is that of the metric.
+    """The score of another metric, computed from stored statistics.
 
-    `of` is the other metric with its options, such as `"SpanF(beta=1)"`; `columns` are the columns that hold what it
-    counts, in the order of its family. Measures by class and correlations rest on labels and numbers instead.
+    Measures by class and correlations need labels and numbers instead.
+
+    Attributes:
+        of: The other metric with its options, such as `"SpanF(beta=1)"`.
+        columns: Columns with its statistics, in the order of its family.
     """
 
     citation = "that of the metric"
@@ -378,10 +384,11 @@ class Recorded(NamedStatistics):
 
     @cached_property
     def original(self) -> AdditiveMetric:
-        known: dict[str, type[Metric]] = import_module("registry.metrics").METRICS  # which imports this module
+        # Imported late, because the package imports this module.
+        known: dict[str, type[Metric]] = import_module("registry.metrics").METRICS
         metric = parse("metric", known, self.of)
         if not isinstance(metric, AdditiveMetric) or isinstance(metric, ConfusionMetric | Recorded):
-            raise InputError(f"option 'of' of Recorded is {self.of!r}, whose statistics do not add up")
+            raise InputError(f"option 'of' of Recorded is {self.of!r}, whose statistics do not add up over items")
         return metric
 
     @property

@@ -342,8 +342,8 @@ class Bio(SpanReader):
         document: Key of the comments that begin a document. Their facts are attributes of the following sentences,
             and the value is their attribute `document`.
         sentence_end: A column, and the value (alone or between `|`) that marks the last token of a sentence.
-        boundaries: Boundaries of a submission's items: its `own` lines, or those of the `gold` items, if the tokens
-            are the same in the same order.
+        boundaries: Boundaries of a submission's items: its `own` lines, or the `gold` items, if both have the same
+            tokens in the same order.
         outside: Tags of tokens outside of all spans.
         item: Unit of items: a `sentence`, or a whole `document`, which `docstart` or `document` begins.
     """

@@ -259,7 +259,7 @@ _KEYS = {
 
 
 class Score(NamedTuple):
-    """The score of one line, None if it has no score; `names` are those of `_KEYS`."""
+    """The score of one line, None if it has no score, with names in the order of `_KEYS`."""
 
     line: int
     names: tuple[str, ...]

@@ -49,8 +49,8 @@ def find_misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[in
     problem = "seem to be shifted" if shift else (
         f"may be {'shifted, ' if from_there else ''}shuffled or no answers to these segments")
     share, side = ("a third", "source") if by_source else ("half", "reference")
-    return line, (f"the lines {problem}{from_there}: fewer than {share} of the segments there resemble "
-                  f"their own {side} more than those of others{shift}; mend the file, or set check_order = false")
+    return line, (f"the lines {problem}{from_there}: fewer than {share} of the segments there resemble their own "
+                  f"{side} more than other segments'{shift}; correct the file, or set check_order = false")
 
 
 def _find_nearest(items: Sequence[Item], answers: Sequence[Answer], *, by_source: bool) -> list[tuple[int, int]]:

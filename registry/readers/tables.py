@@ -114,8 +114,8 @@ class TableReader(Reader):
             known = [text for text in texts if text is not None]
             key = " ".join(known[:key_end]) if key_end else str(n)
             if None in texts or "" in texts[:key_end]:
-                at = next(m for m, text in enumerate(texts) if text is None or (m < key_end and not text))
-                document.refuse(f"{names[at]!r} is {shorten(cells[at])}; expected text or a whole number", line)
+                index = next(m for m, text in enumerate(texts) if text is None or (m < key_end and not text))
+                document.refuse(f"{names[index]!r} is {shorten(cells[index])}; expected text or a whole number", line)
             elif not (together := "".join(known)).isprintable():
                 document.refuse(describe_invisible(together), line, key)
             else:

@@ -269,11 +269,11 @@ def _read_one_by_one(document: Document, format_: _Format[N], numbered: Iterable
         if not cells:
             continue
         if fault := format_.find_fault(cells, tag):
-            at = format_.places[0]
-            query = cells[at] if len(cells) == len(format_.names) and cells[at].isprintable() else None
+            place = format_.places[0]
+            query = cells[place] if len(cells) == len(format_.names) and cells[place].isprintable() else None
             document.refuse(fault, number, query)
         else:
-            query, name, text = (cells[at] for at in format_.places)
+            query, name, text = (cells[place] for place in format_.places)
             rows.append((number, query, name, format_.read(text)))
     columns = [row[1] for row in rows], [row[2] for row in rows], [row[3] for row in rows]
     return [row[0] for row in rows], columns
