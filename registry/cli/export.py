@@ -173,7 +173,7 @@ def _write_results(request: Request) -> None:
 
 def _write_bundle(request: Request) -> None:
     """Write a competition, and print notes for its organisers."""
-    from registry.competitions.bundle import Wanted, write_bundle
+    from registry.competitions.bundle import BundleSettings, write_bundle
     from registry.readers import Document
     from registry.store import catalog
 
@@ -183,7 +183,7 @@ def _write_bundle(request: Request) -> None:
     if python not in PYTHON_VERSIONS:
         raise InputError(f"--python {python!r} is not supported; give one of {', '.join(PYTHON_VERSIONS)}")
     terms_text = None if terms is None else Document.load(terms).text()
-    settings = Wanted(request.options["wheels"], python, start and start.replace(tzinfo=UTC), terms_text)
+    settings = BundleSettings(request.options["wheels"], python, start and start.replace(tzinfo=UTC), terms_text)
     with request.database.reading() as connection:
         (row,) = catalog.tasks(connection, request.task)
         report_all(write_bundle(connection, row, settings, output))

@@ -1,4 +1,4 @@
-"""Competitions on other platforms: bundles that run a task there, and submissions taken from their downloads.
+"""Competitions on other platforms: bundles that run a task, downloads of submissions, and pull requests.
 
-Nothing is imported here: a scoring program runs where there is no database.
+This module imports nothing, because scoring programs run without a database.
 """

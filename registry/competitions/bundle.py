@@ -1,11 +1,11 @@
-"""A competition bundle for Codabench: one zip file with everything that the platform needs to run a task.
+"""A competition bundle for Codabench: one zip file that makes the platform run a task.
 
-Test sets become tasks of the competition, metrics columns of its leaderboard. Test sets with the same deadline are one
-phase, and a submission answers all test sets of a phase. The gold is in the reference data only, which the platform
-gives to the scoring program only.
+Test sets become tasks of the competition, metrics become columns of its leaderboard. Test sets with the same deadline
+are one phase, and a submission answers all test sets of a phase. The gold is only in the reference data, which the
+platform gives only to the scoring program.
 
-The scoring program carries its wheels for CPython on Linux x86-64, as platforms' images are. They come from a folder,
-never from the network, so the same registry, options and folder give the same bytes.
+The bundle contains the wheels of the scoring program for CPython on Linux x86-64, the system of the platform's images.
+They come from a folder, never from the network, so the same registry, options and folder give the same bytes.
 """
 
 from __future__ import annotations
@@ -51,15 +51,16 @@ from registry.store import catalog, models, sources
 from registry.store.catalog import GoldRevisionRow, TaskRow
 from registry.store.log import now
 
-ALWAYS = ("numpy", "pydantic", "threadpoolctl")  # what checking and scoring import whatever the task
-_FETCHED = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")  # pip takes those named alone
+ALWAYS = ("numpy", "pydantic", "threadpoolctl")  # imports of checking and scoring for every task
+# pip downloads only wheels of the named platforms.
+_DOWNLOAD_PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
 _PLATFORMS = [f"manylinux_2_{n}_x86_64" for n in range(28, 16, -1)] + [
     "manylinux2014_x86_64", "manylinux2010_x86_64", "manylinux1_x86_64", "linux_x86_64"]
 
 
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel in a folder, and its version."""
+    """A wheel file and its version."""
 
     path: Path
     version: Version
@@ -68,58 +69,61 @@ class Wheel:
         """Return the requirements on Linux.
 
         Raises:
-            InputError: It is no wheel.
+            InputError: The file is not a wheel.
         """
         try:
             with zipfile.ZipFile(self.path) as archive:
                 (name,) = (n for n in archive.namelist() if n.count("/") == 1 and n.endswith(".dist-info/METADATA"))
                 text = archive.read(name).decode()
-            found = [Requirement(line) for line in Parser().parsestr(text, headersonly=True).get_all(
+            requirements = [Requirement(line) for line in Parser().parsestr(text, headersonly=True).get_all(
                 "Requires-Dist", [])]
         except (OSError, ValueError, zipfile.BadZipFile, InvalidRequirement) as error:
             raise InputError(f"not a wheel: {error}", path=self.path) from None
-        return [of for of in found if of.marker is None or of.marker.evaluate(_make_environment(python))]
+        environment = _make_environment(python)
+        return [requirement for requirement in requirements
+                if requirement.marker is None or requirement.marker.evaluate(environment)]
 
 
 def find_needed_wheels(folder: Path, metrics: Iterable[Metric], python: str) -> list[Path]:
-    """Find the wheels in `folder` that a scoring program of these metrics needs under a Python version.
+    """Find the wheels in `folder` that a scoring program of these metrics requires.
 
     Raises:
-        InputError: One is not there, or there is no such folder; says how to fetch all. Or a metric needs more than
-            wheels.
+        InputError: The folder or a wheel does not exist (the message has the command that downloads all wheels), or a
+            metric requires more than wheels.
     """
     roots = _list_roots(metrics)
     fetch = (f"pip download --only-binary=:all: --python-version {python} "
-             + "".join(f"--platform {platform} " for platform in _FETCHED)
+             + "".join(f"--platform {platform} " for platform in _DOWNLOAD_PLATFORMS)
              + f"-d {folder} " + " ".join(f"'{root}'" for root in roots))
     if not folder.is_dir():
-        raise InputError(f"no such folder; `{fetch}` fetches the wheels", path=folder)
-    known = _find_wheels(folder, python)
+        raise InputError(f"the folder does not exist; `{fetch}` downloads the wheels", path=folder)
+    available = _find_wheels(folder, python)
     chosen: dict[str, Wheel] = {}
     waiting = list(roots)
     while waiting:
-        wanted = waiting.pop()
-        name = canonicalize_name(wanted.name)
+        requirement = waiting.pop()
+        name = canonicalize_name(requirement.name)
         if (wheel := chosen.get(name)) is None:
-            fitting = [of for of in known.get(name, ()) if wanted.specifier.contains(of.version, prereleases=True)]
-            if not fitting:
-                raise InputError(f"no wheel of {wanted} here for CPython {python} on Linux x86-64; `{fetch}` fetches "
-                                 "all that are needed", path=folder)
-            chosen[name] = wheel = max(fitting, key=lambda of: of.version)
+            matches = [wheel for wheel in available.get(name, ())
+                       if requirement.specifier.contains(wheel.version, prereleases=True)]
+            if not matches:
+                raise InputError(f"no wheel of {requirement} for CPython {python} on Linux x86-64; `{fetch}` downloads "
+                                 "all required wheels", path=folder)
+            chosen[name] = wheel = max(matches, key=lambda match: match.version)
             waiting += wheel.requirements(python)
-        if not wanted.specifier.contains(wheel.version, prereleases=True):
-            raise InputError(f"{wheel.path.name} is here, and {wanted} is needed; empty the folder, then `{fetch}`",
+        if not requirement.specifier.contains(wheel.version, prereleases=True):
+            raise InputError(f"{wheel.path.name} does not satisfy {requirement}; empty the folder, then run `{fetch}`",
                              path=folder)
     return sorted((wheel.path for wheel in chosen.values()), key=lambda path: path.name)
 
 
 def _list_roots(metrics: Iterable[Metric]) -> list[Requirement]:
-    """List the requirements of the program: always, and for these metrics."""
+    """List the requirements of a scoring program of these metrics."""
     names = set(ALWAYS)
     for metric in metrics:
         if isinstance(metric, METEOR):
-            raise InputError(f"{metric!r} needs Java, which the image of a scoring program does not have; leave it to "
-                             "the registry's own boards")
+            raise InputError(f"{metric!r} requires Java, which the image of a scoring program does not have; use "
+                             "it only on the registry's leaderboards")
         names |= describe_scorer(metric).keys() - {"revision"}
     declared = _read_requirements()
     return [declared.get(name, Requirement(name)) for name in sorted(names)]
@@ -131,31 +135,31 @@ def _read_requirements() -> Mapping[str, Requirement]:
         lines = metadata.requires("evalregistry") or []
     except metadata.PackageNotFoundError:
         lines = []
-    found: dict[str, Requirement] = {}
+    requirements: dict[str, Requirement] = {}
     for line in lines:
-        of = Requirement(line)
-        found.setdefault(of.name, Requirement(f"{of.name}{of.specifier}"))
-    return found
+        name, specifier = (requirement := Requirement(line)).name, requirement.specifier
+        requirements.setdefault(name, Requirement(f"{name}{specifier}"))
+    return requirements
 
 
 def _find_wheels(folder: Path, python: str) -> dict[str, list[Wheel]]:
     """Return the matching wheels of a folder by distribution."""
     major, minor = (int(part) for part in python.split("."))
-    fitting = {*cpython_tags((major, minor), platforms=_PLATFORMS),
-               *compatible_tags((major, minor), f"cp{major}{minor}", _PLATFORMS)}
-    found: dict[str, list[Wheel]] = {}
+    supported = {*cpython_tags((major, minor), platforms=_PLATFORMS),
+                 *compatible_tags((major, minor), f"cp{major}{minor}", _PLATFORMS)}
+    wheels: dict[str, list[Wheel]] = {}
     for path in sorted(folder.glob("*.whl")):
         try:
             name, version, _, tags = parse_wheel_filename(path.name)
         except InvalidWheelFilename as error:
-            raise InputError(f"not a wheel's name: {error}", path=path) from None
-        if tags & fitting:
-            found.setdefault(name, []).append(Wheel(path, version))
-    return found
+            raise InputError(f"not the name of a wheel: {error}", path=path) from None
+        if tags & supported:
+            wheels.setdefault(name, []).append(Wheel(path, version))
+    return wheels
 
 
 def _make_environment(python: str) -> dict[str, str]:
-    """Return the environment for markers of requirements."""
+    """Return the environment in which the markers of requirements are evaluated."""
     return {"implementation_name": "cpython", "implementation_version": f"{python}.0", "os_name": "posix",
             "platform_machine": "x86_64", "platform_python_implementation": "CPython", "platform_release": "",
             "platform_system": "Linux", "platform_version": "", "python_full_version": f"{python}.0",
@@ -180,16 +184,15 @@ def format_yaml(table: Mapping[str, Any]) -> str:
 
 
 def _format_lines(value: Mapping[str, Any] | list[Any]) -> Iterator[str]:
-    for one in value.items() if isinstance(value, Mapping) else value:
-        key, inner = one if isinstance(value, Mapping) else (None, one)
+    for key, inner in value.items() if isinstance(value, Mapping) else ((None, element) for element in value):
         if isinstance(inner, Mapping | list) and inner:
-            below = list(_format_lines(inner))
+            lines = list(_format_lines(inner))
             if key is None:
-                yield f"- {below[0]}"
-                below = below[1:]
+                yield f"- {lines[0]}"
+                lines = lines[1:]
             else:
                 yield f"{key}:"
-            yield from (f"  {line}" for line in below)
+            yield from (f"  {line}" for line in lines)
         else:
             yield f"- {_format_scalar(inner)}" if key is None else f"{key}: {_format_scalar(inner)}"
 
@@ -206,13 +209,13 @@ def _escape(character: str) -> str:
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-LONGEST_KEY = 36  # characters of a column's key and title, by the platform's database
-TIME_LIMIT = 1200  # seconds that scoring a submission may take
+MAX_KEY = 36  # characters of a column's key and title in the platform's database
+TIME_LIMIT = 1200  # seconds for scoring a submission
 
 
 @dataclass(frozen=True)
 class Phase:
-    """A time in which submissions to some test sets are taken; without an end it stays open."""
+    """A period for submissions to some test sets; None as the end means that it stays open."""
 
     start: datetime
     end: datetime | None
@@ -220,7 +223,7 @@ class Phase:
 
     @property
     def name(self) -> str:
-        """Names of its test sets."""
+        """The names of its test sets."""
         return ", ".join(self.test_sets)
 
 
@@ -231,27 +234,27 @@ def make_phases(manifest: Manifest, start: datetime) -> list[Phase]:
         InputError: The first deadline is not after the start.
     """
     deadlines = {test_set.name: manifest.deadline(test_set.name) for test_set in manifest.test_set}
-    found: list[Phase] = []
-    for end in [*sorted({of for of in deadlines.values() if of is not None}), None]:
-        test_sets = tuple(name for name, of in deadlines.items() if of == end)
+    phases: list[Phase] = []
+    for end in [*sorted({deadline for deadline in deadlines.values() if deadline is not None}), None]:
+        test_sets = tuple(name for name, deadline in deadlines.items() if deadline == end)
         if not test_sets:
             continue
-        begin = (found[-1].end or start) + timedelta(seconds=1) if found else start
+        begin = (phases[-1].end or start) + timedelta(seconds=1) if phases else start
         if end is not None and end <= begin:
-            raise InputError(f"the deadline of test set {test_sets[0]} is {_format_moment(end)} UTC, and its phase "
-                             f"would begin at {_format_moment(begin)}; set an earlier one by --start")
-        found.append(Phase(begin, end, test_sets))
-    return found
+            raise InputError(f"the deadline of test set {test_sets[0]} is {_format_moment(end)} UTC, before the start "
+                             f"of its phase ({_format_moment(begin)}); give an earlier --start")
+        phases.append(Phase(begin, end, test_sets))
+    return phases
 
 
-def make_competition(task: ResolvedTask, of_phases: Sequence[Phase], python: str, *, hidden: bool) -> dict[str, Any]:
+def make_competition(task: ResolvedTask, phases: Sequence[Phase], python: str, *, hidden: bool) -> dict[str, Any]:
     """Return the content of competition.yaml.
 
     Args:
         task: The task.
-        of_phases: Its phases.
-        python: The version of Python that scores.
-        hidden: Whether participants see no scores.
+        phases: Its phases.
+        python: The Python version of the scoring program.
+        hidden: True if participants see no scores.
 
     Raises:
         InputError: A metric's id is too long for a column.
@@ -277,7 +280,7 @@ def make_competition(task: ResolvedTask, of_phases: Sequence[Phase], python: str
             "index": n, "name": name, "description": f"Test set {name} of {manifest.task.id}",
             "reference_data": f"reference_data/{name}/", "scoring_program": "scoring_program/",
         } for n, name in enumerate(names)],
-        "phases": [_make_phase(n, phase, names, manifest, hidden=hidden) for n, phase in enumerate(of_phases)],
+        "phases": [_make_phase(n, phase, names, manifest, hidden=hidden) for n, phase in enumerate(phases)],
         "leaderboards": [{
             "title": "Results", "key": "results", "submission_rule": "Force_Last", "hidden": hidden,
             "columns": list(_make_columns(task))}],
@@ -298,56 +301,56 @@ def _make_phase(n: int, phase: Phase, names: Sequence[str], manifest: Manifest, 
 
 def _make_columns(task: ResolvedTask) -> Iterator[dict[str, Any]]:
     """Return the leaderboard's columns, the primary metric first: the platform sorts by it."""
-    primary, declared = task.manifest.primary.id, {of.id: of for of in task.manifest.metric}
-    for n, name in enumerate(sorted(task.metrics, key=lambda of: of != primary)):
-        if len(name) > LONGEST_KEY:
-            raise InputError(f"metric {name!r}: the platform's columns have names of at most {LONGEST_KEY} characters; "
-                             "give it a shorter id")
+    primary, declared = task.manifest.primary.id, {metric.id: metric for metric in task.manifest.metric}
+    for n, name in enumerate(sorted(task.metrics, key=lambda name: name != primary)):
+        if len(name) > MAX_KEY:
+            raise InputError(f"metric {name!r}: the platform allows at most {MAX_KEY} characters; give it a "
+                             "shorter id")
         sorting = "asc" if task.metrics[name].better == "lower" else "desc"
-        of = declared[name]
-        yield {"title": (of.title or name)[:LONGEST_KEY], "key": name, "index": n, "sorting": sorting,
-               "precision": task.metrics[name].decimals if of.decimals is None else of.decimals, "hidden": False}
+        metric, decimals = task.metrics[name], declared[name].decimals
+        yield {"title": (declared[name].title or name)[:MAX_KEY], "key": name, "index": n, "sorting": sorting,
+               "precision": metric.decimals if decimals is None else decimals, "hidden": False}
 
 
-def make_pages(task: ResolvedTask, of_phases: Sequence[Phase], *, hidden: bool) -> Mapping[str, str]:
+def make_pages(task: ResolvedTask, phases: Sequence[Phase], *, hidden: bool) -> Mapping[str, str]:
     """Return the competition's pages and terms in Markdown by path."""
     about, manifest = task.manifest.task, task.manifest
     facts = [("Organisers", ", ".join(about.organisers)), ("Contact", about.contact), ("Page", about.url),
              ("Cite", about.citation)]
     overview = [f"# {_escape_markup(about.title or about.id)}", _escape_markup(about.description),
-                "\n".join(f"- {name}: {_escape_markup(told)}" for name, told in facts if told)]
+                "\n".join(f"- {name}: {_escape_markup(fact)}" for name, fact in facts if fact)]
     metrics = "\n".join(f"- `{name}`: `{metric!r}`, {metric.better} is better"
                         for name, metric in task.metrics.items())
-    seen = "Scores are hidden from participants." if hidden else (
+    visibility = "Scores are hidden from participants." if hidden else (
         f"The leaderboard shows the last submission of each participant, by `{manifest.primary.id}`.")
-    evaluation = ["# Evaluation", metrics, manifest.submission.missing.describe_for_participants(), seen,
-                  "The order on this platform is that of scores alone. Which differences are significant, and the "
-                  "ranks that the data supports, are in the organisers' results."]
-    timed = "\n".join(f"- {_escape_markup(phase.name)}: from {_format_moment(phase.start)} UTC"
-                      + (f" until {_format_moment(phase.end)} UTC" if phase.end else "") for phase in of_phases)
-    data = ["# Data and submissions", timed, _describe_submission(of_phases),
-            "The starting kit lists the items to answer. With it a file can be checked before it is submitted:",
+    evaluation = ["# Evaluation", metrics, manifest.submission.missing.describe_for_participants(), visibility,
+                  "This platform orders submissions only by their scores. The organisers' results show which "
+                  "differences are significant, and which ranks the data supports."]
+    periods = "\n".join(f"- {_escape_markup(phase.name)}: from {_format_moment(phase.start)} UTC"
+                      + (f" until {_format_moment(phase.end)} UTC" if phase.end else "") for phase in phases)
+    data = ["# Data and submissions", periods, _describe_submission(phases),
+            "The starting kit lists the items to answer. Use it to check a file before you submit it:",
             "    pip install evalregistry\n    registry check FILE --task starting_kit/task.toml"]
     return {f"pages/{name}.md": "\n\n".join(filter(None, parts)) + "\n" for name, parts in (
         ("overview", overview), ("evaluation", evaluation), ("data", data))}
 
 
 def make_terms(task: ResolvedTask) -> str:
-    """Return the terms of participation that follow from the manifest."""
+    """Return default terms of participation, from the manifest."""
     about, limits = task.manifest.task, task.manifest.submission
-    told = ["# Terms", "Submissions are checked and scored, and kept by the organisers, who may publish their scores.",
+    parts = ["# Terms", "The organisers check, score and store submissions, and may publish the scores.",
             f"The data is licensed under {about.licence}." if about.licence else "",
             f"A participant may submit {limits.limit} times in a phase." if limits.limit else "",
             f"A participant may submit {limits.limit_per_day} times a day." if limits.limit_per_day else ""]
-    return "\n\n".join(filter(None, told)) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _describe_submission(of_phases: Sequence[Phase]) -> str:
-    several = next((phase.test_sets for phase in of_phases if len(phase.test_sets) > 1), None)
-    if several is None:
-        return "Submit a zip file with one file in it: the system's output."
-    return ("Submit a zip file with one file for each test set of the phase, called after it, with any ending: "
-            + ", ".join(f"`{name}.txt`" for name in several) + ".")
+def _describe_submission(phases: Sequence[Phase]) -> str:
+    test_sets = next((phase.test_sets for phase in phases if len(phase.test_sets) > 1), None)
+    if test_sets is None:
+        return "Submit a zip file with one file: the system's output."
+    return ("Submit a zip file with one file per test set of the phase, named after the test set, with any extension: "
+            + ", ".join(f"`{name}.txt`" for name in test_sets) + ".")
 
 
 def _escape_markup(text: str | None) -> str:
@@ -355,17 +358,17 @@ def _escape_markup(text: str | None) -> str:
     return re.sub(r"([\\`*_{}\[\]<>#|&])", r"\\\1", " ".join((text or "").split()))
 
 
-def _format_moment(of: datetime) -> str:
-    """Format a moment as text, because YAML dates lose their time on the platform."""
-    return f"{of.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
+def _format_moment(moment: datetime) -> str:
+    """Format a moment as text, because the platform drops the time of YAML dates."""
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
 
 
 Files = dict[str, bytes]
 
 _COMMAND = "command: python3 -I -B /app/program/score.py /app/input /app/output\n"
-_OF_PACKAGE = {".py", ".sql", ".toml", ".html", ".js", ".css", ".json", ".txt", ".typed"}
+_PACKAGE_SUFFIXES = {".py", ".sql", ".toml", ".html", ".js", ".css", ".json", ".txt", ".typed"}
 _KIT = """\
-The items to answer, and what is known of them. To check a file before it is submitted:
+The items to answer. To check a file before you submit it:
 
     pip install evalregistry=={version}
     registry check FILE --task task.toml
@@ -373,14 +376,14 @@ The items to answer, and what is known of them. To check a file before it is sub
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What a bundle is made of beside the task.
+class BundleSettings:
+    """Settings of a bundle.
 
     Attributes:
         wheels: The folder of the wheels.
-        python: The version of Python that scores, such as `3.12`.
-        start: When the first phase begins; None: on the day when the task came into the registry.
-        terms: The terms of participation in Markdown; None: what follows from the manifest.
+        python: The Python version of the scoring program, such as `3.12`.
+        start: The start of the first phase; None: the day when the task was stored.
+        terms: The terms of participation in Markdown; None: default terms from the manifest.
     """
 
     wheels: Path
@@ -389,43 +392,44 @@ class Wanted:
     terms: str | None = None
 
 
-def write_bundle(connection: Connection, row: TaskRow, wanted: Wanted, output: Path) -> list[str]:
-    """Write the competition of a task as a new zip file; returns notes for organisers.
+def write_bundle(connection: Connection, row: TaskRow, settings: BundleSettings, output: Path) -> list[str]:
+    """Write the competition of a task as a new zip file, and return notes for the organisers.
 
     Raises:
-        InputError: Something of the task cannot be run by the platform, a wheel is not there, or the file is there.
+        InputError: The platform cannot run the task, a wheel is missing, or the file already exists.
     """
     task = resolve_stored(row.manifest, row.slug)
     if task.manifest.significance.runs == "random":
-        raise InputError("'random' runs need several files of every system, and a submission there has one; export "
-                         "scores by `registry export TASK codabench --submission` instead")
+        raise InputError("runs = \"random\" requires several files per system, but a submission on the platform has "
+                         "one; upload scores of `registry export TASK codabench --submission` instead")
     for test_set in task.manifest.test_set:
         for reader in (task.readers[test_set.name], _find_reader(task, test_set)):
             if getattr(reader, "syntax", None) == "parquet":
-                raise InputError(f"test set {test_set.name} is read from Parquet, which a scoring program cannot read; "
-                                 "give tables as text or JSON Lines")
-    wheels = find_needed_wheels(wanted.wheels, task.metrics.values(), wanted.python)
+                raise InputError(f"test set {test_set.name} is a Parquet file, which a scoring program cannot read; "
+                                 "convert it to TSV or JSON Lines")
+    wheels = find_needed_wheels(settings.wheels, task.metrics.values(), settings.python)
     created, blind = connection.execute(select(models.task.c.created_at, models.task.c.blind_until).where(
         models.task.c.task_id == row.task_id)).one()
     hidden = blind is not None and blind > now()
-    of_phases = make_phases(task.manifest, wanted.start or datetime.combine(created.date(), time(), UTC))
+    phases = make_phases(task.manifest, settings.start or datetime.combine(created.date(), time(), UTC))
     files: Files = {
-        "competition.yaml": format_yaml(make_competition(task, of_phases, wanted.python, hidden=hidden)).encode(),
-        "terms.md": (wanted.terms or make_terms(task)).encode(),
+        "competition.yaml": format_yaml(make_competition(task, phases, settings.python, hidden=hidden)).encode(),
+        "terms.md": (settings.terms or make_terms(task)).encode(),
         "logo.png": draw_logo(),
-        **{name: text.encode() for name, text in make_pages(task, of_phases, hidden=hidden).items()},
-        **_collect_program(wheels, wanted.python),
+        **{name: text.encode() for name, text in make_pages(task, phases, hidden=hidden).items()},
+        **_collect_program(wheels, settings.python),
     }
     gold = {test_set.name: _collect_gold(connection, row, test_set) for test_set in task.manifest.test_set}
-    notes = [note for test_set in task.manifest.test_set for note in _describe_others(connection, row, task, test_set)]
-    for n, phase in enumerate(of_phases):
+    notes = [note for test_set in task.manifest.test_set
+             for note in _warn_about_readers(connection, row, task, test_set)]
+    for n, phase in enumerate(phases):
         for name in phase.test_sets:
-            settings = Settings(name, phase.test_sets, hidden)
-            of_task = {**_make_task_files(task, gold, [name]), SETTINGS: settings.format().encode()}
-            files |= {f"reference_data/{name}/{path}": content for path, content in of_task.items()}
-        kit, told = _make_starting_kit(_make_task_files(task, gold, phase.test_sets))
+            reference = _make_task_files(task, gold, [name])
+            reference[SETTINGS] = Settings(name, phase.test_sets, hidden).format().encode()
+            files |= {f"reference_data/{name}/{path}": content for path, content in reference.items()}
+        kit, kit_notes = _make_starting_kit(_make_task_files(task, gold, phase.test_sets))
         files |= {f"starting_kit/{n}/{path}": content for path, content in kit.items()}
-        notes += told
+        notes += kit_notes
     with new_file(output) as unfinished:
         write_zip(unfinished, files)
     return list(dict.fromkeys(notes))
@@ -438,12 +442,12 @@ def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.external_attr = 0o644 << 16
             entry.create_system = 3
-            folded = zipfile.ZIP_STORED if name.endswith(".whl") else zipfile.ZIP_DEFLATED
-            archive.writestr(entry, files[name], folded)
+            compression = zipfile.ZIP_STORED if name.endswith(".whl") else zipfile.ZIP_DEFLATED
+            archive.writestr(entry, files[name], compression)
 
 
 def draw_logo() -> bytes:
-    """Return the picture that the platform requires: three bars as PNG."""
+    """Return the logo that the platform requires, three bars, as a PNG file."""
     side, bars = 240, ((30, 90), (95, 150), (160, 200))
     rows = b"".join(b"\0" + b"".join(
         b"\x1f\x5f\xa8" if any(left <= x < left + 50 and y >= side - 20 - high for left, high in bars) and y < side - 20
@@ -451,45 +455,47 @@ def draw_logo() -> bytes:
     chunks = ((b"IHDR", struct.pack(">2I5B", side, side, 8, 2, 0, 0, 0)), (b"IDAT", zlib.compress(rows, 9)),
               (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(of)) + kind + of + struct.pack(">I", zlib.crc32(kind + of)) for kind, of in chunks)
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        for kind, data in chunks)
 
 
 def _collect_program(wheels: Sequence[Path], python: str) -> Files:
-    """Return the files of the scoring program: start script, this package, and wheels."""
+    """Return the files of the scoring program: starter, this package, and wheels."""
     folder = Path(version.__file__).parent
     code = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")
-            if path.suffix in _OF_PACKAGE and path.is_file()}
-    found = {f"registry/{name}": path.read_bytes() for name, path in code.items() if not name.startswith("migrations/")}
-    found |= {f"wheels/{path.name}": path.read_bytes() for path in wheels}
-    found |= {"score.py": Path(start_script.__file__).read_bytes(), "python.txt": f"{python}\n".encode(),
+            if path.suffix in _PACKAGE_SUFFIXES and path.is_file()}
+    files = {f"registry/{name}": path.read_bytes() for name, path in code.items() if not name.startswith("migrations/")}
+    files |= {f"wheels/{path.name}": path.read_bytes() for path in wheels}
+    files |= {"score.py": Path(start_script.__file__).read_bytes(), "python.txt": f"{python}\n".encode(),
               "metadata.yaml": _COMMAND.encode()}
-    return {f"scoring_program/{name}": content for name, content in found.items()}
+    return {f"scoring_program/{name}": content for name, content in files.items()}
 
 
 def _find_reader(task: ResolvedTask, test_set: TestSet) -> Reader:
-    """Return the reader of every submission."""
+    """Return the reader of submissions without options."""
     return task.submission_reader(test_set, make_submit(file="submission", system="submission"))
 
 
-def _describe_others(connection: Connection, row: TaskRow, task: ResolvedTask, test_set: TestSet) -> Iterator[str]:
-    """Describe how many stored submissions have another reader."""
+def _warn_about_readers(connection: Connection, row: TaskRow, task: ResolvedTask, test_set: TestSet) -> Iterator[str]:
+    """Warn about stored submissions with another reader."""
     reader = repr(_find_reader(task, test_set))
-    readers = [of.reader for of in catalog.submissions(connection, row.task_id) if of.test_set == test_set.name]
-    if others := sum(of != reader for of in readers):
-        yield (f"warning: {others} of {len(readers)} submissions to test set {test_set.name} are read by options of "
-               "their own; the competition reads all as [submission] says")
+    readers = [submission.reader for submission in catalog.submissions(connection, row.task_id)
+               if submission.test_set == test_set.name]
+    if n_others := sum(other != reader for other in readers):
+        yield (f"warning: {n_others} of {len(readers)} submissions to test set {test_set.name} have their own reader "
+               "options; the competition reads all submissions with the options of [submission]")
 
 
 def _collect_gold(connection: Connection, row: TaskRow, test_set: TestSet) -> Files:
     """Return the gold files of a test set by role."""
-    stored = next(of for of in catalog.test_sets(connection, row.task_id) if of.name == test_set.name)
+    stored = next(stored for stored in catalog.test_sets(connection, row.task_id) if stored.name == test_set.name)
     revision = catalog.get(connection, GoldRevisionRow, gold_revision_id=stored.gold_revision_id)
     digests = catalog.gold_sources(connection, revision.gold_revision_id, revision.reader)
-    return {role: sources.fetch(connection, of) for role, of in digests.items()}
+    return {role: sources.fetch(connection, digest) for role, digest in digests.items()}
 
 
 def _make_task_files(task: ResolvedTask, gold: Mapping[str, Files], names: Sequence[str]) -> Files:
-    """Return manifest (without tests and submissions) and gold files for some test sets."""
+    """Return the manifest (without tests and submissions) and the gold files for some test sets."""
     files: Files = {}
     test_sets = []
     for test_set in task.manifest.test_set:
@@ -500,19 +506,20 @@ def _make_task_files(task: ResolvedTask, gold: Mapping[str, Files], names: Seque
         table = test_set.model_dump(mode="json", exclude_defaults=True, exclude={"references", "deadline"})
         table |= {role: path for role, path in paths.items() if not role.startswith("reference:")}
         if test_set.references:
-            table["references"] = [{"name": of.name, "path": paths[f"reference:{of.name}"]}
-                                   for of in test_set.references]
+            table["references"] = [{"name": reference.name, "path": paths[f"reference:{reference.name}"]}
+                                   for reference in test_set.references]
         test_sets.append(table)
     manifest = task.manifest.model_copy(update={"task": task.manifest.task.model_copy(update={"deadline": None})})
     return {MANIFEST: format_manifest(manifest, test_sets).encode(), **files}
 
 
 def _make_starting_kit(files: Mapping[str, bytes]) -> tuple[Files, list[str]]:
-    """Return the files with which participants check, and notes for organisers."""
+    """Return the files with which participants check submissions, and notes for the organisers."""
     with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder), files)
         manifest = Path(folder) / MANIFEST
         task = resolve(load_manifest(manifest)[0], manifest)
         pack = {name: text.encode() for name, text in make_task_pack(task).items()}
-    told = [*(f"warning: {of}" for of in describe_revealed(task)), *(f"note: {of}" for of in describe_unchecked(task))]
-    return {**pack, "README.md": _KIT.format(version=version.__version__).encode()}, told
+    notes = [*(f"warning: {text}" for text in describe_revealed(task)),
+             *(f"note: {text}" for text in describe_unchecked(task))]
+    return {**pack, "README.md": _KIT.format(version=version.__version__).encode()}, notes

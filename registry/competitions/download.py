@@ -34,146 +34,143 @@ _COLUMNS = ("Submission ID", "Owner", "Created When", "Status", "Phase")
 
 @dataclass(frozen=True)
 class Listed:
-    """A submission as the platform lists it.
+    """An entry of the platform's list of submissions.
 
-    `finished` says whether the platform has scored it, `leads` whether it is on the leaderboard, where that is told.
+    Attributes:
+        time: When the submission was uploaded.
+        is_scored: True if the platform has scored it.
+        is_leading: True if it is on the leaderboard; None if the list does not contain this.
     """
 
     id: int
     owner: str
-    at: datetime
-    finished: bool
+    time: datetime
+    is_scored: bool
     phase: str
-    leads: bool | None = None
+    is_leading: bool | None = None
 
 
 def read_list(document: Document) -> dict[int, Listed]:
-    """Read a list of submissions, CSV or JSON, by their numbers.
+    """Read a list of submissions from CSV or JSON, and return its entries by their numbers.
 
     Raises:
-        InputError: It is neither; names the line or the entry.
+        InputError: The file is neither; names the line or the entry.
     """
     is_json = document.text().lstrip().startswith(("[", "{"))
-    found: dict[int, Listed] = {}
-    for line, of in _read_json_rows(document) if is_json else _read_rows(document, _COLUMNS):
-        one = _parse_entry(of, document, line)
-        if one.id in found:
-            raise document.error(f"submission {one.id} stands twice", line, category="duplicate")
-        found[one.id] = one
-    if not found:
-        raise document.error("no submission is listed")
-    return found
+    entries: dict[int, Listed] = {}
+    for line, row in _read_json_rows(document) if is_json else _read_rows(document, _COLUMNS):
+        entry = _parse_entry(row, document, line)
+        if entry.id in entries:
+            raise document.error(f"submission {entry.id} occurs twice; remove one entry", line, category="duplicate")
+        entries[entry.id] = entry
+    if not entries:
+        raise document.error("the list has no submissions")
+    return entries
 
 
 def read_leaderboard(document: Document) -> set[int]:
-    """Read the numbers of the submissions on a leaderboard, CSV or JSON.
+    """Read the numbers of the submissions on a leaderboard from CSV or JSON.
 
     Raises:
-        InputError: It is neither, or a name in it does not end in a number.
+        InputError: The file is neither, or a name in it does not end in a number.
     """
     if document.text().lstrip().startswith("{"):
         boards = read_json(document)
         names: list[tuple[int | None, str]] = [
             (None, name) for board in boards.values() if isinstance(board, Mapping) for name in board]
     else:
-        names = [(line, str(of["Username"])) for line, of in _read_rows(document, ("Username",))]
-    found = set()
+        names = [(line, str(row["Username"])) for line, row in _read_rows(document, ("Username",))]
+    numbers = set()
     for line, name in names:
         _, dash, number = name.rpartition("-")
         if not dash or not _is_number(number):
-            raise document.error(f"{name!r} is not of the form OWNER-ID, as the platform's leaderboards name "
-                                 "submissions", line)
-        found.add(int(number))
-    if not found:
-        raise document.error("no submission is on this leaderboard")
-    return found
+            raise document.error(f"{name!r} is not of the form OWNER-ID of the platform's leaderboards", line)
+        numbers.add(int(number))
+    if not numbers:
+        raise document.error("the leaderboard has no submissions")
+    return numbers
 
 
 def _read_rows(document: Document, columns: tuple[str, ...]) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
     reader = csv.DictReader(io.StringIO(document.text()), strict=True)
     try:
-        if absent := [name for name in columns if name not in (reader.fieldnames or ())]:
-            raise document.error(f"no column {absent[0]!r}; is this the table that the platform writes?", 1)
+        if missing := [name for name in columns if name not in (reader.fieldnames or ())]:
+            raise document.error(f"no column {missing[0]!r}; give the table that the platform writes", 1)
         for row in reader:
             if any(row[name] is None for name in columns):
-                raise document.error("has fewer cells than the header", reader.line_num)
+                raise document.error("the row has fewer cells than the header", reader.line_num)
             yield reader.line_num, row
     except csv.Error as error:
         raise document.error(f"not CSV: {error}", reader.line_num) from None
 
 
 def _read_json_rows(document: Document) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
-    """Yield the entries of a list in JSON; parts of submissions with several parts are left out."""
-    told = read_json(document)
-    entries = told.get("results") if isinstance(told, dict) else told
+    """Yield the entries of a list in JSON, except the parts of other submissions."""
+    content = read_json(document)
+    entries = content.get("results") if isinstance(content, dict) else content
     if not isinstance(entries, list):
         raise document.error("neither a list of submissions nor an object with one under 'results'")
     keys = dict(zip(_COLUMNS, ("id", "owner", "created_when", "status", "phase_name"), strict=True))
     for n, entry in enumerate(entries, 1):
-        if not isinstance(entry, dict) or (absent := [key for key in keys.values() if key not in entry]):
-            what = f"no key {absent[0]!r}" if isinstance(entry, dict) else "no object"
-            raise document.error(f"submission {n} of the list: {what}")
+        if not isinstance(entry, dict):
+            raise document.error(f"submission {n} of the list is not an object")
+        if missing := [key for key in keys.values() if key not in entry]:
+            raise document.error(f"submission {n} of the list has no key {missing[0]!r}")
         if entry.get("parent") is None:
-            leads = {"leads": entry["on_leaderboard"] is True} if "on_leaderboard" in entry else {}
-            yield None, {column: entry[key] for column, key in keys.items()} | leads
+            leading = {"is_leading": entry["on_leaderboard"] is True} if "on_leaderboard" in entry else {}
+            yield None, {column: entry[key] for column, key in keys.items()} | leading
 
 
-def _parse_entry(of: Mapping[str, Any], document: Document, line: int | None) -> Listed:
-    number, owner, at, status, phase = (str(of[name]) for name in _COLUMNS)
+def _parse_entry(row: Mapping[str, Any], document: Document, line: int | None) -> Listed:
+    number, owner, created, status, phase = (str(row[name]) for name in _COLUMNS)
     if not _is_number(number):
-        raise document.error(f"{number!r} is no number of a submission", line)
+        raise document.error(f"{number!r} is not the number of a submission", line)
     try:
-        moment = datetime.fromisoformat(at)
+        time = datetime.fromisoformat(created)
     except ValueError:
-        raise document.error(f"{at!r} is no date and time", line) from None
-    moment = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(UTC)
-    return Listed(int(number), owner, moment, status == "Finished", phase, of.get("leads"))
+        raise document.error(f"{created!r} is not a date and time", line) from None
+    time = time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
+    return Listed(int(number), owner, time, status == "Finished", phase, row.get("is_leading"))
 
 
 def _is_number(text: str) -> bool:
     return text.isascii() and text.isdecimal() and len(text) < 16
 
 
-def check_listed(wanted: Iterator[int], listed: Mapping[int, Listed], document: Document) -> None:
-    """Refuse a list that lacks a submission.
-
-    Raises:
-        InputError: It lacks one.
-    """
-    if absent := sorted(set(wanted) - listed.keys()):
-        more = f" ({counted(len(absent), 'submission')} in all)" if len(absent) > 1 else ""
-        raise InputError(f"says nothing of submission {absent[0]}{more}, which was downloaded; take the list of the "
-                         "same competition, of all its phases", path=document.path)
-
-
 _NAME = re.compile(r"(\d{1,15})_(.+)_PhaseId(\d+)_(\d{4}-\d\d-\d\d)_\d\d-\d\d_(.+)", re.DOTALL)
-MOST = 2**31  # bytes of all submissions, unfolded: they are held together
+MAX_BYTES = 2**31  # of all uncompressed submissions, which are in memory together
 
-_FAILED = "failed.txt"  # what the platform adds where it could not give all
+_FAILED = "failed.txt"  # the platform adds it if some submissions are missing
 
 
 @dataclass(frozen=True)
 class Downloaded:
-    """One participant's zip file, and what the platform tells of it."""
+    """One participant's zip file with its entry in the platform's list.
+
+    Attributes:
+        member: The path of the zip file in the download.
+        entry: The entry of the list, or one derived from the file's name.
+        has_only_day: True if the time of day is unknown.
+    """
 
     member: str
-    listed: Listed
-    is_day: bool
+    entry: Listed
+    has_only_day: bool
 
     @property
-    def when(self) -> str:
-        """Time of submission: a moment, or a day if no more is known."""
-        return f"{self.listed.at:%Y-%m-%d}" if self.is_day else f"{self.listed.at:%Y-%m-%dT%H:%M:%SZ}"
+    def time(self) -> str:
+        """The time of submission, or its day if the time of day is unknown."""
+        return f"{self.entry.time:%Y-%m-%d}" if self.has_only_day else f"{self.entry.time:%Y-%m-%dT%H:%M:%SZ}"
 
 
 @dataclass(frozen=True)
 class Download:
-    """What was read of a download.
+    """The contents of a download.
 
     Attributes:
-        submissions: In the order in which they came.
-        notes: What the organisers have to know.
-        sources: The digests of the files that were read, by their names.
+        submissions: In the order of their times.
+        notes: Notes for the organisers.
+        sources: The digests of the input files, by name.
     """
 
     submissions: Sequence[DeclaredSubmission]
@@ -182,15 +179,15 @@ class Download:
 
 
 class Codabench(Value):
-    """Codabench: a zip file of submissions, as organisers download them, for a task that is in the registry.
+    """Codabench: the organisers' download of submissions, a zip file, for a stored task.
 
     Attributes:
-        submissions: The platform's list of submissions, CSV or JSON: their times, phases, and which were scored.
-        leaderboard: The platform's leaderboard, CSV or JSON, from which `take = "leaderboard"` takes them.
-        take: Of each participant and test set `all` submissions as versions, the `latest`, or that on the
-            `leaderboard`.
-        phase: Only those of the phase of this name, or of this number where there is no list.
-        test_set: What they answer, where phases are not called after test sets.
+        submissions: The platform's list of submissions, CSV or JSON, with times, phases and states.
+        leaderboard: The platform's leaderboard, CSV or JSON, for `take = "leaderboard"`.
+        take: For each participant and test set: `all` submissions (as versions), the `latest`, or the submission on
+            the `leaderboard`.
+        phase: Only submissions of this phase: its name, or its number without a list.
+        test_set: The test set of the submissions, if phases are not named after test sets.
     """
 
     name = "codabench"
@@ -205,105 +202,113 @@ class Codabench(Value):
         """Read a download for a task.
 
         Raises:
-            InputError: It is none, or a submission does not say which file answers a test set; names the member.
+            InputError: The file is not a download, or no file of a submission is the answer to a test set; names the
+                member.
         """
         document = Document.load(path)
         archive = Archive(document)
         listing = None if self.submissions is None else Document.load(self.submissions)
-        there, notes = self._select_submissions(archive, listing)
-        read = [document, *([listing] if listing else [])]
+        downloads, notes = self._select_submissions(archive, listing)
+        sources = [document, *([listing] if listing else [])]
         if self.take == "leaderboard":
-            leading, more = self._read_leading(there)
-            there = [one for one in there if one.listed.id in leading]
-            read += more
-        chosen = [(one, test_set, test_sets) for one in there for test_sets in [self._find_test_sets(one, task)]
-                  for test_set in test_sets]
+            leading_ids, leaderboard = self._read_leading(downloads)
+            downloads = [download for download in downloads if download.entry.id in leading_ids]
+            sources += leaderboard
+        answers = [(download, test_set, test_sets) for download in downloads
+                   for test_sets in [self._find_test_sets(download, task)] for test_set in test_sets]
         if self.take == "latest":
-            last = {(one.listed.owner, test_set): one for one, test_set, _ in chosen}
-            chosen = [of for of in chosen if last[of[0].listed.owner, of[1]] is of[0]]
-        if not chosen:
-            raise InputError("no submission is left to take", path=document.path)
+            latest = {(download.entry.owner, test_set): download for download, test_set, _ in answers}
+            answers = [answer for answer in answers if latest[answer[0].entry.owner, answer[1]] is answer[0]]
+        if not answers:
+            raise InputError(f"no submission matches take = {self.take!r}", path=document.path)
         declared, size = [], 0
-        for one, test_set, test_sets in chosen:
-            document = _find_answer(archive, one, test_set, test_sets)
-            if (size := size + len(document.content)) > MOST:
-                raise InputError(f"all submissions together unfold to more than {MOST >> 20} MiB; take them phase by "
-                                 "phase", path=archive.path)
-            declared.append(_declare(document, one, test_set, task))
-        return Download(declared, notes, {of.name: of.digest for of in read})
+        for download, test_set, test_sets in answers:
+            document = _find_answer(archive, download, test_set, test_sets)
+            if (size := size + len(document.content)) > MAX_BYTES:
+                raise InputError(f"all submissions together have more than {MAX_BYTES >> 20} MiB uncompressed; import "
+                                 "each phase separately, with --option phase=PHASE", path=archive.path)
+            declared.append(_declare(document, download, test_set, task))
+        return Download(declared, notes, {source.name: source.digest for source in sources})
 
     def _select_submissions(self, archive: Archive, listing: Document | None) -> tuple[list[Downloaded], list[str]]:
-        """Return the downloaded and scored submissions by time."""
+        """Return the scored submissions by time, and notes about the others."""
         names = [name for name in archive.names
                  if not name.endswith("/") and not is_system_file(PurePosixPath(name).name)]
-        notes = [f"{archive.path}: the platform did not give all submissions"] if _FAILED in names else []
-        found = dict(_parse_name(archive, name) for name in names if name != _FAILED)
-        if not found:
-            raise InputError("no submission is in this archive", path=archive.path)
-        if listing is None:
-            there = list(found.values())
-        else:
-            listed = read_list(listing)
-            check_listed(iter(found), listed, listing)
-            there = [Downloaded(of.member, listed[number], is_day=False) for number, of in found.items()]
-        if failed := [one for one in there if not one.listed.finished]:
-            notes.append(f"{counted(len(failed), 'submission')} left out that the platform did not score")
-        kept = [one for one in there if one.listed.finished and self.phase in (None, one.listed.phase)]
-        if self.phase is not None and not kept:
-            phases = ", ".join(sorted({one.listed.phase for one in there}))
-            raise InputError(f"no submission of phase {self.phase!r}; there are {phases}", path=archive.path)
-        return sorted(kept, key=lambda one: (one.listed.at, one.listed.id)), notes
+        notes = []
+        if _FAILED in names:
+            notes.append(f"{archive.path}: the platform left out some submissions; see {_FAILED} in the archive")
+        members = dict(_parse_name(archive, name) for name in names if name != _FAILED)
+        if not members:
+            raise InputError("the archive has no submissions", path=archive.path)
+        downloads = list(members.values())
+        if listing is not None:
+            entries = read_list(listing)
+            if missing := sorted(members.keys() - entries.keys()):
+                more = f" ({counted(len(missing), 'submission')} in all)" if len(missing) > 1 else ""
+                raise InputError(f"the list lacks the downloaded submission {missing[0]}{more}; give the list of the "
+                                 "same competition with all its phases", path=listing.path)
+            downloads = [Downloaded(download.member, entries[number], has_only_day=False)
+                         for number, download in members.items()]
+        scored = [download for download in downloads if download.entry.is_scored]
+        if n_unscored := len(downloads) - len(scored):
+            notes.append(f"{counted(n_unscored, 'submission')} left out, because the platform did not score them")
+        selected = [download for download in scored if self.phase in (None, download.entry.phase)]
+        if self.phase is not None and not selected:
+            phases = ", ".join(sorted({download.entry.phase for download in downloads}))
+            raise InputError(f"no submission of phase {self.phase!r}; the phases are {phases}", path=archive.path)
+        return sorted(selected, key=lambda download: (download.entry.time, download.entry.id)), notes
 
-    def _read_leading(self, there: Sequence[Downloaded]) -> tuple[set[int], list[Document]]:
-        """Return the numbers of submissions on the leaderboard, and its file."""
+    def _read_leading(self, downloads: Sequence[Downloaded]) -> tuple[set[int], list[Document]]:
+        """Return the numbers of the submissions on the leaderboard, and the leaderboard's file if given."""
         if self.leaderboard is not None:
             document = Document.load(self.leaderboard)
             return read_leaderboard(document), [document]
-        if any(one.listed.leads is None for one in there):
-            raise InputError("nothing says which submissions are on the leaderboard; give it by --option "
-                             "leaderboard=FILE, or the list of submissions as JSON")
-        return {one.listed.id for one in there if one.listed.leads}, []
+        if any(download.entry.is_leading is None for download in downloads):
+            raise InputError("the submissions on the leaderboard are unknown; give --option leaderboard=FILE, or the "
+                             "list of submissions as JSON")
+        return {download.entry.id for download in downloads if download.entry.is_leading}, []
 
-    def _find_test_sets(self, one: Downloaded, task: ResolvedTask) -> list[str]:
-        """Return the test sets that a submission answers: those in the name of its phase, as in a bundle."""
+    def _find_test_sets(self, download: Downloaded, task: ResolvedTask) -> list[str]:
+        """Return the test sets of a submission, from the name of its phase, as in a bundle."""
         known = [test_set.name for test_set in task.manifest.test_set]
-        named = [self.test_set] if self.test_set is not None else one.listed.phase.split(", ")
-        if set(named) <= set(known):
-            return named
+        requested = [self.test_set] if self.test_set is not None else download.entry.phase.split(", ")
+        if set(requested) <= set(known):
+            return requested
         if len(known) == 1 and self.test_set is None:
             return known
-        raise InputError(f"{named[0]!r} is none of the test sets {', '.join(known)}; say which the phase is of by "
-                         "--option phase=PHASE and --option test_set=NAME")
+        raise InputError(f"{requested[0]!r} is not a test set of the task ({', '.join(known)}); give the test set of a "
+                         "phase by --option phase=PHASE and --option test_set=NAME")
 
 
 def _parse_name(archive: Archive, member: str) -> tuple[int, Downloaded]:
     """Parse the name of a participant's zip file."""
     if (match := _NAME.fullmatch(PurePosixPath(member).name)) is None:
-        raise InputError("is not called ID_OWNER_PhaseIdN_DATE_TIME_NAME, as the platform calls submissions",
+        raise InputError("the name is not of the platform's form ID_OWNER_PhaseIdN_DATE_TIME_NAME",
                          path=archive.make_path(member))
     number, owner, phase, day, _ = match.groups()
     try:
-        at = datetime.fromisoformat(day).replace(tzinfo=UTC)
+        time = datetime.fromisoformat(day).replace(tzinfo=UTC)
     except ValueError:
-        raise InputError(f"{day} is no day", path=archive.make_path(member)) from None
-    return int(number), Downloaded(member, Listed(int(number), owner, at, finished=True, phase=phase), is_day=True)
+        raise InputError(f"{day} is not a valid date", path=archive.make_path(member)) from None
+    entry = Listed(int(number), owner, time, is_scored=True, phase=phase)
+    return entry.id, Downloaded(member, entry, has_only_day=True)
 
 
-def _find_answer(archive: Archive, one: Downloaded, test_set: str, test_sets: Sequence[str]) -> Document:
-    """Return the file in a participant's zip file that answers a test set."""
-    inner = Archive(Document(archive.make_path(one.member), archive.read(one.member)))
+def _find_answer(archive: Archive, download: Downloaded, test_set: str, test_sets: Sequence[str]) -> Document:
+    """Return the file for a test set from a participant's zip file."""
+    inner = Archive(Document(archive.make_path(download.member), archive.read(download.member)))
     files = [name for name in inner.names if not name.endswith("/") and not any(
         map(is_system_file, PurePosixPath(name).parts))]
     name = choose_file(files, test_set, test_sets, inner.path)
-    return Document(inner.make_path(name), inner.read(name), name=f"{one.listed.id}/{name}")
+    return Document(inner.make_path(name), inner.read(name), name=f"{download.entry.id}/{name}")
 
 
-def _declare(document: Document, one: Downloaded, test_set: str, task: ResolvedTask) -> DeclaredSubmission:
-    """Return the platform's facts about a submission as a manifest's table."""
-    deadline = task.manifest.deadline(test_set)
-    late = deadline is not None and (one.listed.at.date() > deadline.astimezone(UTC).date() if one.is_day
-                                     else one.listed.at > deadline)
-    entry = make_submit(
-        file=one.member, system=one.listed.owner, team=one.listed.owner, version=str(one.listed.id),
-        test_set=test_set, late=late or None, attributes={"codabench": one.listed.id, "submitted": one.when})
-    return build_submission(task, entry, [document], {}, "")
+def _declare(document: Document, download: Downloaded, test_set: str, task: ResolvedTask) -> DeclaredSubmission:
+    """Declare a submission with the platform's facts about it."""
+    entry, deadline = download.entry, task.manifest.deadline(test_set)
+    is_late = deadline is not None and (entry.time.date() > deadline.astimezone(UTC).date() if download.has_only_day
+                                        else entry.time > deadline)
+    table = make_submit(
+        file=download.member, system=entry.owner, team=entry.owner, version=str(entry.id), test_set=test_set,
+        late=is_late or None, attributes={"codabench": entry.id, "submitted": download.time})
+    return build_submission(task, table, [document], {}, "")

@@ -1,9 +1,10 @@
-"""Submissions by pull request: what one adds is checked, and the new boards are put into a comment.
+"""Submissions by pull request: check the new files, and write a comment with the new leaderboards.
 
-A pull request is a stranger's. Manifest, gold and everything else are those of the base. Of the head only files are
-read that are new and that a `[[submit]]` of the base's manifest names, as bytes out of git's objects: nothing of it is
-checked out or run. What the comment quotes of it stands in blocks of code, in which Markdown, mentions and links are
-inert.
+A pull request is untrusted. Manifest, gold and all other files come from the base. From the head, this module reads
+only new files that a `[[submit]]` of the base's manifest matches, as bytes from git's objects: it never checks out or
+runs anything. The comment quotes messages in code blocks, in which Markdown, mentions and links have no effect.
+
+Exit status: 0 accepted (or no submission), 3 refused, any other status: the check itself failed.
 """
 
 from __future__ import annotations
@@ -25,18 +26,18 @@ from registry.evaluation.ingest.declared import match_files
 from registry.evaluation.resolve import resolve
 from registry.manifest import is_active, load_manifest
 
-MARK = "<!-- evalregistry -->"  # by which an earlier comment is found again
-LONGEST = 60_000  # characters of a comment; GitHub takes 65,536
-LARGEST = 2**28  # bytes of one submission
-ALL, MOST = 2**30, 1000  # bytes and files of all: objects of a few KiB may unfold to many, and be there many times
-SECONDS = 1800  # for the comparison
+MARK = "<!-- evalregistry -->"  # identifies the comment that the action updates
+MAX_COMMENT = 60_000  # characters; GitHub accepts 65,536
+MAX_BYTES = 2**28  # of one submission
+MAX_TOTAL_BYTES, MAX_FILES = 2**30, 1000  # small git objects may be large files, and occur many times
+MAX_SECONDS = 1800  # of each command
 
 _PLAIN_FILES = ("100644", "100755")
 
 
 @dataclass(frozen=True)
 class Change:
-    """A file that a pull request changes: its mode and its object in the head, and `A`, `M`, `D` or `T` as in git."""
+    """A changed file of a pull request: its mode and object in the head, and git's status `A`, `M`, `D` or `T`."""
 
     path: str
     mode: str
@@ -46,29 +47,31 @@ class Change:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What becomes of a pull request: the comment, empty where it has no submission, and whether it is refused."""
+    """The result of the check; the comment is empty if the pull request has no submission."""
 
     comment: str
     refused: bool
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check a pull request and write the comment; returns 3 if it is refused."""
+    """Check a pull request, write the comment, and return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m registry.competitions.pull_request", description=__doc__)
-    parser.add_argument("--repository", type=Path, default=Path(), help="the clone, with base and head")
-    parser.add_argument("--base", required=True, help="the commit that it is to be merged into")
+    parser.add_argument("--repository", type=Path, default=Path(), help=(
+        "a clone that contains both commits (default: the current folder)"))
+    parser.add_argument("--base", required=True, help="the commit into which the pull request would be merged")
     parser.add_argument("--head", required=True, help="the commit of the pull request")
-    parser.add_argument("--manifest", default="task.toml", help="of the task, in the repository")
-    parser.add_argument("--allow-changes", action="store_true", help="let submissions be replaced that are there")
-    parser.add_argument("--comment", type=Path, required=True, help="the file to write the comment into")
-    given = parser.parse_args(arguments)
+    parser.add_argument("--manifest", default="task.toml", help=(
+        "the path of the task's manifest in the repository (default: task.toml)"))
+    parser.add_argument("--allow-changes", action="store_true", help="allow changes of existing submissions")
+    parser.add_argument("--comment", type=Path, required=True, help="the file for the comment")
+    options = parser.parse_args(arguments)
     try:
-        verdict = judge(_Git(given.repository), given.base, given.head, given.manifest,
-                        allow_changes=given.allow_changes)
+        verdict = judge(_Git(options.repository), options.base, options.head, options.manifest,
+                        allow_changes=options.allow_changes)
     except RegistryError as error:
         verdict = Verdict(_make_comment("This pull request cannot be checked.", str(error)), refused=True)
-    given.comment.write_text(verdict.comment, "utf-8")
-    print(verdict.comment or "no submission is changed")
+    options.comment.write_text(verdict.comment, "utf-8")
+    print(verdict.comment or "the pull request changes no submission")
     return 3 if verdict.refused else 0
 
 
@@ -77,34 +80,35 @@ def judge(git: _Git, base: str, head: str, manifest: str, *, allow_changes: bool
 
     Args:
         git: The repository.
-        base: The commit that it is to be merged into.
-        head: Its own.
+        base: The commit into which the pull request would be merged.
+        head: The commit of the pull request.
         manifest: The task's manifest in the repository.
-        allow_changes: Whether submissions that are there may be replaced.
+        allow_changes: True to allow changes of existing submissions.
 
     Raises:
-        InputError: A commit is not there, or the base's own task is wrong.
+        InputError: A commit does not exist, or the task of the base is invalid.
     """
     changes = git.list_changes(base, head)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         git.unpack(base, folder)
         task = folder / manifest
-        before = _list_submissions(task)
-        wanted = [of for of in changes if of.status == "A" or (allow_changes and folder / of.path in before)]
-        problems = [problem for of in wanted if (problem := _reserve(of, folder))]
-        submissions = _list_submissions(task)
-        given = [of for of in wanted if folder / of.path in submissions]
-        others = [of for of in changes if of not in given]
-        if not given and not any(folder / of.path in before for of in others):
+        old_paths = _list_submissions(task)
+        candidates = [change for change in changes
+                      if change.status == "A" or (allow_changes and folder / change.path in old_paths)]
+        problems = [problem for change in candidates if (problem := _reserve(change, folder))]
+        new_paths = _list_submissions(task)
+        submissions = [change for change in candidates if folder / change.path in new_paths]
+        others = [change for change in changes if change not in submissions]
+        if not submissions and not any(folder / change.path in old_paths for change in others):
             return Verdict("", refused=False)
-        problems += [f"{of.path}: " + (
-            "a submission that is there already is not changed; add another file" if folder / of.path in before else
-            f"no submission by {manifest}; propose such changes by themselves") for of in others]
-        if problems := problems or _write_submissions(git, given, folder):
-            return Verdict(_make_comment("Refused: a submission adds files of its own only.", "\n".join(problems)),
-                           refused=True)
-        return _evaluate(task, [of.path for of in given], folder)
+        problems += [f"{change.path}: " + (
+            "existing submissions cannot be changed; add another file" if folder / change.path in old_paths else
+            f"not a submission of {manifest}; propose this change in another pull request") for change in others]
+        if problems := problems or _write_submissions(git, submissions, folder):
+            return Verdict(_make_comment("Refused: a pull request with a submission may add only its files.",
+                                         "\n".join(problems)), refused=True)
+        return _evaluate(task, [change.path for change in submissions], folder)
 
 
 def _list_submissions(manifest: Path) -> set[Path]:
@@ -112,86 +116,89 @@ def _list_submissions(manifest: Path) -> set[Path]:
     return {path for _, _, path, _ in match_files(task, refuse=lambda _: None)}
 
 
-def _reserve(of: Change, folder: Path) -> str | None:
-    """Make an empty file for a file of the head; returns a reason if it may not exist."""
-    path = folder / of.path
+def _reserve(change: Change, folder: Path) -> str | None:
+    """Make an empty file for a file of the head; return a reason if it is not allowed."""
+    path = folder / change.path
     if not path.parent.resolve().is_relative_to(folder) or (path.exists() and not path.is_file()) or path.is_symlink():
-        return f"{of.path}: leads out of the repository"
+        return f"{change.path}: outside the repository"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"")
-    except OSError as error:  # a folder in the place of a file of the base
-        return f"{of.path}: cannot stand there: {error.strerror}"
-    if of.mode not in _PLAIN_FILES:
-        return f"{of.path}: a link or a repository; submit the file itself"
-    return None if of.path.isprintable() else f"{of.path!r}: the name is no printable text"
+    except OSError as error:  # for example, the base has a file where the head has a folder
+        return f"{change.path}: cannot write the file: {error.strerror}"
+    if change.mode not in _PLAIN_FILES:
+        return f"{change.path}: a link or a repository; submit the file itself"
+    return None if change.path.isprintable() else f"{change.path!r}: the name has invisible characters; rename the file"
 
 
-def _write_submissions(git: _Git, given: Sequence[Change], folder: Path) -> list[str]:
-    """Write the head's submissions into reserved files; returns faults."""
-    if len(given) > MOST:
-        return [f"{len(given):,} files; {MOST:,} are the most"]
-    problems, left = [], ALL
-    for of in given:
-        size = git.get_size(of.blob)
-        left -= size
-        if size > LARGEST:
-            problems.append(f"{of.path}: {size >> 20} MiB; {LARGEST >> 20} MiB are the most")
-        elif left < 0:
-            return [*problems, f"{of.path}: with it all files have more than {ALL >> 20} MiB; submit fewer at once"]
+def _write_submissions(git: _Git, submissions: Sequence[Change], folder: Path) -> list[str]:
+    """Write the head's submissions into the reserved files, and return problems."""
+    if len(submissions) > MAX_FILES:
+        return [f"{len(submissions):,} files; at most {MAX_FILES:,} are allowed"]
+    problems, bytes_left = [], MAX_TOTAL_BYTES
+    for change in submissions:
+        size = git.get_size(change.blob)
+        bytes_left -= size
+        if size > MAX_BYTES:
+            problems.append(f"{change.path}: {size >> 20} MiB; at most {MAX_BYTES >> 20} MiB are allowed")
+        elif bytes_left < 0:
+            return [*problems, f"{change.path}: all files together exceed {MAX_TOTAL_BYTES >> 20} MiB; submit fewer"]
         else:
-            (folder / of.path).write_bytes(git.read(of.blob))
+            (folder / change.path).write_bytes(git.read(change.blob))
     return problems
 
 
 def _evaluate(manifest: Path, paths: Sequence[str], folder: Path) -> Verdict:
     """Check the files; if they are valid and the task has its gold, run it."""
-    listed = "\n".join(paths)
     task = load_manifest(manifest)[0]
     checked = _run_registry("check", *(str(folder / path) for path in paths), "--task", str(manifest), "--quiet",
                             folder=folder)
     if checked.returncode:
-        return Verdict(_make_comment("Refused: the check found what is wrong.", checked.stderr), refused=True)
-    # In a blind phase warnings tell how good a submission is.
+        return Verdict(_make_comment("Refused: the check found problems.", checked.stderr), refused=True)
+    # While scores are hidden, a comment must not show warnings, which depend on scores.
     is_blind = is_active(task.board.hidden) or task.board.release == "ladder"
-    accepted = listed if is_blind else f"{listed}\n{checked.stderr}"
+    accepted = "\n".join(paths if is_blind else [*paths, checked.stderr])
     if any(test_set.gold is None for test_set in task.test_set):
         return Verdict(_make_comment(f"Accepted: {counted(len(paths), 'file')}.", accepted), refused=False)
-    with tempfile.TemporaryDirectory() as elsewhere:
-        run = _run_registry("run", str(manifest), "--db", str(Path(elsewhere) / "registry.duckdb"), "--format", "table",
-                            "--quiet", "--public", folder=folder)
+    with tempfile.TemporaryDirectory() as database_folder:
+        database = Path(database_folder) / "registry.duckdb"
+        run = _run_registry("run", str(manifest), "--db", str(database), "--format", "table", "--quiet", "--public",
+                            folder=folder)
     if run.returncode:
-        return Verdict(_make_comment("Refused: the task does not run with it.", run.stderr), refused=True)
-    told = _make_comment(f"Accepted: {counted(len(paths), 'file')}. The boards with it:", run.stdout)
-    return Verdict(told + "\n" + _quote(accepted), refused=False)
+        return Verdict(_make_comment("Refused: the evaluation failed with this submission.", run.stderr), refused=True)
+    comment = _make_comment(f"Accepted: {counted(len(paths), 'file')}. The new leaderboards:", run.stdout)
+    return Verdict(comment + "\n" + _quote(accepted), refused=False)
 
 
-# environment variables; the last four are those of Windows
-_PASSED = ("PATH", "HOME", "TMPDIR", "LANG", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE")
+# environment variables of the commands; the last four are for Windows
+_ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "LANG", "SYSTEMROOT", "TEMP", "TMP", "USERPROFILE")
 
 
 def _run_registry(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command of the registry; its output names no folder of this machine."""
-    environment = {name: value for name, value in os.environ.items() if name in _PASSED}
+    """Run a command of the registry; remove the temporary folder from its output."""
+    environment = {name: value for name, value in os.environ.items() if name in _ENVIRONMENT}
     try:
-        done = subprocess.run(  # noqa: S603 (this program, with paths as arguments)
+        process = subprocess.run(  # noqa: S603 (this program, with paths as arguments)
             [sys.executable, "-I", "-m", "registry", *arguments], capture_output=True, encoding="utf-8", check=False,
-            timeout=SECONDS, cwd=folder, env={**environment, "COLUMNS": "140"})
+            timeout=MAX_SECONDS, cwd=folder, env={**environment, "COLUMNS": "140"})
     except subprocess.TimeoutExpired:
-        raise InputError(f"takes more than {SECONDS // 60} minutes; the organisers have to look at it") from None
+        raise InputError(f"`registry {arguments[0]}` took more than {MAX_SECONDS // 60} minutes; ask the organisers"
+                         ) from None
     for stream in ("stdout", "stderr"):
-        setattr(done, stream, getattr(done, stream).replace(f"{folder}{os.sep}", ""))
-    return done
+        setattr(process, stream, getattr(process, stream).replace(f"{folder}{os.sep}", ""))
+    return process
 
 
-def _make_comment(heading: str, told: str) -> str:
-    return f"{MARK}\n**{heading}**\n\n{_quote(told)}"
+def _make_comment(heading: str, output: str) -> str:
+    return f"{MARK}\n**{heading}**\n\n{_quote(output)}"
 
 
-def _quote(told: str) -> str:
-    text = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in told).strip("\n")
-    if len(text) > LONGEST // 2:
-        text = text[:LONGEST // 2] + "\n... the rest is in the log of the check"
+def _quote(output: str) -> str:
+    """Format untrusted text as a code block that the text cannot end."""
+    text = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in output)
+    text = text.strip("\n")
+    if len(text) > MAX_COMMENT // 2:
+        text = text[:MAX_COMMENT // 2] + "\n... the rest is in the log of the check"
     longest = max(map(len, re.findall("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{text}\n{fence}\n"
@@ -204,45 +211,45 @@ class _Git:
         self._repository = repository
 
     def list_changes(self, base: str, head: str) -> list[Change]:
-        """List changes of the head since it left the base."""
+        """List the changes of the head since its common ancestor with the base."""
         common = self._run("merge-base", self._find_commit(base), self._find_commit(head)).decode().strip()
-        told = self._run("diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", common,
-                         self._find_commit(head)).decode("utf-8", "backslashreplace").split("\0")
-        found = []
-        for about, path in zip(told[::2], told[1::2], strict=False):
-            _, mode, _, blob, status = about.removeprefix(":").split(" ")
+        fields = self._run("diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", common,
+                           self._find_commit(head)).decode("utf-8", "backslashreplace").split("\0")
+        changes = []
+        for metadata, path in zip(fields[::2], fields[1::2], strict=False):
+            _, mode, _, blob, status = metadata.removeprefix(":").split(" ")
             if PurePosixPath(path).is_absolute() or ".." in PurePosixPath(path).parts:
-                raise InputError(f"{path!r} leads out of the repository")
-            found.append(Change(path, mode, blob, status[0]))
-        return found
+                raise InputError(f"{path!r} is outside the repository")
+            changes.append(Change(path, mode, blob, status[0]))
+        return changes
 
     def unpack(self, commit: str, folder: Path) -> None:
         """Write the files of the base."""
         content = self._run("archive", "--format=tar", self._find_commit(commit))
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-            # Python before 3.11.4, as Debian 12 has it, knows no filters.
+            # Python before 3.11.4 (as in Debian 12) has no filters.
             archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
             archive.extractall(folder)  # noqa: S202
 
     def get_size(self, blob: str) -> int:
-        """Return the bytes of an object."""
+        """Return the size of an object in bytes."""
         return int(self._run("cat-file", "-s", blob))
 
     def read(self, blob: str) -> bytes:
-        """Return an object."""
+        """Return the content of an object."""
         return self._run("cat-file", "blob", blob)
 
     def _find_commit(self, name: str) -> str:
         if not re.fullmatch("[0-9a-f]{40}([0-9a-f]{24})?", name):
-            raise InputError(f"{name!r} is no commit: give its whole digest")
+            raise InputError(f"{name!r} is not a commit; give its full digest")
         return name
 
     def _run(self, *arguments: str) -> bytes:
-        done = subprocess.run(  # noqa: S603
+        process = subprocess.run(  # noqa: S603
             ["git", "-C", str(self._repository), *arguments], capture_output=True, check=False)  # noqa: S607
-        if done.returncode:
-            raise InputError(f"git {arguments[0]} failed: {done.stderr.decode(errors='replace').strip()[:300]}")
-        return done.stdout
+        if process.returncode:
+            raise InputError(f"git {arguments[0]} failed: {process.stderr.decode(errors='replace').strip()[:300]}")
+        return process.stdout
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""Scores one submission of a competition in a container of the platform: without network and database.
+"""Scoring program of a competition: it scores one submission in a container without network and database.
 
-The submission is first checked against the task's pack, which has items and no gold, so that no message can reveal the
-gold. Then it is joined with the gold and scored; errors found only there are reported without their message.
+The program first checks the submission against the task pack, which has items but no gold, so that no message can
+reveal the gold. Then it joins the submission with the gold and scores it; errors of this step are reported without
+details.
 
-Participants upload a zip file that the platform unpacks. Links are refused, files of other purposes ignored, and only
-the submission's file is opened.
+Participants upload a zip file, which the platform unpacks. The program refuses links, ignores unrelated files, and
+opens only the submission's file.
 """
 
 from __future__ import annotations
@@ -49,18 +50,18 @@ text-align: left }} td.n {{ text-align: right; font-variant-numeric: tabular-num
 
 
 def make_accepted_page(file: str, n_items: int, scores: Mapping[str, float], warnings: Sequence[str]) -> str:
-    """Return the page of a scored submission; nan is an undefined score."""
-    shown = {name: "undefined" if math.isnan(score) else repr(score) for name, score in scores.items()}
-    rows = "".join(f'<tr><td>{_escape(name)}</td><td class="n">{score}</td></tr>\n' for name, score in shown.items())
+    """Return the HTML page of a scored submission; nan is an undefined score."""
+    texts = {name: "undefined" if math.isnan(score) else repr(score) for name, score in scores.items()}
+    rows = "".join(f'<tr><td>{_escape(name)}</td><td class="n">{score}</td></tr>\n' for name, score in texts.items())
     table = f"<table>\n<tr><th>measure</th><th>score</th></tr>\n{rows}</table>\n" if scores else ""
     return _PAGE.format(title="Accepted", body=(
         f"<p>{_escape(file)}: {n_items} items.</p>\n{table}{_format_list('Warnings', warnings)}"))
 
 
 def make_refused_page(problems: Sequence[str], unlisted: int) -> str:
-    """Return the page of a refused submission."""
-    more = f"<p>{unlisted} more are not listed.</p>\n" if unlisted else ""
-    return _PAGE.format(title="Refused", body=f"{_format_list('What is wrong', problems)}{more}")
+    """Return the HTML page of a refused submission."""
+    more = f"<p>{unlisted} more problems are not listed.</p>\n" if unlisted else ""
+    return _PAGE.format(title="Refused", body=f"{_format_list('Problems', problems)}{more}")
 
 
 def _format_list(heading: str, messages: Sequence[str]) -> str:
@@ -72,19 +73,19 @@ def _escape(message: str) -> str:
     return escape(one_line(message))
 
 
-MOST, DEEPEST = 1000, 10  # files of a submission, and folders within each other, that are looked at
+MAX_FILES, MAX_DEPTH = 1000, 10  # of a submission: files, and levels of folders
 
-_OF_SYSTEMS = {"metadata", "metadata.yaml", "thumbs.db", "desktop.ini"}  # of the platform, Windows
+_SYSTEM_FILES = {"metadata", "metadata.yaml", "thumbs.db", "desktop.ini"}  # of the platform and of Windows
 
 
 def read_submission(folder: Path, test_set: str, test_sets: Sequence[str]) -> Document:
-    """Read the file that answers `test_set`, one of the `test_sets` to answer.
+    """Read the file for `test_set` from a submission that answers `test_sets`.
 
-    Where that is one, it is the only file, whatever it is called. Where they are several, it is called after the test
-    set: `dev`, `dev.tsv`, `dev.conll.gz`. Records and errors call it by its path in the folder.
+    If there is one test set, the file may have any name. If there are several, its name begins with the test set:
+    `dev`, `dev.tsv`, `dev.conll.gz`. Messages name the file by its path in the folder.
 
     Raises:
-        InputError: There is no such file, or more than one; or it is a link, or cannot be read.
+        InputError: There is no such file or more than one, it is a link, or it cannot be read.
     """
     name = choose_file(_list_files(folder), test_set, test_sets, "submission")
     try:
@@ -94,65 +95,69 @@ def read_submission(folder: Path, test_set: str, test_sets: Sequence[str]) -> Do
 
 
 def choose_file(files: Sequence[str], test_set: str, test_sets: Sequence[str], path: str) -> str:
-    """Return which file of a submission, by paths, answers a test set; see `read_submission`.
+    """Return the file for a test set by the rules of `read_submission`.
 
     Raises:
-        InputError: None does, or more than one; `path` is what the submission is called.
+        InputError: There is no such file or more than one; `path` is the name of the submission in the message.
     """
     if len(test_sets) > 1:
-        named = [name for name in files if _find_test_set(Path(name).name, test_sets) == test_set]
-        wanted = f"one called {test_set}, with any ending"
+        matches = [name for name in files if _find_test_set(Path(name).name, test_sets) == test_set]
+        remedy = f"zip one file named {test_set} (any extension) for test set {test_set}"
     else:
-        named, wanted = list(files), "one"
-    if len(named) != 1:
-        found = f"{counted(len(named), 'file')}: {', '.join(named[:5])}{' ...' * (len(named) > 5)}" if named else (
-            f"no such file among {counted(len(files), 'file')}" if files else "no file")
-        raise InputError(f"the submission has {found}; zip {wanted} for test set {test_set}", path=path)
-    return named[0]
+        matches = list(files)
+        remedy = f"zip one file for test set {test_set}"
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        problem = f"{counted(len(matches), 'file')}: {', '.join(matches[:5])}{' ...' * (len(matches) > 5)}"
+    else:
+        problem = f"no such file among {counted(len(files), 'file')}" if files else "no file"
+    raise InputError(f"the submission has {problem}; {remedy}", path=path)
 
 
 def _list_files(folder: Path) -> list[str]:
-    """List a submission's files by path, without those that systems add."""
-    found = []
-    for at, folders, names in os.walk(folder):
-        if len(Path(at).relative_to(folder).parts) > DEEPEST:
-            raise InputError(f"more than {DEEPEST} folders within each other; zip the system's output alone",
+    """List a submission's files by path, without system files."""
+    files = []
+    for parent, folders, names in os.walk(folder):
+        if len(Path(parent).relative_to(folder).parts) > MAX_DEPTH:
+            raise InputError(f"more than {MAX_DEPTH} levels of folders; zip only the system's output",
                              path="submission")
         folders[:] = sorted(name for name in folders if not is_system_file(name))
         for name in (*sorted(names), *folders):
-            path = Path(at) / name
+            path = Path(parent) / name
             if path.is_symlink():
-                raise InputError("a link; submit the file itself", path=str(path.relative_to(folder)))
-        found += [str((Path(at) / name).relative_to(folder)) for name in sorted(names) if not is_system_file(name)]
-        if len(found) > MOST:
-            raise InputError(f"the submission has more than {MOST} files; zip the system's output alone",
+                raise InputError("is a link; submit the file itself", path=str(path.relative_to(folder)))
+        files += [str((Path(parent) / name).relative_to(folder)) for name in sorted(names) if not is_system_file(name)]
+        if len(files) > MAX_FILES:
+            raise InputError(f"the submission has more than {MAX_FILES} files; zip only the system's output",
                              path="submission")
-    return found
+    return files
 
 
 def is_system_file(name: str) -> bool:
-    """True if operating systems or platforms add a file or folder of this name."""
-    return name.startswith((".", "__MACOSX")) or name.lower() in _OF_SYSTEMS
+    """Return True if operating systems or platforms add files or folders with this name."""
+    return name.startswith((".", "__MACOSX")) or name.lower() in _SYSTEM_FILES
 
 
 def _find_test_set(name: str, test_sets: Sequence[str]) -> str | None:
-    """Return the test set in a file's name: the longest, since `dev` and `dev.hard` may both exist."""
-    return max((of for of in test_sets if name == of or name.startswith(f"{of}.")), key=len, default=None)
+    """Return the test set in a file's name: the longest match, because `dev` and `dev.hard` may both exist."""
+    return max((test_set for test_set in test_sets if name == test_set or name.startswith(f"{test_set}.")),
+               key=len, default=None)
 
 
-SETTINGS = "competition.json"  # in the reference data: what of the competition the program has to know
+SETTINGS = "competition.json"  # in the reference data: the settings of the program
 MANIFEST = "task.toml"
-LISTED = 50  # problems of a submission that are told
+MAX_LISTED = 50  # problems of a submission
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the reference data says beside the task.
+    """Settings of the program in the reference data.
 
     Attributes:
-        test_set: That is scored.
-        of_phase: The test sets that a submission answers.
-        hidden: Whether scores are hidden from participants.
+        test_set: The test set to score.
+        of_phase: The test sets of the phase, which a submission answers together.
+        hidden: True if scores are hidden from participants.
     """
 
     test_set: str
@@ -162,8 +167,8 @@ class Settings:
     @classmethod
     def read(cls, path: Path) -> Settings:
         """Read the settings from a file of JSON."""
-        told = json.loads(path.read_text("utf-8"))
-        return cls(told["test_set"], tuple(told["of_phase"]), told["hidden"])
+        content = json.loads(path.read_text("utf-8"))
+        return cls(content["test_set"], tuple(content["of_phase"]), content["hidden"])
 
     def format(self) -> str:
         """Return the settings as JSON."""
@@ -174,18 +179,18 @@ def main(arguments: Sequence[str]) -> int:
     """Score `INPUT/res` against `INPUT/ref`, and write `scores.json` and `detailed_results.html` into `OUTPUT`.
 
     Args:
-        arguments: INPUT and OUTPUT, folders.
+        arguments: The folders INPUT and OUTPUT.
 
     Returns:
-        The exit status: 0 where the submission was scored, 3 where it is refused.
+        The exit status: 0 if the submission is scored, 3 if it is refused.
     """
-    given, output = map(Path, arguments)
+    input_, output = map(Path, arguments)
     try:
-        page, scores = score_submission(given / "ref", given / "res")
+        page, scores = score_submission(input_ / "ref", input_ / "res")
     except RegistryError as error:
-        problems = [one_line(str(one)) for one in (error, *error.others)]
-        page, scores = make_refused_page(problems[:LISTED], max(len(problems) - LISTED, 0)), None
-        for problem in problems[:LISTED]:
+        problems = [one_line(str(problem)) for problem in (error, *error.others)]
+        page, scores = make_refused_page(problems[:MAX_LISTED], max(len(problems) - MAX_LISTED, 0)), None
+        for problem in problems[:MAX_LISTED]:
             print(f"error: {problem}", file=sys.stderr)
     (output / "detailed_results.html").write_text(page, "utf-8")
     if scores is None:
@@ -196,26 +201,27 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def score_submission(reference: Path, submitted: Path) -> tuple[str, dict[str, float]]:
-    """Check and score a submission; returns its page, and its scores by metric.
+    """Check and score a submission; return its HTML page and its scores by metric.
 
     Raises:
-        InputError: It is refused; carries all that is wrong.
+        InputError: The submission is refused; `others` has the further problems.
     """
     settings = Settings.read(reference / SETTINGS)
     task = _resolve(reference / MANIFEST)
     document = read_submission(submitted, settings.test_set, settings.of_phase)
     checked = _check(task, document)
     items = read_expected_items(task, (test_set := task.manifest.test_set[0]), load_expected_documents(task, test_set))
-    one = _declare(task, document)
+    submission = _declare(task, document)
     try:
-        bounded = one.bound(document, items)
-        joined = join(items, one.read_answers(bounded), one.reader, one.policies, bounded)
-        scores = score_single_run(items, joined, one.policies.missing, task.metrics)
+        bounded = submission.bound(document, items)
+        joined = join(items, submission.read_answers(bounded), submission.reader, submission.policies, bounded)
+        scores = score_single_run(items, joined, submission.policies.missing, task.metrics)
     except InputError as error:
-        raise InputError(f"does not go with the gold ({error.category}); the organisers can see why", path=error.path,
+        raise InputError(f"does not match the gold ({error.category}); ask the organisers", path=error.path,
                          line=error.line, item=error.item) from None
     warnings = [*checked.warnings, *(str(problem.error) for problem in checked.problems)]
-    return make_accepted_page(document.name, len(items), {} if settings.hidden else scores, warnings[:LISTED]), scores
+    visible_scores = {} if settings.hidden else scores
+    return make_accepted_page(document.name, len(items), visible_scores, warnings[:MAX_LISTED]), scores
 
 
 def _resolve(manifest: Path) -> ResolvedTask:
@@ -227,16 +233,16 @@ def _declare(task: ResolvedTask, document: Document) -> DeclaredSubmission:
 
 
 def _check(task: ResolvedTask, document: Document) -> CheckResult:
-    """Check a submission as participants do, against the items without their gold."""
+    """Check a submission against the items without their gold, as participants do."""
     with tempfile.TemporaryDirectory() as folder:
         write_pack(make_task_pack(task), Path(folder))
         pack = _resolve(Path(folder) / MANIFEST)
-        checked = check(pack, [_declare(pack, document)], limit=LISTED)
-    wrong = [problem.error for problem in checked.problems if problem.fatal]
-    if wrong:
+        checked = check(pack, [_declare(pack, document)], limit=MAX_LISTED)
+    errors = [problem.error for problem in checked.problems if problem.fatal]
+    if errors:
         causes = [InputError(f"likely cause: {cause}", path=document.path) for cause in dict.fromkeys(
             problem.cause for problem in checked.problems if problem.cause)]
-        first, *others = [*causes, *wrong]
+        first, *others = [*causes, *errors]
         first.others += tuple(others)
         raise first
     return checked

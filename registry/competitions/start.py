@@ -1,6 +1,6 @@
-"""Starts the scoring program of a competition: this file is its `score.py`, beside the program's code and its wheels.
+"""Starter of the scoring program of a competition: the file `score.py`, next to the program's code and wheels.
 
-It needs nothing but Python, unpacks the wheels into a folder of its own, and runs the program with them.
+It requires only Python. It unpacks the wheels into a temporary folder and runs the program with them.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from pathlib import Path
 
 
 def main() -> int:
-    """Score the submission in `INPUT/res`; the arguments are INPUT and OUTPUT."""
-    here = Path(__file__).resolve().parent
-    wanted = (here / "python.txt").read_text("utf-8").strip()
-    if (found := f"{sys.version_info[0]}.{sys.version_info[1]}") != wanted:
-        print(f"error: this is Python {found}, and the wheels of this program are for Python {wanted}; set the "
-              f"competition's docker image to python:{wanted}-slim", file=sys.stderr)
+    """Score the submission in `INPUT/res` with the arguments INPUT and OUTPUT of the command line."""
+    program = Path(__file__).resolve().parent
+    required = (program / "python.txt").read_text("utf-8").strip()
+    if (current := f"{sys.version_info[0]}.{sys.version_info[1]}") != required:
+        print(f"error: this is Python {current}, but the wheels of this program are for Python {required}; set the "
+              f"competition's docker image to python:{required}-slim", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
-        for wheel in sorted((here / "wheels").glob("*.whl")):
+        for wheel in sorted((program / "wheels").glob("*.whl")):
             with zipfile.ZipFile(wheel) as archive:
                 archive.extractall(folder)
-        sys.path[:0] = [str(here), folder, *map(str, Path(folder).glob("*.data/p*lib"))]
+        sys.path[:0] = [str(program), folder, *map(str, Path(folder).glob("*.data/p*lib"))]
         try:
             from registry.competitions.scoring_program import main as score
 

@@ -106,8 +106,8 @@ class Counts:
     @classmethod
     def from_statistics(cls, statistics: Floats, steps: Steps | None = None) -> Counts:
         """Count statistics in steps; None means step 1 without rounding."""
-        ones = Steps((1,) * statistics.shape[-1])
-        return Counts(statistics if steps is None else steps.to_steps(statistics), steps or ones, 1)
+        unit_steps = Steps((1,) * statistics.shape[-1])
+        return Counts(statistics if steps is None else steps.to_steps(statistics), steps or unit_steps, 1)
 
 
 def build_matrix(metric: Metric, counts: Counts, units: Ints | None = None, strata: Ints | None = None, *,

@@ -156,8 +156,8 @@ def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
             if getattr(reader, name, "") is None:  # the reader's option by that name, which is not set
                 raise InputError(f"{metric!r} needs the {name} of test set {test_set.name!r}: set its options = "
                                  f"{{ {name} = \"COLUMN\" }}")
-            what = "reference" if reader.takes_more_files else "column"
-            raise UnknownNameError(f"{what} of test set {test_set.name}", name, known)
+            kind = "reference" if reader.takes_more_files else "column"
+            raise UnknownNameError(f"{kind} of test set {test_set.name}", name, known)
 
 
 def resolve_stored(stored: str, slug: str) -> ResolvedTask:
@@ -177,9 +177,9 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     test, overall = build_tests(significance)
     unit = significance.unit or test.units[0]
     if unit not in test.units:
-        others = [name for name, known in TESTS.items() if unit in known.units]
+        suitable = [name for name, known in TESTS.items() if unit in known.units]
         raise InputError(f"{test!r} does not take {unit}s as units; set unit = {_either(test.units)}, or take "
-                         f"{' or '.join(others[:2])}")
+                         f"{' or '.join(suitable[:2])}")
     if overall is not None and unit not in overall.units:
         raise InputError(f"{overall!r} does not take {unit}s as units; set unit = {_either(overall.units)}, or leave "
                          "overall out")

@@ -118,21 +118,21 @@ def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], gr
         grain: Scores are rounded to a multiple of it: 1 / n if they are between 0 and 1 on n units.
     """
     shown, raised = np.full(len(scores), np.nan), np.zeros(len(scores), dtype=bool)
-    value, at = np.nan, -1
+    value, last = np.nan, -1
     for n, score in enumerate(scores.tolist()):
-        if _exceeds(score, value, 0.0 if at < 0 else errors(n, at), grain):
-            value, at, raised[n] = _round(score, grain), n, True
+        if _exceeds(score, value, 0.0 if last < 0 else errors(n, last), grain):
+            value, last, raised[n] = _round(score, grain), n, True
         shown[n] = value
     return Shown(shown, raised)
 
 
-def update_shown_score(score: float, before: float, step: float) -> float:
+def update_shown_score(score: float, shown: float, step: float) -> float:
     """Return the score that the Ladder shows after another submission; higher is better.
 
     >>> update_shown_score(0.8, 0.5, 0.25), update_shown_score(0.75, 0.5, 0.25), update_shown_score(0.3, math.nan, 0.25)
     (0.75, 0.5, 0.25)
     """
-    return _round(score, step) if _exceeds(score, before, step, step) else before
+    return _round(score, step) if _exceeds(score, shown, step, step) else shown
 
 
 def _exceeds(score: float, shown: float, least: float, grain: float) -> bool:

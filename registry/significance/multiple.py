@@ -243,14 +243,14 @@ def _gatekeep(p: Floats, chains: Ints) -> Floats:
     """
     order = np.argsort(chains, kind="stable")
     lengths = np.bincount(chains)
-    at = np.arange(len(p)) - np.repeat(np.cumsum(lengths) - lengths, lengths)  # the place in its chain, in `order`
+    place = np.arange(len(p)) - np.repeat(np.cumsum(lengths) - lengths, lengths)  # the place in its chain, in `order`
     depth = int(lengths.max(initial=0))
     by_chain = np.zeros((len(lengths), depth))  # shorter chains continue with hypotheses that are always rejected
-    by_chain[chains[order], at] = np.where(np.isnan(p[order]), 1, p[order])
-    within = np.maximum.accumulate(by_chain, axis=1)
-    finished = np.sort(within.max(axis=1))
+    by_chain[chains[order], place] = np.where(np.isnan(p[order]), 1, p[order])
+    running_max = np.maximum.accumulate(by_chain, axis=1)
+    finished = np.sort(running_max.max(axis=1))
     of_each = np.empty(len(p))
-    of_each[order] = within[chains[order], at]
+    of_each[order] = running_max[chains[order], place]
     unfinished = len(lengths) - np.searchsorted(finished, np.sort(of_each))
     return np.where(np.isnan(p), np.nan, multiply_step_down(of_each, unfinished))
 
@@ -429,8 +429,8 @@ def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, 
     def recentre() -> Iterator[Floats]:
         scores = score_resamples(matrix, settings)
         size = max(1, _VALUES // max(1, len(a)))
-        for at in range(0, len(scores), size):
-            part = scores[at:at + size]
+        for start in range(0, len(scores), size):
+            part = scores[start:start + size]
             yield _extremities(sides, matrix.difference(part[:, a], part[:, b]) - difference)
 
     difference = matrix.difference(matrix.observed[a], matrix.observed[b])
@@ -440,7 +440,7 @@ def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, 
         tolerance = np.full(len(pairs), TOLERANCE)
         blocks = swap_differences(matrix, pairs, settings, partial(_extremities, sides))
     elif kind == "permutation":
-        swapped = partial(_swapped_extremities, SwappedPairs.of(additive(matrix), a, b), sides)
+        swapped = partial(_permute_extremities, SwappedPairs.of(additive(matrix), a, b), sides)
         blocks = sum_permutations(matrix.statistics, settings, swapped)
     else:
         blocks = recentre()
@@ -527,10 +527,10 @@ def _extremities(sides: Ints, differences: Floats) -> Floats:
     return np.where(sides, sides * differences, np.abs(differences)) if sides.any() else np.abs(differences)
 
 
-def _swapped_extremities(of: SwappedPairs, sides: Ints, swapped: Floats) -> Floats:
+def _permute_extremities(scores: SwappedPairs, sides: Ints, swapped: Floats) -> Floats:
     """Return the extremities [draws, pairs] of draws in which the sums [draws, systems, columns] change sides."""
-    drawn = np.empty((len(swapped), len(of.a)))
-    for pairs, _, _, differences in of.differences(swapped):
+    drawn = np.empty((len(swapped), len(scores.a)))
+    for pairs, _, _, differences in scores.differences(swapped):
         drawn[:, pairs] = differences.T
     return _extremities(sides, drawn)
 
@@ -548,13 +548,13 @@ def _collect_excess(of_boards: Sequence[Draws]) -> tuple[NDArray[np.float32], Fl
     for draws in of_boards:
         of_board = rows[first:(first := first + len(draws.observed))]
         bar = np.where(np.isnan(draws.observed), 0, draws.observed)
-        at = 1
+        start = 1
         for block in draws.blocks:
             excess = block - bar
             excess[np.abs(excess) <= draws.tolerance] = 0
-            of_board[:, at:at + len(block)] = np.where(np.isnan(excess), _UNDEFINED, excess).T
-            at += len(block)
-        assert at == 1 + resamples
+            of_board[:, start:start + len(block)] = np.where(np.isnan(excess), _UNDEFINED, excess).T
+            start += len(block)
+        assert start == 1 + resamples
     is_defined, tolerance = (np.concatenate(parts) for parts in (
         [~np.isnan(draws.observed) for draws in of_boards], [draws.tolerance for draws in of_boards]))
     for n, row in enumerate(rows[:, 1:]):
@@ -571,8 +571,8 @@ def _rank_labellings(row: NDArray[np.float32], tolerance: float) -> NDArray[np.i
     """Count for each labelling how many are at least as extreme, with ties and itself."""
     order = np.argsort(row)
     values = row[order]
-    apart = np.diff(values) > tolerance + np.spacing(np.abs(values[1:]))
-    first = np.maximum.accumulate(np.concatenate([[0], np.where(apart, np.arange(1, len(row)), 0)]))
+    differs = np.diff(values) > tolerance + np.spacing(np.abs(values[1:]))
+    first = np.maximum.accumulate(np.concatenate([[0], np.where(differs, np.arange(1, len(row)), 0)]))
     ranks = np.empty(len(row), dtype=np.int32)
     ranks[order] = len(row) - first
     return ranks

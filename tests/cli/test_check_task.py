@@ -149,7 +149,7 @@ def test_a_version_that_goes_down_is_a_warning(task, registry, scored):
 
 
 @pytest.mark.parametrize(("db", "says"), [
-    ("nowhere/x.duckdb", "no such folder"), ("x.csv", "name it *.duckdb"), ("task.toml", "no DuckDB database")])
+    ("nowhere/x.duckdb", "no such folder"), ("x.csv", "name it *.duckdb"), ("task.toml", "not a DuckDB database")])
 def test_a_database_that_run_could_not_use(task, tmp_path, db, says, registry):
     (tmp_path / "task.toml").write_text("x" * 20)
     for command_ in ("check", "run"):

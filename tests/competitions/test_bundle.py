@@ -147,7 +147,7 @@ def test_a_bundle_is_one_that_the_platform_takes(scored, task, bundle, tmp_path)
         assert [name for name in names if name.startswith(f"starting_kit/{kit}/") and name.endswith(".jsonl")] == [
             f"starting_kit/{kit}/{of_phase}.items.jsonl"]
     _, late = bundle("small", "--start", "2027-03-01", name="late.zip", exit_code=3)
-    assert "set an earlier one by --start" in late.stderr
+    assert "give an earlier --start" in late.stderr
     assert not (tmp_path / "late.zip").exists()
 
 
@@ -231,7 +231,7 @@ def test_what_is_wrong_or_hostile_is_refused_in_words(scored, task, bundle, tmp_
     refused({}, "a link", lambda res: (res / "a.tsv").symlink_to(tmp_path / "run/input/ref/gold/test/gold"))
     refused({}, "a link", lambda res: (res / "sub").symlink_to(tmp_path / "run/input/ref/gold"))
     refused({}, "a.tsv: not a regular file", lambda res: os.mkfifo(res / "a.tsv"))
-    refused({}, "more than 10 folders within each other", lambda res: (res / "/".join("d" * 12)).mkdir(parents=True))
+    refused({}, "more than 10 levels of folders", lambda res: (res / "/".join("d" * 12)).mkdir(parents=True))
     others = "".join(f"{k}\tmaybe\n" for k in task.gold).encode()
     assert scoring_program.main(put(tmp_path / "run", at / "reference_data" / "test", {
         "__MACOSX/._a.tsv": b"x", ".DS_Store": b"x", "a.tsv": others})) == 0
@@ -249,9 +249,9 @@ def test_a_wheel_that_is_missing_is_asked_for(scored, task, bundle, registry, tm
     write_wheels(wheels, {"pydantic_core-2.33.2-cp39-cp39-win_amd64.whl": ()})
     fails = ["export", "small", "codabench-bundle", "-o", tmp_path / "other.zip", "--python", PYTHON]
     said = registry(*fails, "--wheels", wheels, exit_code=3).stderr
-    assert "no wheel of pydantic-core==2.33.2 here for CPython" in said
+    assert "no wheel of pydantic-core==2.33.2 for CPython" in said
     assert "pip download --only-binary=:all:" in said
-    assert "no such folder" in registry(*fails, "--wheels", tmp_path / "none", exit_code=3).stderr
+    assert "the folder does not exist" in registry(*fails, "--wheels", tmp_path / "none", exit_code=3).stderr
     assert not (tmp_path / "other.zip").exists()
 
 

@@ -103,7 +103,7 @@ def test_a_download_goes_into_its_task(scored, task, registry, bring):
     scored(manifest)
     competition, last, n_late = filled(task, 60, 13)
     said = bring(competition, "submissions=submissions.csv").stderr
-    assert "6 submissions left out that the platform did not score" in said
+    assert "6 submissions left out, because the platform did not score them" in said
     there = stored()
     assert len(there) == 54
     assert sum(row.late for row in there) == n_late > 0
@@ -139,7 +139,7 @@ def test_what_is_taken(scored, task, bring):
     assert {int(row.version) for row in stored()} == {first, second, third}
     alone = Competition("Final")
     alone.add("ash", {"x.tsv": good})
-    assert "none of the test sets" in bring(alone, "submissions=submissions.csv", exit_code=3).stderr
+    assert "is not a test set of the task" in bring(alone, "submissions=submissions.csv", exit_code=3).stderr
     bring(alone, "test_set=dev")
     assert json.loads(stored()[-1].attributes) == {"codabench": 1000, "submitted": "2027-01-01"}
     assert "no submission of phase" in bring(alone, "submissions=submissions.csv", "phase=Finale", exit_code=3).stderr
@@ -161,8 +161,8 @@ def test_hostile_downloads_are_refused_and_leave_nothing(scored, task, bring, re
 
     refused("leads out of the archive", {"../../a.tsv": good})
     refused("leads out of the archive", {"a.tsv": good}, names=["../1_e_PhaseId7_2027-01-01_01-01_x.zip"])
-    refused("is not called", {"a.tsv": good}, names=["x.zip"])
-    refused("is no day", {"a.tsv": good}, names=["1_e_PhaseId7_2027-99-01_01-01_x.zip"])
+    refused("is not of the platform's form", {"a.tsv": good}, names=["x.zip"])
+    refused("is not a valid date", {"a.tsv": good}, names=["1_e_PhaseId7_2027-99-01_01-01_x.zip"])
     refused("2 files", {"a.tsv": good, "b.tsv": good})
     refused("not a zip file", {"a.tsv": good}, change=lambda held: (held[0], b"PK\3\4 no"))
     refused("there is no answer to it", {"a.tsv": good[6:]})
@@ -171,13 +171,13 @@ def test_hostile_downloads_are_refused_and_leave_nothing(scored, task, bring, re
     refused("is a link", {link: "/etc/passwd"})
     for name, text, told in (
             ("a.csv", "Submission ID,Owner\n1,e\n", "no column 'Created When'"),
-            ("b.csv", ",".join(COLUMNS) + "\n1,x.zip,e,2027-01-01T00:00:00Z,Finished,test\n", "says nothing of"),
-            ("c.csv", ",".join(COLUMNS) + "\n1000,x.zip,e,yesterday,Finished,test\n", "is no date"),
+            ("b.csv", ",".join(COLUMNS) + "\n1,x.zip,e,2027-01-01T00:00:00Z,Finished,test\n", "lacks the downloaded"),
+            ("c.csv", ",".join(COLUMNS) + "\n1000,x.zip,e,yesterday,Finished,test\n", "is not a date"),
             ("d.csv", ",".join(COLUMNS) + "\n1000\n", "fewer cells"),
             ("i.csv", ",".join(COLUMNS) + "\n1000,x.zip,../e,2027-01-01T00:00:00Z,Finished,test\n", "contains '/'"),
             ("e.json", "[" * 100_000, "not JSON"), ("f.json", '[{"id": NaN}]', "no key"),
             ("g.json", '{"results": 7}', "neither a list"), ("h.csv", "", "is empty")):
         (tmp_path / name).write_text(text)
         refused(told, {"a.tsv": good}, f"submissions={name}")
-    refused("nothing says which", {"a.tsv": good}, "take=leaderboard")
+    refused("the submissions on the leaderboard are unknown", {"a.tsv": good}, "take=leaderboard")
     assert "--task" in registry("import", "codabench", tmp_path / "bulk_submissions.zip", exit_code=3).stderr

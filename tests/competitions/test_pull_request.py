@@ -93,11 +93,11 @@ def test_what_it_may_not_do_is_refused(repository, task):
 
     new = adding("systems/new.tsv", good)
     refused("there is no answer to it", adding("systems/new.tsv", good[6:]))
-    refused("gold.tsv: no submission by task.toml", new, adding("gold.tsv", good.replace("yes", "no")))
-    refused("task.toml: no submission", new, adding("task.toml", "manifest = 2"))
-    refused("numpy.py: no submission", new, adding("numpy.py", "raise SystemExit('run')"))
-    refused("systems/a.tsv: a submission that is there already is not changed", adding("systems/a.tsv", good))
-    refused("systems/a.tsv: a submission that is there", new, lambda at: (at / "systems/a.tsv").unlink())
+    refused("gold.tsv: not a submission of task.toml", new, adding("gold.tsv", good.replace("yes", "no")))
+    refused("task.toml: not a submission", new, adding("task.toml", "manifest = 2"))
+    refused("numpy.py: not a submission", new, adding("numpy.py", "raise SystemExit('run')"))
+    refused("systems/a.tsv: existing submissions cannot be changed; add another file", adding("systems/a.tsv", good))
+    refused("systems/a.tsv: existing submissions cannot be changed", new, lambda at: (at / "systems/a.tsv").unlink())
     refused("a link or a repository", lambda at: (at / "systems/new.tsv").symlink_to("/etc/passwd"))
     refused("systems/a.tsv: a link or a repository", lambda at: [
         (at / "systems/a.tsv").unlink(), (at / "systems/a.tsv").symlink_to("../gold.tsv")], options=["--allow-changes"])
@@ -113,17 +113,18 @@ def test_many_large_files_are_not_unfolded(repository, monkeypatch):
     changes = [pull_request.Change(f"systems/{n}.tsv", "100644", "0" * 40, "A") for n in range(20)]
     git, written = pull_request._Git(repository.at), []
     monkeypatch.setattr(git, "list_changes", lambda *_: changes)
-    monkeypatch.setattr(git, "get_size", lambda _: pull_request.LARGEST)
+    monkeypatch.setattr(git, "get_size", lambda _: pull_request.MAX_BYTES)
     monkeypatch.setattr(git, "read", lambda blob: written.append(blob) or b"x")
     verdict = pull_request.judge(git, repository.base, repository.base, "task.toml")
-    assert "systems/4.tsv: with it all files have more than 1024 MiB; submit fewer at once" in verdict.comment
+    assert "systems/4.tsv: all files together exceed 1024 MiB; submit fewer" in verdict.comment
     assert len(written) == 4
-    monkeypatch.setattr(pull_request, "MOST", 19)
-    assert "20 files; 19 are the most" in pull_request.judge(git, repository.base, repository.base, "task.toml").comment
+    monkeypatch.setattr(pull_request, "MAX_FILES", 19)
+    verdict = pull_request.judge(git, repository.base, repository.base, "task.toml")
+    assert "20 files; at most 19 are allowed" in verdict.comment
     assert len(written) == 4
 
 
 def test_commits_are_named_by_their_digests(repository, tmp_path):
     assert main(["--repository", str(repository.at), "--base", "main", f"--head={'--output=x'}", "--comment",
                  str(tmp_path / "c.md")]) == 3
-    assert "is no commit" in (tmp_path / "c.md").read_text()
+    assert "is not a commit" in (tmp_path / "c.md").read_text()

@@ -105,7 +105,7 @@ def apply(ingest: Ingest, content: bytes) -> IngestSummary:
         pass
     summary.similar = find_similar_names(ingest.slug, known, ingest.ledger.names)
     ingest.write()
-    _rejoin_others(ingest, submissions, summary)
+    _rejoin_undeclared(ingest, submissions, summary)
     ingest.write()
     return summary
 
@@ -279,20 +279,20 @@ def _store_task(ingest: Ingest, content: bytes, summary: IngestSummary) -> TaskR
         metrics.append((alias, metric_id, alias == manifest.primary.id))
     summary.task_changed |= catalog.declare_metrics(connection, ingest.task_id, metrics)
     if summary.task_changed:
-        sources.keep(connection, digest(content), task.root.manifest_name, content)
+        sources.store(connection, digest(content), task.root.manifest_name, content)
         ingest.log_event("task", ingest.slug, version=manifest.task.version, manifest=digest(content),
                          normalized=task.stored_digest, seed=values.get("seed"), **describe_hiding(hiding),
                          **describe_salt(salt))
     return row
 
 
-def _rejoin_others(ingest: Ingest, submissions: Sequence[DeclaredSubmission], summary: IngestSummary) -> None:
+def _rejoin_undeclared(ingest: Ingest, submissions: Sequence[DeclaredSubmission], summary: IngestSummary) -> None:
     """Join stored submissions that the manifest does not declare with new gold, and report that they take part."""
     declared_names = {f"{submission.test_set.name}/{submission.name}" for submission in submissions}
-    others = [row for row in ingest.ledger.submissions if row.full_name not in declared_names]
-    taking_part = catalog.taking_part(ingest.connection, ingest.slug) if others else ()
-    others = [row for row in others if f"{ingest.slug}/{row.full_name}" in taking_part]
-    for row in others:
+    undeclared = [row for row in ingest.ledger.submissions if row.full_name not in declared_names]
+    taking_part = catalog.current_names(ingest.connection, ingest.slug) if undeclared else ()
+    undeclared = [row for row in undeclared if f"{ingest.slug}/{row.full_name}" in taking_part]
+    for row in undeclared:
         if row.test_set not in summary.gold:
             continue
         try:
@@ -301,10 +301,10 @@ def _rejoin_others(ingest: Ingest, submissions: Sequence[DeclaredSubmission], su
         except InputError as error:
             summary.registry_warnings.append(
                 f"{row.full_name} does not fit the new gold and does not take part: {error}")
-    if others:
-        more, take = (f" and {len(others) - 1} more", "take") if len(others) > 1 else ("", "takes")
-        summary.notes.append(f"{others[0].full_name}{more} came by `registry submit` or an earlier manifest and {take} "
-                             "part; `registry withdraw` takes one off the board")
+    if undeclared:
+        more, take = (f" and {len(undeclared) - 1} more", "take") if len(undeclared) > 1 else ("", "takes")
+        summary.notes.append(f"{undeclared[0].full_name}{more} came by `registry submit` or an earlier manifest and "
+                             f"{take} part; `registry withdraw` removes a submission from the leaderboard")
 
 
 def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, previous: TaskRow | None, *,

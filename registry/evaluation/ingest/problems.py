@@ -228,7 +228,7 @@ class Diagnosis:
             "format": lambda: self._form, "tag": lambda: self._form, "encoding": lambda: self._encoding,
             "duplicate": lambda: self._repetition, "unknown": lambda: self._unknown(item),
             "missing": lambda: self._missing,
-            "text": lambda: self._for_another or self._moved(item), "order": lambda: self._for_another}
+            "text": lambda: self._for_another or self._describe_move(item), "order": lambda: self._for_another}
         return by_category[error.category]() if error.category in by_category else ""
 
     @cached_property
@@ -257,11 +257,11 @@ class Diagnosis:
         for option in self.reader.forms:
             if option in ("separator", "header") and not is_delimited:  # JSON and Parquet ignore these
                 continue
-            mine = getattr(self.reader, option)
+            declared = getattr(self.reader, option)
             for other in typing.get_args(hints[option]) or (False, True):
-                if other != mine and (n := self._count_problems(self.document, **{option: other})) is not None:
+                if other != declared and (n := self._count_problems(self.document, **{option: other})) is not None:
                     yield n, (f"the file can be read{' better' if n else ''} with {option} = {json.dumps(other)}, but "
-                              f"the task has {option} = {json.dumps(mine)}")
+                              f"the task has {option} = {json.dumps(declared)}")
 
     def _other_separators(self) -> Iterator[tuple[int, str]]:
         """Read the file with separators that the format does not have; yield the same as `_other_forms`."""
@@ -321,24 +321,24 @@ class Diagnosis:
         """Describe items whose numbers differ from the expected ones only in the first number."""
         if not all(key.isdecimal() and key.isascii() for key in (*self._expected, *self._answered)):
             return ""
-        mine, theirs = ({int(key) for key in keys} for keys in (self._answered, self._expected))
-        return next((f"the file counts items from {min(mine)}, the task from {min(theirs)}" for distance in (1, -1)
-                     if {n + distance for n in mine} == theirs), "")
+        numbers, expected = ({int(key) for key in keys} for keys in (self._answered, self._expected))
+        return next((f"the file counts items from {min(numbers)}, the task from {min(expected)}" for distance in (1, -1)
+                     if {n + distance for n in numbers} == expected), "")
 
     @cached_property
     def _other_test_set(self) -> str:
         """Another test set that has the unknown items, or exactly the file's items, or its texts."""
         unknown = self._answered - self._expected.keys()
-        others = {name: items for name, items in self.items.items() if name != self.test_set and items}
-        for name, items in others.items():
+        other_test_sets = {name: items for name, items in self.items.items() if name != self.test_set and items}
+        for name, items in other_test_sets.items():
             keys = {item.key for item in items}
             if 2 * len(unknown & keys) > len(unknown) or self._answered == keys != self._expected.keys():
                 return name
         texts = [text for answer in self.answers if (text := self._task_text(answer.value))]
-        mine = {self._task_text(item.gold) for item in self.items[self.test_set]}
-        for name, items in others.items():
-            theirs = {self._task_text(item.gold) for item in items} - mine
-            if 2 * sum(text in theirs for text in texts) > len(texts):
+        own_texts = {self._task_text(item.gold) for item in self.items[self.test_set]}
+        for name, items in other_test_sets.items():
+            other_texts = {self._task_text(item.gold) for item in items} - own_texts
+            if 2 * sum(text in other_texts for text in texts) > len(texts):
                 return name
         return ""
 
@@ -408,13 +408,13 @@ class Diagnosis:
         if 2 * n <= len(self._shifts):
             return ""
         first = next(key for key, shift in self._shifts.items() if shift == distance)
-        where = "above" if self._expected[first] else "at the start"
-        change = f"missing {where}" if distance > 0 else f"added {where}, or a line is split in two"
+        place = "above" if self._expected[first] else "at the start"
+        change = f"missing {place}" if distance > 0 else f"added {place}, or a line is split in two"
         return (f"shifted: from item {first!r} on, {counted(n, 'text belongs', 'texts belong')} to the item "
                 f"{abs(distance)} {'after' if distance > 0 else 'before'}; "
                 f"{counted(abs(distance), 'line is', 'lines are')} perhaps {change}")
 
-    def _moved(self, key: str) -> str:
+    def _describe_move(self, key: str) -> str:
         if self._shifted or not self._shifts:
             return self._shifted
         if len(self._shifts) > 1:

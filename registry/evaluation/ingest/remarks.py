@@ -266,8 +266,8 @@ def _agrees_with_neighbours(gold: Floats, answers: Floats, distance: int) -> boo
     from scipy.stats import binom
 
     inner = slice(1, -1)
-    own, neighbour = answers[inner] == gold[inner], answers[inner] == np.roll(gold, -distance)[inner]
-    better, worse = int((neighbour & ~own).sum()), int((own & ~neighbour).sum())
+    with_own, with_neighbour = answers[inner] == gold[inner], answers[inner] == np.roll(gold, -distance)[inner]
+    better, worse = int((with_neighbour & ~with_own).sum()), int((with_own & ~with_neighbour).sum())
     return better > worse and float(binom.sf(better - 1, better + worse, 0.5)) < _SHIFTED
 
 
@@ -342,10 +342,10 @@ class _StrangeNames:
     def advice(self) -> str:
         """The options that accept or rename the names."""
         likely = self.likely or {next(iter(self.strange)): "..."}
-        others = {old: new for old, new in likely.items() if old.casefold() != new.casefold()}
-        pairs = [f"{_toml_key(old)} = {canonical_json(new)}" for old, new in others.items()][:_RENAMED]
-        fold = "fold_case = true" * (len(others) < len(likely))
-        if not others:
+        renamed = {old: new for old, new in likely.items() if old.casefold() != new.casefold()}
+        pairs = [f"{_toml_key(old)} = {canonical_json(new)}" for old, new in renamed.items()][:_RENAMED]
+        fold = "fold_case = true" * (len(renamed) < len(likely))
+        if not renamed:
             advice = f"if they are the same, set the submission's option {fold}"
         else:
             options = f"options {fold} and" if fold else "option"

@@ -45,8 +45,8 @@ class TeamNames:
     @classmethod
     def load(cls, connection: Connection, team_id: int, replacement: str) -> TeamNames:
         """Load the names of a team, without names that other teams of the task have too."""
-        own, others = (set(_load_names(connection, team_id, operator)) for operator in ("=", "<>"))
-        return cls(frozenset(own - others), replacement)
+        names, other_names = (set(_load_names(connection, team_id, operator)) for operator in ("=", "<>"))
+        return cls(frozenset(names - other_names), replacement)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
@@ -258,7 +258,7 @@ def _erase_manifests(connection: Connection, names: TeamNames) -> int:
             except ManifestError:  # content that an earlier purge has left
                 continue
             if not names.are_in(task):
-                sources.keep(connection, digest_of(task.encode()), name, task.encode())
+                sources.store(connection, digest_of(task.encode()), name, task.encode())
     connection.execute(table.delete().where(table.c.digest.in_(deleted)))
     return len(deleted)
 
@@ -474,9 +474,9 @@ def purge(connection: Connection, journal: Journal, task: TaskRow, team_id: int,
                          "without names")
     if names.are_in(journal.actor):
         journal.actor = None
-    own = connection.exec_driver_sql(
+    team_names = connection.exec_driver_sql(
         "SELECT name FROM team WHERE team_id = $1 UNION SELECT name FROM system WHERE team_id = $1", (team_id,))
-    salt, digests = _digest_names(own.scalars())
+    salt, digests = _digest_names(team_names.scalars())
     for table, query in _GONE.items():
         connection.exec_driver_sql(f"CREATE OR REPLACE TEMP TABLE {table} AS {query.replace('$1', str(team_id))}")
     summary = PurgeSummary(name, boards=list(connection.exec_driver_sql("""

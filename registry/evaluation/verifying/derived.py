@@ -110,8 +110,8 @@ def compare_scores(connection: Connection) -> Iterator[Fault]:
     stale, names = _find_stale(connection, metrics), _load_names(connection)
     connection.exec_driver_sql(STALE_SCORES)
     keys = ("scoring_id", "replicate", "item", "answer", "type")
-    before, after = (_RESPONSES.format(table=table) for table in ("stored_response", "response"))
-    by_table = {"response": find_differences(connection, _select_derived(before), after, keys)}
+    stored, derived = (_RESPONSES.format(table=table) for table in ("stored_response", "response"))
+    by_table = {"response": find_differences(connection, _select_derived(stored), derived, keys)}
     for table in ("scoring_message", "score", "replicate_score"):
         columns = "* EXCLUDE (run_id)" if table == "score" else "*"
         by_table[table] = find_differences(
@@ -123,9 +123,9 @@ def compare_scores(connection: Connection) -> Iterator[Fault]:
             by_table[table] = find_differences(
                 connection, f"FROM stored_{table} SEMI JOIN score USING (scoring_id, metric_id)",
                 f"FROM {table}", ("scoring_id", "metric_id", "replicate", "item_id"))
-    others = find_other_environments(connection)
-    elsewhere = {scoring_id: others[run_id] for scoring_id, run_id in connection.exec_driver_sql(
-        "SELECT scoring_id, run_id FROM stored_score") if run_id in others}
+    environments = find_other_environments(connection)
+    elsewhere = {scoring_id: environments[run_id] for scoring_id, run_id in connection.exec_driver_sql(
+        "SELECT scoring_id, run_id FROM stored_score") if run_id in environments}
     for table, by_scoring in by_table.items():
         object_kind = "statistics" if table in _STATISTICS else table.replace("_", " ")
         for scoring_id, differences in by_scoring.items():
@@ -321,13 +321,13 @@ def _make_key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
 
 def _find_environments(connection: Connection) -> dict[str, str]:
     """Return how the environments that computed comparisons differ from this one, by the comparisons' digests."""
-    others, differences = find_other_environments(connection), dict[str, str]()
+    environments, differences = find_other_environments(connection), dict[str, str]()
     for digest, run_id in connection.exec_driver_sql("""
             SELECT digest, run_id FROM stored_comparison UNION SELECT digest, r.run_id FROM stored_comparison
             JOIN stored_comparison_pair USING (comparison_id) JOIN stored_pair_result AS r USING (pair_result_id)
             ORDER BY ALL"""):
-        if run_id in others and others[run_id] not in differences.get(digest, ""):
-            differences[digest] = "; ".join(filter(None, (differences.get(digest), others[run_id])))
+        if run_id in environments and environments[run_id] not in differences.get(digest, ""):
+            differences[digest] = "; ".join(filter(None, (differences.get(digest), environments[run_id])))
     return differences
 
 
@@ -352,7 +352,7 @@ def compare_results(connection: Connection, chosen: Sequence[int], *, is_reorder
             ("interval", _INTERVALS, ("digest", "position")),
             ("standing", _ROWS.replace("{table}", "standing"), ("digest", "position")),
             ("overall result", _ROWS.replace("{table}", "overall_result"), ("digest", "test"))):
-        before, after = (f"SELECT * FROM ({query.format(stored=prefix)}) WHERE {condition}"  # noqa: S608
+        stored, derived = (f"SELECT * FROM ({query.format(stored=prefix)}) WHERE {condition}"  # noqa: S608
                          for prefix in ("stored_", ""))
-        for digest, differences in find_differences(connection, before, after, keys).items():
+        for digest, differences in find_differences(connection, stored, derived, keys).items():
             yield from summarize(object_kind, names[digest], differences, elsewhere=elsewhere.get(digest, default))

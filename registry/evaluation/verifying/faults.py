@@ -54,40 +54,40 @@ class Difference:
     """A row that differs between two versions: its key without the owner, and its values; None if it does not exist."""
 
     key: dict[str, Any]
-    before: dict[str, Any] | None
-    after: dict[str, Any] | None
+    stored: dict[str, Any] | None
+    derived: dict[str, Any] | None
 
     @property
     def deviation(self) -> float:
         """The largest relative difference of its numbers; infinite if other values differ."""
-        return measure_deviation(self.before, self.after)
+        return measure_deviation(self.stored, self.derived)
 
     @property
     def description(self) -> tuple[Kind, str]:
         """The kind of the difference, and a sentence about it."""
-        where = ", ".join(f"{name} {value}" for name, value in self.key.items())
-        if self.before is None:
-            return "missing", f"the row of {where}"
-        if self.after is None:
-            return "surplus", f"the row of {where}"
-        column = next(name for name in self.before if self.before[name] != self.after[name])
-        stored, derived = (clipped(str(values[column])) for values in (self.before, self.after))
-        return "altered", f"{column}{where and f' of {where}'} is {stored}, and {derived} when derived again"
+        place = ", ".join(f"{name} {value}" for name, value in self.key.items())
+        if self.stored is None:
+            return "missing", f"the row of {place}"
+        if self.derived is None:
+            return "surplus", f"the row of {place}"
+        column = next(name for name in self.stored if self.stored[name] != self.derived[name])
+        stored, derived = (clipped(str(values[column])) for values in (self.stored, self.derived))
+        return "altered", f"{column}{place and f' of {place}'} is {stored}, and {derived} when derived again"
 
 
-def find_differences(connection: Connection, before: str, after: str,
+def find_differences(connection: Connection, stored: str, derived: str,
                      keys: Sequence[str]) -> dict[Any, list[Difference]]:
     """Compare two versions of some rows; return the differences by their owner.
 
     Args:
         connection: Connection to both versions.
-        before: A SELECT.
-        after: A SELECT with the same columns.
+        stored: A SELECT.
+        derived: A SELECT with the same columns.
         keys: Columns that identify rows; the first identifies the owner.
     """
     differing = f"""
         SELECT * EXCLUDE (side), sum(side)::BIGINT AS copies
-        FROM ((SELECT *, 1 AS side FROM ({before})) UNION ALL (SELECT *, -1 FROM ({after})))
+        FROM ((SELECT *, 1 AS side FROM ({stored})) UNION ALL (SELECT *, -1 FROM ({derived})))
         GROUP BY ALL HAVING copies <> 0"""  # noqa: S608
     if connection.exec_driver_sql(f"{differing} LIMIT 1").first() is None:  # the usual case; the rest is slow
         return {}
@@ -109,7 +109,7 @@ def find_differences(connection: Connection, before: str, after: str,
     return by_owner
 
 
-def measure_deviation(before: Any, after: Any) -> float:
+def measure_deviation(stored: Any, derived: Any) -> float:
     """Return the largest relative difference of fractions in two JSON values; infinite if other values differ.
 
     >>> measure_deviation({"p": [0.5, None]}, {"p": [0.25, None]}), measure_deviation({"n": 3}, {"n": 4})
@@ -117,13 +117,13 @@ def measure_deviation(before: Any, after: Any) -> float:
     >>> measure_deviation([1.0], [1.0, 2.0])
     inf
     """
-    if isinstance(before, float) and isinstance(after, float) and math.isfinite(before) and math.isfinite(after):
-        return abs(before - after) / max(abs(before), abs(after)) if before != after else 0.0
-    if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
-        return max((measure_deviation(before[key], after[key]) for key in before), default=0.0)
-    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        return max(map(measure_deviation, before, after), default=0.0)
-    return 0.0 if before == after and type(before) is type(after) else math.inf
+    if isinstance(stored, float) and isinstance(derived, float) and math.isfinite(stored) and math.isfinite(derived):
+        return abs(stored - derived) / max(abs(stored), abs(derived)) if stored != derived else 0.0
+    if isinstance(stored, dict) and isinstance(derived, dict) and stored.keys() == derived.keys():
+        return max((measure_deviation(stored[key], derived[key]) for key in stored), default=0.0)
+    if isinstance(stored, list) and isinstance(derived, list) and len(stored) == len(derived):
+        return max(map(measure_deviation, stored, derived), default=0.0)
+    return 0.0 if stored == derived and type(stored) is type(derived) else math.inf
 
 
 def summarize(object_kind: str, name: str, differences: Sequence[Difference], *, elsewhere: str) -> Iterator[Fault]:
@@ -163,8 +163,8 @@ def find_other_environments(connection: Connection) -> dict[int, str]:
             stored = json.loads(run.environment)
         except ValueError:  # `verify_log` reports the altered run
             stored = {}
-        if differing := [f"{name} {before or 'unknown'} (here {now or 'unknown'})"
-                         for name, before, now in _pair_settings(stored, current) if before != now]:
+        if differing := [f"{name} {recorded or 'unknown'} (here {now or 'unknown'})"
+                         for name, recorded, now in _pair_settings(stored, current) if recorded != now]:
             differences[int(run.run_id)] = ", ".join(differing)
     return differences
 

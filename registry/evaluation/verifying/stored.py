@@ -23,7 +23,7 @@ from registry.identity import canonical_json, digest, digest_json
 from registry.metrics import METRICS
 from registry.store import catalog, models
 from registry.store.catalog import GoldRevisionRow, NamedSubmission, TaskRow
-from registry.store.definitions import alterations, restore_views
+from registry.store.definitions import find_alterations, restore_views
 from registry.store.embargoes import is_system_of
 from registry.store.log import read_entries
 from registry.store.rows import driver_of, find_nonempty
@@ -39,7 +39,7 @@ def verify_definitions(connection: Connection) -> list[Fault]:
     If `are_tables_intact` is false, views and macros may not fit the tables and are not restored.
     """
     faults = [Fault(alteration.fault, alteration.kind, alteration.name, alteration.sentence)
-              for alteration in alterations(driver_of(connection))]
+              for alteration in find_alterations(driver_of(connection))]
     if faults and are_tables_intact(faults):
         restore_views(connection)
     return faults
@@ -403,7 +403,8 @@ def verify_submission(ingest: Ingest, submission: NamedSubmission, gold_revision
     if canonical_json(_load_factors(ingest.connection, submission)) != last.get("factors", "[]"):
         yield Fault("altered", "submission", name, "the factors of its runs do not match the log")
     for key in (*CHANGEABLE, "declared"):
-        if last.get(key, value := getattr(submission, key)) != value:
+        value = getattr(submission, key)
+        if last.get(key, value) != value:
             yield Fault("altered", "submission", name, f"{key} is {value!r}, and {last[key]!r} in the log")
 
 

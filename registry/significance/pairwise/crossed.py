@@ -19,8 +19,8 @@ from registry.significance.crossed import (
     name_axes,
 )
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
-from registry.significance.diagnostics.exchangeability import skewed_items
-from registry.significance.diagnostics.rare_outcomes import RARELY, hardly_wrong, rare_classes
+from registry.significance.diagnostics.exchangeability import find_skewed_items
+from registry.significance.diagnostics.rare_outcomes import RARELY, find_rare_classes, find_rare_outcomes
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
 
@@ -61,9 +61,9 @@ class Crossed(PairTest):
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Pairs whose averages over items are far from normal, or hang on few units or a class of few items."""
         if self.over in ("all", "items"):
-            yield from skewed_items(pairs)
-            yield from hardly_wrong(pairs, RARELY)
-            yield from rare_classes(pairs)
+            yield from find_skewed_items(pairs)
+            yield from find_rare_outcomes(pairs, RARELY)
+            yield from find_rare_classes(pairs)
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
         """True."""

@@ -14,7 +14,7 @@ from registry.errors import InputError
 from registry.messages import Messages
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Tails, Unit, extremity
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
-from registry.significance.diagnostics.exchangeability import are_means, asymmetric, skewed
+from registry.significance.diagnostics.exchangeability import are_means, find_asymmetric, find_skewed
 from registry.significance.distributions import log_coins, log_normal_p, log_normal_ps, log_t_p
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.exact.swaps import log_sign_tail
@@ -48,7 +48,7 @@ class Sign(PairTest):
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs whose median difference is not the mean."""
-        return asymmetric(pairs)
+        return find_asymmetric(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count the units that favour either system, without units with an undefined score."""
@@ -135,7 +135,7 @@ class Wilcoxon(PairTest):
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs whose differences are not symmetric."""
-        return asymmetric(pairs)
+        return find_asymmetric(pairs)
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
         """Rank the differences that are not 0; the statistic is the smaller sum of ranks."""
@@ -169,7 +169,7 @@ class MatchedT(PairTest):
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs whose mean difference is far from normal, if scores are means."""
-        return (warning._replace(where=warning.where & are_means(pairs)) for warning in skewed(pairs))
+        return (warning._replace(where=warning.where & are_means(pairs)) for warning in find_skewed(pairs))
 
     def gives_intervals(self, matrix: Matrix) -> bool:
         """Return whether the scores are means of units' scores."""
@@ -234,9 +234,9 @@ class Bounded(PairTest):
 
 def scale_differences(matrix: Matrix, pair: tuple[int, int]) -> Floats:
     """Return the differences of a pair's units, [units], as shares of the largest possible difference."""
-    over, under = matrix.parts_of(pair)
+    numerators, denominators = matrix.parts_of(pair)
     width = matrix.score_range[1] - matrix.score_range[0]
-    shares = matrix.scale * (over[:, 0] - over[:, 1]) / (width * np.abs(under).max())
+    shares = matrix.scale * (numerators[:, 0] - numerators[:, 1]) / (width * np.abs(denominators).max())
     return np.asarray(np.clip(-shares if matrix.lower_is_better else shares, -1, 1))
 
 
@@ -254,7 +254,7 @@ def log_betting_p(shares: Floats, alternative: Alternative) -> float:
     counts = np.arange(2.0, n + 2)
     means = np.cumsum(shares) / counts
     variances = (1 + np.cumsum((shares - means) ** 2)) / counts
-    before = np.concatenate([[1.0], variances[:-1]])  # each bet is made before its unit is seen
-    bets = np.minimum(np.sqrt(2 * math.log(len(sides) / _LEVEL) / (n * before)), _LARGEST_BET)
+    previous = np.concatenate([[1.0], variances[:-1]])  # each bet is made before its unit is seen
+    bets = np.minimum(np.sqrt(2 * math.log(len(sides) / _LEVEL) / (n * previous)), _LARGEST_BET)
     largest = max(float(np.cumsum(np.log1p(side * bets * shares)).max(initial=0)) for side in sides)
     return min(0.0, math.log(len(sides)) - largest)

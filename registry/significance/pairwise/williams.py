@@ -102,8 +102,9 @@ class Williams(_SharedGold):
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
         """T2, Student's t with n - 3 degrees of freedom under the null."""
         determinant = np.maximum(1 - r_a**2 - r_b**2 - r_ab**2 + 2 * r_a * r_b * r_ab, 0)
-        under = 2 * (n - 1) / (n - 3) * determinant + ((r_a + r_b) / 2) ** 2 * (1 - r_ab) ** 3
-        return np.asarray((r_a - r_b) * np.sqrt((n - 1) * (1 + r_ab) / np.where(under > ROUNDING, under, np.nan)))
+        denominator = 2 * (n - 1) / (n - 3) * determinant + ((r_a + r_b) / 2) ** 2 * (1 - r_ab) ** 3
+        denominator = np.where(denominator > ROUNDING, denominator, np.nan)
+        return np.asarray((r_a - r_b) * np.sqrt((n - 1) * (1 + r_ab) / denominator))
 
     def log_p(self, statistic: float, n: int, alternative: Alternative) -> float:
         """By Student's distribution."""

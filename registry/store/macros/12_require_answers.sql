@@ -3,18 +3,17 @@
 --
 -- wanted: the scoring's number
 CREATE MACRO require_answers(wanted) AS (
-    SELECT if(
-        scoring.gold_revision_id IN (SELECT gold_revision_id FROM answer),
-        scoring.scoring_id,
-        error(
-            task.slug || '/' || test_set.name || if(
-                scoring.gold_revision_id NOT IN (SELECT gold_revision_id FROM item),
-                ': its gold is withheld, and with it everything about single items',
-                ': its items have no answers that could be listed; the view item_score has their scores, and the macros '
+    SELECT CASE
+        WHEN scoring.gold_revision_id IN (SELECT gold_revision_id FROM answer) THEN scoring.scoring_id
+        ELSE error(
+            task.slug || '/' || test_set.name || CASE
+                WHEN scoring.gold_revision_id NOT IN (SELECT gold_revision_id FROM item)
+                    THEN ': its gold is withheld, and with it everything about single items'
+                ELSE ': its items have no answers that could be listed; the view item_score has their scores, and the macros '
                 || 'contingency and discordant_items count and list correct items if all scores are 0 or 1'
-            )
+            END
         )
-    )
+    END
     FROM scoring
     JOIN test_set USING (gold_revision_id)
     JOIN task USING (task_id)

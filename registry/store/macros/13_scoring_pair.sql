@@ -48,7 +48,10 @@ gold AS (
     GROUP BY answer.gold_revision_id
 )
 SELECT
-    if(gold.n IS NULL AND second.scoring_id IS NULL, error((SELECT text FROM fault)), named.scoring_a) AS scoring_a,
+    CASE
+        WHEN gold.n IS NULL AND second.scoring_id IS NULL THEN error((SELECT text FROM fault))
+        ELSE named.scoring_a
+    END AS scoring_a,
     named.scoring_b,
     first.metric_id,
     first.correct_score,

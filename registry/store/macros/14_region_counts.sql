@@ -67,11 +67,11 @@ SELECT
     replicate_a,
     replicate_b,
     sum(tp_a - tp_shared)::BIGINT AS d1_tp,
-    if(pair.metric_id IS NULL, sum(fp_a - fp_shared)::BIGINT, NULL) AS d1_fp,
+    CASE WHEN pair.metric_id IS NULL THEN sum(fp_a - fp_shared)::BIGINT ELSE NULL END AS d1_fp,
     sum(tp_b - tp_shared)::BIGINT AS d2_tp,
-    if(pair.metric_id IS NULL, sum(fp_b - fp_shared)::BIGINT, NULL) AS d2_fp,
+    CASE WHEN pair.metric_id IS NULL THEN sum(fp_b - fp_shared)::BIGINT ELSE NULL END AS d2_fp,
     sum(tp_shared)::BIGINT AS shared_tp,
-    if(pair.metric_id IS NULL, sum(fp_shared)::BIGINT, NULL) AS shared_fp,
+    CASE WHEN pair.metric_id IS NULL THEN sum(fp_shared)::BIGINT ELSE NULL END AS shared_fp,
     pair.gold
 FROM counted, pair
 GROUP BY replicate_a, replicate_b, pair.metric_id, pair.gold

@@ -55,8 +55,8 @@ side_by_side AS (
         gold.*,
         coalesce(first.answers, []) AS answers_a,
         coalesce(second.answers, []) AS answers_b,
-        if(gold.is_binary, first.item_id IS NOT NULL, answers_a = gold.answers) AS is_right_a,
-        if(gold.is_binary, second.item_id IS NOT NULL, answers_b = gold.answers) AS is_right_b,
+        CASE WHEN gold.is_binary THEN first.item_id IS NOT NULL ELSE answers_a = gold.answers END AS is_right_a,
+        CASE WHEN gold.is_binary THEN second.item_id IS NOT NULL ELSE answers_b = gold.answers END AS is_right_b,
         run_a.replicate AS replicate_a,
         run_b.replicate AS replicate_b
     FROM pair
@@ -72,10 +72,10 @@ side_by_side AS (
 )
 SELECT
     key AS item,
-    if(is_binary, NULL, answers) AS gold,
-    if(is_binary, NULL, answers_a) AS answers_a,
-    if(is_binary, NULL, answers_b) AS answers_b,
-    if(is_right_a, 'a', 'b') AS right_one,
+    CASE WHEN is_binary THEN NULL ELSE answers END AS gold,
+    CASE WHEN is_binary THEN NULL ELSE answers_a END AS answers_a,
+    CASE WHEN is_binary THEN NULL ELSE answers_b END AS answers_b,
+    CASE WHEN is_right_a THEN 'a' ELSE 'b' END AS right_one,
     replicate_a,
     replicate_b
 FROM side_by_side

@@ -15,7 +15,7 @@
 -- replicate: the run, counted from 0
 CREATE MACRO ranked_answers(submission, ties := 'random', seed := 0) AS TABLE
 WITH scored AS (
-    SELECT *, if(ties = 'random', md5(concat_ws('/', seed, item, answer, type)), '') AS lot
+    SELECT *, CASE WHEN ties = 'random' THEN md5(concat_ws('/', seed, item, answer, type)) ELSE '' END AS lot
     FROM responses(submission)
     WHERE score IS NOT NULL
 )

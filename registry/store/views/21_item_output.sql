@@ -16,7 +16,10 @@
 -- scoring_id: names the submission's responses
 -- item_id: the item
 WITH written AS (
-    SELECT answer_id, item_id, gold_revision_id, in_gold, if(type = '', key, type || ' ' || key) AS said
+    SELECT answer_id, item_id, gold_revision_id, in_gold, CASE
+        WHEN type = '' THEN key
+        ELSE type || ' ' || key
+    END AS said
     FROM answer
 ),
 gold AS (

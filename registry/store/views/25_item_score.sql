@@ -69,17 +69,17 @@ scored AS (
     UNION ALL
     SELECT
         scoring_id, metric_id, replicate, item_id,
-        if(
-            n_matched = 0, 0,
-            100 * exp(
+        CASE
+            WHEN n_matched = 0 THEN 0
+            ELSE 100 * exp(
                 least(0, 1 - ref_len / hyp_len)
                 + list_avg(list_transform(orders, lambda n: ln(matched[n] / total[n]))))
-        )
+        END
     FROM bleu
     UNION ALL
     SELECT
         scoring_id, metric_id, replicate, item_id,
-        if(precision + recall = 0, 0, 100 * 5 * precision * recall / (4 * precision + recall))
+        CASE WHEN precision + recall = 0 THEN 0 ELSE 100 * 5 * precision * recall / (4 * precision + recall) END
     FROM chrf_sides
 ),
 final AS (

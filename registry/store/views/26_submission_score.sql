@@ -42,6 +42,6 @@ WITH final AS (
         AND task_metric.is_declared
     JOIN test_set ON test_set.test_set_id = ranked_submission.test_set_id
     ORDER BY task.slug, test_set.position, ranked_submission.track NULLS FIRST, task_metric.position,
-        if(metric.better = 'lower', score.value, -score.value) NULLS LAST, ranked_submission.name
+        CASE WHEN metric.better = 'lower' THEN score.value ELSE -score.value END NULLS LAST, ranked_submission.name
 )
 SELECT * FROM final

@@ -27,8 +27,8 @@ named AS (
         answer.answer_id,
         answer.gold_revision_id,
         answer.item_id,
-        if(kind.typed, answer.key, '') AS place,
-        if(kind.typed, answer.type, answer.key) AS name,
+        CASE WHEN kind.typed THEN answer.key ELSE '' END AS place,
+        CASE WHEN kind.typed THEN answer.type ELSE answer.key END AS name,
         answer.in_gold
     FROM answer
     JOIN kind USING (gold_revision_id)
@@ -72,13 +72,12 @@ confused AS (
     SELECT
         scoring_id,
         replicate,
-        unnest(if(
-            len(golds) = 1 AND len(others) = 1,
-            [{'gold': golds[1], 'predicted': others[1]}],
-            list_concat(
+        unnest(CASE
+            WHEN len(golds) = 1 AND len(others) = 1 THEN [{'gold': golds[1], 'predicted': others[1]}]
+            ELSE list_concat(
                 list_transform(golds, lambda name: {'gold': name, 'predicted': NULL::VARCHAR}),
                 list_transform(others, lambda name: {'gold': NULL::VARCHAR, 'predicted': name}))
-        ), recursive := TRUE)
+        END, recursive := TRUE)
     FROM at_place
 ),
 counted AS (

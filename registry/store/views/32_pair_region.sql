@@ -52,7 +52,7 @@ given AS MATERIALIZED (
         source.replicate,
         coalesce(gold.n, gold_revision.n_items) AS gold,
         coalesce(total.tp, 0) AS tp,
-        if(gold.n IS NULL, NULL, coalesce(total.fp, 0)) AS fp
+        CASE WHEN gold.n IS NULL THEN NULL ELSE coalesce(total.fp, 0) END AS fp
     FROM ranked_submission AS ranked
     JOIN submission_source AS source USING (submission_id)
     JOIN gold_revision USING (gold_revision_id)
@@ -76,7 +76,7 @@ final AS (
         b.tp - coalesce(answers.tp, items.tp, 0) AS d2_tp,
         b.fp - coalesce(answers.fp, 0) AS d2_fp,
         coalesce(answers.tp, items.tp, 0) AS shared_tp,
-        if(a.fp IS NULL, NULL, coalesce(answers.fp, 0)) AS shared_fp,
+        CASE WHEN a.fp IS NULL THEN NULL ELSE coalesce(answers.fp, 0) END AS shared_fp,
         a.gold,
         a.submission_id AS submission_a,
         b.submission_id AS submission_b

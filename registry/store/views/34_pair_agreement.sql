@@ -55,10 +55,10 @@ final AS (
         agreement,
         (agreement - by_chance) / nullif(1 - by_chance, 0) AS kappa,
         covariance / nullif(deviation_a * deviation_b, 0) AS r12,
-        if(
-            r12 IS NULL, NULL,
-            sqrt(greatest(0, 1 - 2 * covariance / (deviation_a ^ 2 + deviation_b ^ 2)))
-        ) AS sd_ratio,
+        CASE
+            WHEN r12 IS NULL THEN NULL
+            ELSE sqrt(greatest(0, 1 - 2 * covariance / (deviation_a ^ 2 + deviation_b ^ 2)))
+        END AS sd_ratio,
         shared_twice / nullif(shared_twice + d1_tp + d1_fp + d2_tp + d2_fp, 0) AS overlap,
         submission_a,
         submission_b

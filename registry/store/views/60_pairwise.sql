@@ -52,7 +52,10 @@ WITH final AS (
         b.submission AS submission_b,
         a.score AS score_a,
         b.score AS score_b,
-        if(comparison_pair.is_swapped, -pair_result.difference, pair_result.difference) AS difference,
+        CASE
+            WHEN comparison_pair.is_swapped THEN -pair_result.difference
+            ELSE pair_result.difference
+        END AS difference,
         difference_interval.ci_low,
         difference_interval.ci_high,
         pair_result.p_value,
@@ -72,7 +75,7 @@ WITH final AS (
         pair_result.n_units,
         pair_result.n_discordant,
         pair_result.resamples,
-        if(pair_result.resamples IS NULL, NULL, latest_comparison.seed) AS seed,
+        CASE WHEN pair_result.resamples IS NULL THEN NULL ELSE latest_comparison.seed END AS seed,
         pair_result.log10_p,
         pair_result.p_low,
         pair_result.p_high,

@@ -20,13 +20,13 @@ WITH final AS (
         metric,
         avg(score) AS mean,
         stddev_samp(score) AS sd,
-        if(better = 'higher', min(score), max(score)) AS worst,
-        if(better = 'higher', max(score), min(score)) AS best,
+        CASE WHEN better = 'higher' THEN min(score) ELSE max(score) END AS worst,
+        CASE WHEN better = 'higher' THEN max(score) ELSE min(score) END AS best,
         count(*) AS runs,
         item_id
     FROM item_score
     GROUP BY task, test_set, metric, better, item, item_id
     HAVING count(*) = count(score)
-    ORDER BY task, test_set, metric, if(better = 'higher', mean, -mean), item_id
+    ORDER BY task, test_set, metric, CASE WHEN better = 'higher' THEN mean ELSE -mean END, item_id
 )
 SELECT * FROM final

@@ -42,7 +42,7 @@ def test_a_score_is_that_of_the_average_of_runs(repeated, registry, scored):
         assert row["score"] == float(sum(found) / len(found))
         deviation = pytest.approx(statistics.stdev(map(float, found))) if len(found) > 1 else None
         assert row["run_sd"] == deviation
-    assert "deviation" in registry("board", "--format", "table").stdout
+    assert "SD of runs" in registry("board", "--format", "table").stdout
     kept = registry("query", "SELECT system, avg(value) AS mean FROM replicate_score JOIN ranked_submission "
                              "USING (scoring_id) GROUP BY system", "--format", "json").json
     assert {r["system"]: r["mean"] for r in kept} == pytest.approx({r["system"]: r["score"] for r in board})
@@ -50,7 +50,7 @@ def test_a_score_is_that_of_the_average_of_runs(repeated, registry, scored):
 
 def test_boards_without_repeated_runs_look_as_ever(many, registry, scored):
     scored(many)
-    assert "deviation" not in registry("board", "--format", "table").stdout
+    assert "SD of runs" not in registry("board", "--format", "table").stdout
     assert {(r["runs"], r["run_sd"]) for r in registry("board", "--format", "json").json} == {(1, None)}
 
 
@@ -188,7 +188,7 @@ def test_what_does_not_go_with_random_runs_is_refused(repeated, registry, scored
     assert "s/s@1 has only one" in registry("submit", "small", one, "--system", "s", exit_code=3).stderr
     repeated.systems = lone
     told = registry("check", repeated.write(), exit_code=3).stderr
-    assert "task.toml: significance.runs: 'random' needs at least two runs or more of every system" in told
+    assert "task.toml: significance.runs: 'random' needs at least two runs of every system" in told
     assert "s1/s1@1 and 2 more have only one" in told
     repeated.manifest.write_text(repeated.manifest.read_text().replace(
         'file = "systems/{system}.tsv"', 'file = "systems/{system}.tsv"\nwithdrawn = true'))

@@ -117,5 +117,5 @@ def test_a_reader_whose_answers_do_not_name_its_labels_is_told_of(registry, task
     task.extra = F1
     monkeypatch.setattr(Labels, "answer_set", lambda self, value: ())
     told = registry("run", task.write(), exit_code=3).stderr
-    assert "2 labels have no name among the answers" in told
+    assert "2 labels have no name among the stored answers" in told
     assert "`answer_set` of the gold's reader, labels(" in told
