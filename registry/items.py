@@ -113,6 +113,6 @@ def index_by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep
 
 def make_duplicate_error(entry: Item | Answer, first: Item | Answer, path: str | Path,
                    remedy: str = "keep one") -> InputError:
-    """Return the error for an entry with the key of the `first` entry."""
-    return InputError(f"stands twice, first in line {first.line}; {remedy}", path=path, line=entry.line, item=entry.key,
+    """Say that `entry` has the key of the `first` one, and what to do about it."""
+    return InputError(f"occurs twice, first in line {first.line}; {remedy}", path=path, line=entry.line, item=entry.key,
                       category="duplicate")

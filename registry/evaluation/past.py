@@ -119,7 +119,7 @@ class PastDatabase(Database):
         super().__init__(path, named=named)
         self._at, self._tell = at, tell
 
-    def _turn_back(self, connection: Connection) -> None:
+    def _set_back(self, connection: Connection) -> None:
         """Show the past to a connection that only reads; the first connection reports notes."""
         moment = find_moment(connection, self._at)
         _copy_tables(connection, moment.entry)
@@ -161,7 +161,7 @@ def _restore_tasks(connection: Connection, entry: int) -> list[str]:
 def _load_task(connection: Connection, slug: str, details: Mapping[str, Any]) -> ResolvedTask:
     """Load the manifest of an entry of the log, or its normal form, which remains after a purge."""
     stored = details.get("manifest")  # public files lack it
-    if stored is not None and sources.is_kept(connection, stored):
+    if stored is not None and sources.is_stored(connection, stored):
         content = sources.fetch(connection, stored)
         return resolve(read_manifest(content, f"<manifest of {slug}>"), Path(f"<manifest of {slug}>"))
     return resolve_stored(sources.fetch(connection, details["normalized"]).decode(), slug)

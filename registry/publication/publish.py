@@ -1,8 +1,9 @@
 """Write a public file: a new registry with the public data of a private one.
 
-Totals are sums of statistics over items, from which scores follow if the statistics of items are withheld. A total is a
-whole number of steps, and so exact; `per_one` steps are 1. Families that do not add up have no totals. The log of a
-public file has only listed actions and details, and no hashes, because the hash of an entry covers private data.
+Totals are sums of statistics over items, from which scores follow if the statistics of items are withheld. A total is
+an integer number of steps, and therefore exact; `per_one` steps make 1. Families that do not add up have no totals. The
+log of a public file has only listed actions and details. It has no hashes, because the hash of an entry covers private
+data.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ from registry.store.embargoes import find_hidden, is_public
 from registry.store.files import Reach
 from registry.store.log import now, read_entries
 from registry.store.rows import driver_of, insert_many, quote
-from registry.store.sources import fetch, is_kept
+from registry.store.sources import fetch, is_stored
 from registry.store.statistics import load_statistics
 from registry.submission_fields import SUBMISSION_FIELDS
 from registry.values import parse
 from registry.version import __version__
 
-WITHOUT = ("confusion", "pair")  # families
+WITHOUT = ("confusion", "pair")  # families whose statistics do not add up
 _WITHHELD_SCORES = """
     SELECT scoring_id, metric_id, gold_revision_id, score.step, metric.name, metric.family,
         of_scoring.new AS new_scoring, of_metric.new AS new_metric
@@ -56,7 +57,7 @@ def sum_statistics(connection: Connection) -> Iterator[dict[str, Any]]:
     """Yield the rows of a public file's table `statistic_total`, for tasks that withhold their gold.
 
     Args:
-        connection: To the registry's own file, with the temporary tables of a publication.
+        connection: Connection to the registry itself, with the temporary tables of a publication.
     """
     for score in connection.exec_driver_sql(_WITHHELD_SCORES).all():
         if score.family in WITHOUT:
@@ -66,27 +67,30 @@ def sum_statistics(connection: Connection) -> Iterator[dict[str, Any]]:
         runs = runs[present.any(axis=1)]
         steps = Steps.choose(parse("metric", METRICS, score.name), [runs], score.step)
         totals: Floats = steps.to_steps(runs).sum(axis=0)
-        for replicate, of_run in enumerate(totals):
-            for position, (name, total) in enumerate(zip(FAMILIES[score.family].columns, of_run, strict=True)):
+        for replicate, run_totals in enumerate(totals):
+            for position, (name, total) in enumerate(zip(FAMILIES[score.family].columns, run_totals, strict=True)):
                 yield {"scoring_id": score.new_scoring, "metric_id": score.new_metric, "replicate": replicate,
                        "position": position, "statistic": name, "total": int(total), "per_one": steps.per_one[position]}
 
 
-_HIDING = ("anonymous_until", "blind_until")
-_SUBMITTED = (*(field.column for field in SUBMISSION_FIELDS if field.may_change and field.public != "never"), "said_in")
-_COMPARED = ("digest", "signature")
-# The published details of entries, by their action.
+_EMBARGO_DETAILS = ("anonymous_until", "blind_until")
+_SUBMISSION_DETAILS = (
+    *(field.column for field in SUBMISSION_FIELDS if field.may_change and field.public != "never"), "said_in")
+_COMPARISON_DETAILS = ("digest", "signature")
+# The published details of log entries, by action.
 _DETAILS: Mapping[str, tuple[str, ...]] = {
-    "task": ("version", "normalized", "seed", "said_in", *_HIDING), "hide": _HIDING, "reveal": _HIDING,
+    "task": ("version", "normalized", "seed", "said_in", *_EMBARGO_DETAILS),
+    "hide": _EMBARGO_DETAILS, "reveal": _EMBARGO_DETAILS,
     "gold": ("digest", "items"), "score": ("computed", "scorers"),
-    "submission-added": _SUBMITTED, "submission-changed": _SUBMITTED,
-    "compare": _COMPARED, "compare-again": _COMPARED, "board-retired": _COMPARED, "study": ("signature",),
+    "submission-added": _SUBMISSION_DETAILS, "submission-changed": _SUBMISSION_DETAILS,
+    "compare": _COMPARISON_DETAILS, "compare-again": _COMPARISON_DETAILS, "board-retired": _COMPARISON_DETAILS,
+    "study": ("signature",),
     "ladder": ("gold_revision_id", "track", "metric", "submission_id", "step", "before", "shown", "raised"),
     "purge": (),
 }
-_OF_COMPARISONS = ("compare", "compare-again", "board-retired")
-_OF_SCORES = ("score", "study", *_OF_COMPARISONS)
-_OF_SUBMISSIONS = ("submission-added", "submission-changed", "ladder", "purge")
+_COMPARISON_ACTIONS = ("compare", "compare-again", "board-retired")
+_SCORE_ACTIONS = ("score", "study", *_COMPARISON_ACTIONS)
+_SUBMISSION_ACTIONS = ("submission-added", "submission-changed", "ladder", "purge")
 _NUMBERS = {"gold_revision_id": "gold_revision", "submission_id": "submission", "track_id": "track"}
 
 _ENTRIES = text("""
@@ -104,7 +108,7 @@ _GOLD = text("SELECT test_set, real_digest, digest FROM public_gold")
 
 
 class _Entry(NamedTuple):
-    """A published entry: its stored id, its details, its other columns, and whether its submission may be named."""
+    """Stored id, details and other columns of a published entry, and whether its submission may be named."""
 
     stored_id: int
     details: dict[str, Any]
@@ -113,11 +117,12 @@ class _Entry(NamedTuple):
 
 
 def public_log(connection: Connection, manifests: Collection[str]) -> list[dict[str, Any]]:
-    """Return the rows of a public file's table `event`, in their order.
+    """Return the rows of a public file's table `event`, oldest first.
 
     Args:
-        connection: To the registry's own file, with the temporary tables of a publication.
-        manifests: The digests of published manifests; another one would confirm a guess at what its manifest names.
+        connection: Connection to the registry itself, with the temporary tables of a publication.
+        manifests: Digests of published manifests. Other digests are left out, because they confirm a guess of the names
+            in a manifest.
     """
     names = dict(map(tuple, connection.execute(_NAMES)))
     compared = set(connection.execute(_DIGESTS).scalars())
@@ -126,12 +131,12 @@ def public_log(connection: Connection, manifests: Collection[str]) -> list[dict[
     published = []
     for row in connection.execute(_ENTRIES):
         stored = json.loads(row.details)
-        if row.action not in _DETAILS or (row.is_blind and row.action in _OF_SCORES):
+        if row.action not in _DETAILS or (row.is_blind and row.action in _SCORE_ACTIONS):
             continue
         if (row.action == "study" and stored.get("signature") not in studied) or (
-                row.action in _OF_COMPARISONS and stored.get("digest") not in compared):
+                row.action in _COMPARISON_ACTIONS and stored.get("digest") not in compared):
             continue
-        is_named = not (row.is_anonymous and row.action in _OF_SUBMISSIONS)
+        is_named = not (row.is_anonymous and row.action in _SUBMISSION_ACTIONS)
         details = {key: stored[key] for key in _DETAILS[row.action]
                    if key in stored and (is_named or row.action == "ladder")
                    and (key != "normalized" or stored[key] in manifests)}
@@ -141,21 +146,21 @@ def public_log(connection: Connection, manifests: Collection[str]) -> list[dict[
             "run_id": row.run_id, "at": row.ended_at if row.is_anonymous else row.at, "actor": None,
             "action": row.action, "subject": row.subject if is_named else names.get(row.subject, row.slug),
             "hash": "", "salt": None, "digest": ""}, is_named))
-    in_order = list(_sort_submissions(published))
-    numbers = {"said_in": {entry.stored_id: n for n, entry in enumerate(in_order, 1)}} | {
+    ordered = list(_sort_submissions(published))
+    numbers = {"said_in": {entry.stored_id: n for n, entry in enumerate(ordered, 1)}} | {
         column: dict(map(tuple, connection.exec_driver_sql(f"SELECT old, new FROM number_{table}")))  # noqa: S608
         for column, table in _NUMBERS.items()}
     return [entry.columns | {"event_id": n, "details": canonical_json(_renumber(entry.details, numbers))}
-            for n, entry in enumerate(in_order, 1)]
+            for n, entry in enumerate(ordered, 1)]
 
 
 def _sort_submissions(entries: list[_Entry]) -> Iterator[_Entry]:
-    """Sort the submissions of each command by their public names, because files come in the order of hidden ones."""
+    """Sort the submissions of each command by public names, because their stored order is that of hidden names."""
     for (_, action), group in groupby(entries, key=lambda entry: (entry.columns["run_id"], entry.columns["action"])):
-        of_command = list(group)
-        if action in ("submission-added", "submission-changed") and not all(entry.is_named for entry in of_command):
-            of_command.sort(key=lambda entry: str(entry.columns["subject"]))
-        yield from of_command
+        same_command = list(group)
+        if action in ("submission-added", "submission-changed") and not all(entry.is_named for entry in same_command):
+            same_command.sort(key=lambda entry: str(entry.columns["subject"]))
+        yield from same_command
 
 
 def _renumber(details: Mapping[str, Any], numbers: Mapping[str, Mapping[int, int]]) -> dict[str, Any]:
@@ -168,40 +173,40 @@ _PUBLIC = "public_file"  # the attached database that is written
 
 
 def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sources: bool = False,
-            at: datetime | None = None) -> None:
-    """Write a new registry with the public data of another one, and nothing else.
+            time: datetime | None = None) -> None:
+    """Write a new registry with the public data of another one.
 
     Args:
-        database: The registry's own file.
-        output: The new file; there must be none of that name.
-        tasks: The ids of the tasks to publish; all if none is named.
-        sources: Whether to include the files of gold and submissions that are public. The view `item_text` needs them.
-        at: The file has what is public at this time, in UTC; None: now.
+        database: The registry itself.
+        output: Path of the new file, which must not exist.
+        tasks: Ids of the tasks to publish; none means all.
+        sources: Whether to include public files of gold and submissions. The view `item_text` needs them.
+        time: The file has the data that is public at this time, in UTC; None means now.
 
     Raises:
-        UnknownNameError: There is no such task.
-        InputError: The registry is a public file itself, or there is a file at `output`.
+        UnknownNameError: No task has one of these ids.
+        InputError: The registry is a public file, or `output` exists.
         StoreError: The file cannot be written.
     """
-    at = at or now()
+    time = time or now()
     with new_file(output) as path:
         public = Database(path, named=output)
         public.create()
         with database.reading(reach=Reach(folders=[path.parent])) as connection:
             if is_public(connection):
-                raise InputError("this is a public file already; publish the registry that it was made of",
+                raise InputError("this is a public file already; publish the registry from which it was made",
                                  path=database.named)
-            _choose(connection, tasks, at, with_sources=sources)
-            _copy(connection, path, at, of_some_tasks=bool(tasks))
+            _select_public(connection, tasks, time, with_sources=sources)
+            _copy(connection, path, time, is_partial=bool(tasks))
             manifests = list(_past_manifests(connection))
             log = public_log(connection, {row["digest"] for row in manifests})
             totals = list(sum_statistics(connection))
         with public.writing() as connection:
             insert_many(connection, models.event, log)
             insert_many(connection, models.statistic_total, totals)
-            insert_many(connection, models.source, [row | {"created_at": at} for row in manifests])
+            insert_many(connection, models.source, [row | {"created_at": time} for row in manifests])
             insert_many(connection, models.publication, [
-                {"published_at": at, "has_sources": sources, "program": f"evalregistry {__version__}"}])
+                {"published_at": time, "has_sources": sources, "program": f"evalregistry {__version__}"}])
             _declare_plain_ranks(connection)
 
 
@@ -219,14 +224,14 @@ def publish_temporarily(database: Database, *, sources: bool = False) -> Iterato
         yield Database(path, named=database.named)
 
 
-def _choose(connection: Connection, tasks: Sequence[str], at: datetime, *, with_sources: bool) -> None:
-    """Make the temporary tables of the rows that are published."""
+def _select_public(connection: Connection, tasks: Sequence[str], time: datetime, *, with_sources: bool) -> None:
+    """Create the temporary tables that list the public rows."""
     rows = connection.execute(models.task.select().order_by(models.task.c.task_id)).all()
     known = [row.slug for row in rows]
     for slug in tasks:
         if slug not in known:
             raise UnknownNameError("task", slug, known)
-    hidden = find_hidden(connection, at)
+    hidden = find_hidden(connection, time)
     driver = driver_of(connection)
     driver.execute("CREATE TEMP TABLE public_task (task_id INTEGER, slug VARCHAR, is_anonymous BOOLEAN, "
                    "is_blind BOOLEAN, has_gold BOOLEAN)")
@@ -240,31 +245,31 @@ def _choose(connection: Connection, tasks: Sequence[str], at: datetime, *, with_
         driver.execute(f"CREATE TEMP TABLE {name} AS {select}", values)
 
 
-def _copy(connection: Connection, path: Path, at: datetime, *, of_some_tasks: bool) -> None:
-    """Copy the rows and columns that are published into the file at `path`."""
+def _copy(connection: Connection, path: Path, time: datetime, *, is_partial: bool) -> None:
+    """Copy the public rows and columns into the file at `path`."""
     driver = driver_of(connection)
     driver.execute(f"ATTACH {quote(path)} AS {_PUBLIC} (READ_WRITE)")
-    # The order in which rows are stored is that of hidden names, or depends on tasks that are not published.
-    is_sorted = of_some_tasks or connection.exec_driver_sql("SELECT bool_or(is_anonymous) FROM public_task").scalar()
+    # The stored order of rows depends on hidden names, or on tasks that are not published.
+    is_sorted = is_partial or connection.exec_driver_sql("SELECT bool_or(is_anonymous) FROM public_task").scalar()
     for name, table in TABLES.items():
         if table.order:
             stored = table.changed.get(f"{name}_id", f"t.{name}_id")
             driver.execute(f"CREATE TEMP TABLE number_{name} AS SELECT {stored} AS old, "  # noqa: S608
                            f"CAST(row_number() OVER (ORDER BY {table.order}) AS INTEGER) AS new "
-                           f"FROM {table.rows} WHERE {table.where}")
+                           f"FROM {table.rows} WHERE {table.condition}")
     for name, table in TABLES.items():
         columns, rows = _columns(name, table)
         statement = (f'INSERT INTO {_PUBLIC}.main."{name}" ({", ".join(columns)}) '  # noqa: S608
                      f'SELECT {", ".join(columns.values())} FROM {rows}{" ORDER BY ALL" if is_sorted else ""}')
-        driver.execute(statement, {"at": at} if "$at" in statement else None)
+        driver.execute(statement, {"at": time} if "$at" in statement else None)
     connection.commit()
     driver.execute(f"CHECKPOINT {_PUBLIC}")
     driver.execute(f"DETACH {_PUBLIC}")
-    connection.commit()  # lets go of the file
+    connection.commit()  # closes the file
 
 
 def _columns(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
-    """Return the SQL of each published column of a table, and the SQL after FROM."""
+    """Return the SQL of each published column of a table by name, and the SQL after FROM."""
     columns, rows = dict[str, str](), table.rows
     for column in models.metadata.tables[name].columns.keys():  # noqa: SIM118
         value = table.changed.get(column, f't."{column}"')
@@ -272,36 +277,36 @@ def _columns(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
         if owner != column and owner in TABLES:
             rows += f" LEFT JOIN number_{owner} AS new_{column} ON new_{column}.old = {value}"
             value = f"coalesce(new_{column}.new, {NO_LABEL})" if owner == "label" else f"new_{column}.new"
-        elif column not in (*table.changed, *table.kept.split()):
+        elif column not in (*table.changed, *table.columns.split()):
             raise AssertionError(f"registry/publication/tables.py does not say whether {name}.{column} is published")
         columns[f'"{column}"'] = value
-    return columns, f"{rows} WHERE {table.where}"
+    return columns, f"{rows} WHERE {table.condition}"
 
 
 def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Yield the normal forms of a task's manifests, by which past boards are read.
+    """Yield the sources of normalized manifests, from which past boards are read.
 
-    A manifest of before the task was anonymous may name a participant as its candidate, and is not published.
+    If a task is anonymous, earlier manifests with a candidate are left out, because they name a participant.
     """
     is_anonymous = dict(map(tuple, connection.exec_driver_sql("SELECT slug, is_anonymous FROM public_task").all()))
-    given = set[str]()
+    yielded = set[str]()
     for entry in read_entries(connection, "task"):
         stored, normalized = entry.details.get("manifest"), entry.details.get("normalized")
-        if entry.subject not in is_anonymous or normalized in given or not normalized:
+        if entry.subject not in is_anonymous or normalized in yielded or not normalized:
             continue
-        if is_kept(connection, normalized):
+        if is_stored(connection, normalized):
             content = fetch(connection, normalized)
-        elif stored and is_kept(connection, stored):
+        elif stored and is_stored(connection, stored):
             try:
                 manifest = read_manifest(fetch(connection, stored), Path(entry.subject))
                 content = resolve(manifest, Path(entry.subject)).stored.encode()
-            except RegistryError:  # this version of the program refuses it
+            except RegistryError:  # a manifest that this version of the program rejects
                 continue
         else:
             continue
         candidate = json.loads(content).get("significance", {}).get("candidate")
         if digest(content) == normalized and not (is_anonymous[entry.subject] and candidate):
-            given.add(normalized)
+            yielded.add(normalized)
             yield {"digest": normalized, "name": f"normalized manifest of {entry.subject}", "n_bytes": len(content),
                    "content": zlib.compress(content)}
 

@@ -1,9 +1,9 @@
 """The rows and columns of each table that are published. A public file has nothing that is not listed here.
 
 Names of an anonymous task are replaced by pseudonyms, versions and levels by numbers. Scores of a blind task are left
-out, with everything from which they could be computed. Where a task withholds its gold, all tables with a row per item
-are left out. Every id is a new number in an order that follows from published columns alone, because gaps in stored ids
-count hidden rows, and their order is the alphabetical order of hidden names.
+out, and so is all data from which they could be computed. If a task withholds its gold, all tables with a row per item
+are left out. All ids are renumbered in an order that follows only from published columns. Stored ids would reveal
+hidden data: their gaps count hidden rows, and their order is the alphabetical order of hidden names.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from registry.identity import SALTED
 from registry.store import models
 from registry.submission_fields import SUBMISSION_FIELDS, SubmissionField
 
-# Temporary tables for the SELECTs below, in the order in which they are made. `publish` makes `public_task` before
-# them: the tasks that are published, with `is_anonymous`, `is_blind` and `has_gold`.
+# Temporary tables for the SELECTs below, in the order of their creation. `publish` first creates `public_task`: the
+# published tasks, with `is_anonymous`, `is_blind` and `has_gold`.
 SCOPE = {
     "public_test_set": """
         SELECT test_set_id, slug || '/' || name || '/' AS prefix, task.*
         FROM test_set JOIN public_task AS task USING (task_id)""",
-    # A baseline keeps its name: a team is hidden only if it takes part with something else.
+    # Baselines keep their names: a team is hidden only if it has other submissions.
     "hidden_team": """
         SELECT team_id FROM team JOIN public_task USING (task_id)
         WHERE is_anonymous AND team_id NOT IN (
@@ -52,8 +52,8 @@ SCOPE = {
         JOIN system AS real ON real.system_id = s.system_id
         JOIN team ON team.team_id = system.team_id
         LEFT JOIN hidden_team AS hidden ON hidden.team_id = system.team_id""",
-    # A digest confirms a guess at answers, and at names of columns and levels. It is replaced by the name of the first
-    # submission that has it.
+    # A digest confirms a guess of answers, and of names of columns and levels. It is replaced by the name of the first
+    # submission with this digest.
     "public_digest": """
         SELECT submission_id, CASE
             WHEN is_blind THEN 'withheld: ' || name
@@ -71,14 +71,14 @@ SCOPE = {
             WHERE is_nameless GROUP BY task_id, factor, level)""",
     "public_scoring": """
         SELECT scoring_id, has_gold FROM scoring JOIN public_submission USING (submission_id) WHERE NOT is_blind""",
-    # Digests without a salt confirm a guess at names or gold, and settings may name a candidate.
+    # Digests without a salt confirm a guess of names or gold, and settings may name a candidate.
     "public_comparison": f"""
         SELECT comparison_id, is_anonymous, has_gold AND NOT (is_anonymous AND test_set_id IN (
             SELECT test_set_id FROM replicate_factor JOIN submission USING (submission_id))) AS has_digests
         FROM comparison JOIN public_test_set USING (test_set_id)
         WHERE NOT is_blind AND (starts_with(digest, '{SALTED}') OR (has_gold AND NOT is_anonymous))
             AND (NOT is_anonymous OR json_extract_string(request, '$.significance.candidate') IS NULL)""",  # noqa: S608
-    # A digest confirms a guess at the gold, unless it has a salt as in signatures.
+    # A digest confirms a guess of the gold, unless it has a salt as in signatures.
     "public_gold": f"""
         SELECT gold_revision_id, has_gold, is_blind, rtrim(prefix, '/') AS test_set, gold.digest AS real_digest,
             if(task.salt IS NULL, gold.digest, '{SALTED}sha256:' || sha256(task.salt || ':' || gold.digest)) AS digest
@@ -102,9 +102,9 @@ SCOPE = {
         JOIN pair_result USING (pair_result_id)
         JOIN public_standing AS a ON a.comparison_id = pair.comparison_id AND a.submission_id = pair.submission_a
         JOIN public_standing AS b ON b.comparison_id = pair.comparison_id AND b.submission_id = pair.submission_b""",
-    # A result may be shared with a hidden comparison, which was the first to need it. One that is shared by comparisons
-    # with and without digests is published twice: else the two would be seen to have the same statistics. The stored
-    # direction of a result is the order of plain digests, and another one is published where these are not.
+    # A result may also belong to a hidden comparison, which may have been the first. A result of comparisons with and
+    # without digests is published twice; otherwise everybody could see that both have the same statistics. The stored
+    # direction of a result is the order of its plain digests; without digests, another direction is published.
     "public_result": """
         SELECT pair_result_id, result_key, has_digests, min([comparison_id, public_pair.position]) AS place,
             min(comparison.run_id) AS run_id, NOT has_digests AND any_value(asked.alternative) = 'two-sided'
@@ -149,7 +149,7 @@ SCOPE = {
                 EXCEPT SELECT digest, reader FROM public_reading WHERE is_shown))""",
 }
 
-# Columns that hold the id of a table by another name than `<table>_id`.
+# Columns with ids of a table that are not named `<table>_id`.
 REFERENCES = {
     "submission_a": "submission", "submission_b": "submission", "statistics_a": "tested_statistics",
     "statistics_b": "tested_statistics", "gold_label": "label", "predicted_label": "label",
@@ -161,33 +161,33 @@ class PublicTable:
     """The published part of one table.
 
     Attributes:
-        rows: The rows that are published: what follows FROM, where the table itself is called `t`.
-        kept: The columns that are published as they are stored; ids are, too, as new numbers.
-        changed: What is published in place of other columns; for ids the stored id that gets a new number.
-        order: By what the rows get new ids.
-        where: A condition on the rows.
+        rows: Published rows: the SQL after FROM, with `t` as the name of the table.
+        columns: Names of columns that are published without change; ids are always renumbered.
+        changed: SQL of the published values of other columns; for ids, the stored id that is renumbered.
+        order: Sort key of the rows, which determines the new ids; empty for tables without ids.
+        condition: Condition on the rows.
     """
 
     rows: str
-    kept: str = ""
+    columns: str = ""
     changed: Mapping[str, str] = field(default_factory=dict)
     order: str = ""
-    where: str = "TRUE"
+    condition: str = "TRUE"
 
 
-_OF_TASK = "JOIN public_task USING (task_id)"
-_OF_COMPARISON = "JOIN public_comparison USING (comparison_id)"
-_OF_SCORING = "JOIN public_scoring AS scoring USING (scoring_id)"
-_OF_GOLD = "JOIN public_gold AS gold USING (gold_revision_id)"
+_JOIN_TASK = "JOIN public_task USING (task_id)"
+_JOIN_COMPARISON = "JOIN public_comparison USING (comparison_id)"
+_JOIN_SCORING = "JOIN public_scoring AS scoring USING (scoring_id)"
+_JOIN_GOLD = "JOIN public_gold AS gold USING (gold_revision_id)"
 _IS_GOLD_LABEL = """EXISTS (
     FROM answer WHERE answer.gold_revision_id = t.gold_revision_id AND in_gold
         AND t.name IN (answer.key, answer.type))"""
 
 
-# Published facts about submissions that are not stored so.
+# Facts about submissions whose published value differs from the stored one.
 _REPLACED_FACTS = {
     "version": "shown.version", "reader": "if(is_nameless, gold.reader, t.reader)", "digest": "of_answers.digest",
-    # A command adds its files in the order of their names.
+    # A command adds its files in the order of their names, which the exact time would reveal.
     "created_at": "if(is_anonymous, run.started_at, t.created_at)",
 }
 
@@ -203,15 +203,15 @@ def _public_fact(field: SubmissionField) -> str:
 
 
 def _item_statistics(name: str) -> PublicTable:
-    columns = models.metadata.tables[name].columns.keys()
-    kept = [column for column in columns if not column.endswith("_id") and column not in REFERENCES]
-    return PublicTable(f'"{name}" AS t {_OF_SCORING}', " ".join(kept), where="has_gold")
+    columns = [column for column in models.metadata.tables[name].columns.keys()  # noqa: SIM118
+               if not column.endswith("_id") and column not in REFERENCES]
+    return PublicTable(f'"{name}" AS t {_JOIN_SCORING}', " ".join(columns), condition="has_gold")
 
 
-# In the order in which they are written: tables of ids before tables that refer to them.
+# In the order of writing: tables with ids before tables that refer to them.
 TABLES = {
     "task": PublicTable(
-        f"task AS t {_OF_TASK}", "slug title version manifest manifest_digest seed created_at anonymous_until "
+        f"task AS t {_JOIN_TASK}", "slug title version manifest manifest_digest seed created_at anonymous_until "
         "blind_until", {"salt": "NULL"}, order="t.task_id"),
     # Parameters and files of a command name participants.
     "run": PublicTable(
@@ -219,19 +219,19 @@ TABLES = {
         "command started_at ended_at code_version code_revision code_dirty environment digest",
         {"parameters": "'{}'", "inputs": "'{}'", "salt": "NULL"}, order="t.run_id"),
     "test_set": PublicTable(
-        f"test_set AS t {_OF_TASK}", "name position cluster_attribute is_declared", order="t.test_set_id"),
-    "track": PublicTable(f"track AS t {_OF_TASK}", "name", order="t.track_id"),
+        f"test_set AS t {_JOIN_TASK}", "name position cluster_attribute is_declared", order="t.test_set_id"),
+    "track": PublicTable(f"track AS t {_JOIN_TASK}", "name", order="t.track_id"),
     "metric": PublicTable("metric AS t JOIN public_metric USING (metric_id)", "name family better",
                           order="t.name"),
-    "task_metric": PublicTable(f"task_metric AS t {_OF_TASK}", "alias position is_primary is_declared"),
+    "task_metric": PublicTable(f"task_metric AS t {_JOIN_TASK}", "alias position is_primary is_declared"),
     "gold_revision": PublicTable(
-        f"gold_revision AS t {_OF_GOLD}",
+        f"gold_revision AS t {_JOIN_GOLD}",
         "revision task_version reader n_items created_at",
         {"digest": "gold.digest"}, order="t.gold_revision_id"),
     "gold_source": PublicTable(
-        f"gold_source AS t {_OF_GOLD}", "role source_digest reader", where="has_gold"),
-    "item": PublicTable(f"item AS t {_OF_GOLD}", "position key", order="t.item_id", where="has_gold"),
-    "item_attribute": PublicTable(f"item_attribute AS t {_OF_GOLD}", "name value", where="has_gold"),
+        f"gold_source AS t {_JOIN_GOLD}", "role source_digest reader", condition="has_gold"),
+    "item": PublicTable(f"item AS t {_JOIN_GOLD}", "position key", order="t.item_id", condition="has_gold"),
+    "item_attribute": PublicTable(f"item_attribute AS t {_JOIN_GOLD}", "name value", condition="has_gold"),
     "team": PublicTable(
         "team AS t JOIN public_team AS shown USING (team_id)", "",
         {"name": "shown.name", "pseudonym": "shown.pseudonym"},
@@ -258,25 +258,25 @@ TABLES = {
         "(shown.task_id, t.factor, t.level)", "replicate factor",
         {"level": "if(is_nameless, of_level.name, t.level)"}),
     "tombstone": PublicTable(
-        f"tombstone AS t {_OF_TASK}", "name created_at", {"salt": "''", "names": "'[]'"}, order="t.tombstone_id"),
+        f"tombstone AS t {_JOIN_TASK}", "name created_at", {"salt": "''", "names": "'[]'"}, order="t.tombstone_id"),
     "scoring": PublicTable(
-        f"scoring AS t {_OF_SCORING} JOIN number_submission AS number ON number.old = t.submission_id",
+        f"scoring AS t {_JOIN_SCORING} JOIN number_submission AS number ON number.old = t.submission_id",
         "missing n_missing", order="number.new, t.scoring_id"),
     "scoring_message": PublicTable(
-        f"scoring_message AS t {_OF_SCORING}", "replicate category code parameters", where="has_gold"),
-    "score": PublicTable(f"score AS t {_OF_SCORING}", "value n_items step",
+        f"scoring_message AS t {_JOIN_SCORING}", "replicate category code parameters", condition="has_gold"),
+    "score": PublicTable(f"score AS t {_JOIN_SCORING}", "value n_items step",
                          {"digest": "if(has_gold, t.digest, '')"}),
-    "replicate_score": PublicTable(f"replicate_score AS t {_OF_SCORING}", "replicate value"),
+    "replicate_score": PublicTable(f"replicate_score AS t {_JOIN_SCORING}", "replicate value"),
     "source": PublicTable(
         "source AS t JOIN public_source USING (digest)", "digest n_bytes content",
-        # The stored name is that by which the file was read first: a hidden submission may have the same bytes.
+        # The stored name is the first name of the file, which may be that in a hidden submission with the same bytes.
         {"name": "coalesce((SELECT min(role) FROM gold_source JOIN public_gold USING (gold_revision_id) "
                  "WHERE source_digest = t.digest AND has_gold), "
                  "(SELECT min(name) FROM submission_source JOIN public_submission USING (submission_id) "
                  "WHERE source_digest = t.digest AND NOT is_nameless AND NOT is_blind))",
          "created_at": "$at"}),
     "comparison": PublicTable(
-        f"comparison AS t {_OF_COMPARISON}",
+        f"comparison AS t {_JOIN_COMPARISON}",
         "digest facet alias test alternative unit alpha correction resamples seed interval confidence n_items n_units "
         "n_systems family_size signature created_at runs request",
         {"sequence": "if(t.sequence = 0, 0, dense_rank() OVER (ORDER BY t.sequence = 0, t.sequence))"},
@@ -312,22 +312,22 @@ TABLES = {
          "submission_a": "if(turned, t.submission_b, t.submission_a)",
          "submission_b": "if(turned, t.submission_a, t.submission_b)"}),
     "overall_result": PublicTable(
-        f"overall_result AS t {_OF_COMPARISON}", "test statistic degrees p_value log10_p"),
+        f"overall_result AS t {_JOIN_COMPARISON}", "test statistic degrees p_value log10_p"),
     "standing": PublicTable(
         "standing AS t JOIN public_standing AS shown USING (comparison_id, submission_id)",
         "rank rank_low rank_high cluster wins losses score ci_low ci_high runs run_sd kind late",
         {"position": "shown.position"}),
     "study": PublicTable(
-        f"study AS t {_OF_TASK}", "digest study subject result signature created_at", order="t.study_id",
-        where="has_gold AND NOT is_blind AND NOT is_anonymous"),
-    # Answers and labels that no gold has are errors of systems, from which blind scores could be computed.
+        f"study AS t {_JOIN_TASK}", "digest study subject result signature created_at", order="t.study_id",
+        condition="has_gold AND NOT is_blind AND NOT is_anonymous"),
+    # Answers and labels outside the gold are errors of systems, from which blind scores could be computed.
     "answer": PublicTable(
-        f"answer AS t {_OF_GOLD}", "key type in_gold",
+        f"answer AS t {_JOIN_GOLD}", "key type in_gold",
         order="t.gold_revision_id, t.item_id, NOT t.in_gold, t.key, t.type, t.answer_id",
-        where="has_gold AND (NOT is_blind OR t.in_gold)"),
-    "response": PublicTable(f"response AS t {_OF_SCORING}", "replicate correct score", where="has_gold"),
-    "label": PublicTable(f"label AS t {_OF_GOLD}", "name", order="t.gold_revision_id, t.name",
-                         where=f"has_gold AND (NOT is_blind OR {_IS_GOLD_LABEL})"),
+        condition="has_gold AND (NOT is_blind OR t.in_gold)"),
+    "response": PublicTable(f"response AS t {_JOIN_SCORING}", "replicate correct score", condition="has_gold"),
+    "label": PublicTable(f"label AS t {_JOIN_GOLD}", "name", order="t.gold_revision_id, t.name",
+                         condition=f"has_gold AND (NOT is_blind OR {_IS_GOLD_LABEL})"),
     **{table.name: _item_statistics(table.name) for tables in models.of_family.values() for table in tables},
 }
 # Tables that `publish` writes itself: the log, totals, and the row that marks a public file. Parts of unfinished

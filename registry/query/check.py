@@ -36,7 +36,8 @@ _DENIED = re.compile(r"""
     # Files, and memory by its address.
     | read_.* | write_.* | parquet_.* | glob | sniff_.* | (.*_)?scan(_.*)? | python_.*
     # Commands and waiting.
-    | (enable|disable|truncate)_.* | (force_)?checkpoint | .*sleep(_.*)?
+    | (enable|disable|truncate)_.* | (force_)?checkpoint | .*sleep(_.*)? | (add|remove)_.*extension
+    | .*external_resource.* | (__internal_)?json_copy_.*
     """, re.VERBOSE)
 _DENIED_IN_FROM = {"histogram", "histogram_values"}  # they call query_table; the aggregate `histogram` does not
 _SYSTEM_VIEW = ("duckdb_", "pragma_", "pg_")
@@ -110,7 +111,7 @@ def _split_explain(driver: Any, query: Query) -> tuple[str, str]:
     Raises:
         QueryError: The beginning of the SELECT is not certain.
     """
-    start = duckdb.tokenize(query.sql)[0][0]  # in bytes
+    start = next(start for start, kind in duckdb.tokenize(query.sql) if kind != duckdb.token_type.comment)  # in bytes
     sql = _blank_out(query.sql, len(query.sql.encode()[:start].decode()))
     prefix = _EXPLAIN.match(sql)
     select = "" if prefix is None else _blank_out(sql, prefix.end())
@@ -149,7 +150,7 @@ def _collect_names(tree: Any) -> set[tuple[str, str]]:
             if node.get("type") == "TABLE_FUNCTION":
                 call = children.pop("function")
                 names.add(("table function", call["function_name"].lower()))
-                nodes += call["children"]
+                nodes.append({key: value for key, value in call.items() if key != "function_name"})
             if "function_name" in node:  # a scalar function, an aggregate, or one over a window
                 names.add(("function", node["function_name"].lower()))
             if table := node.get("table_name"):  # in quotation marks after SHOW

@@ -22,6 +22,7 @@ from registry.rendering.table import Table
 from registry.store.files import explain
 from registry.store.rows import driver_of, quote
 
+_NO_VALUES = re.compile("prepared statement parameters: |not provided for the following parameters: ")  # 1.5, 2.0
 _NO_MEMORY = "Memory allocation failure"  # the system refused memory to DuckDB
 _OUT_OF_MEMORY = "the query needs more memory than it may take"
 _PLACE = re.compile(r"\n\nLINE (\d+): ")
@@ -132,9 +133,9 @@ def _unpack_texts(driver: Any, checked: Checked) -> list[str]:
     return unpack(driver)
 
 
-def _wrap(driver: Any, query: Query, checked: Checked, before: str, after: str = "") -> str:
+def _wrap(driver: Any, query: Query, checked: Checked, prefix: str, suffix: str = "") -> str:
     """Return a SELECT over the rows of a checked query, which is checked again as the whole text that will run."""
-    select = f"{before} (\n{_remove_end(checked.sql)}\n) {after}"
+    select = f"{prefix} (\n{_remove_end(checked.sql)}\n) {suffix}"
     return check(driver, replace(query, sql=select)).sql
 
 
@@ -142,8 +143,8 @@ def _remove_end(sql: str) -> str:
     """Remove the semicolons at the end of a statement, and the comments after them."""
     text = sql.encode()
     end = len(text)
-    for start, _ in reversed(duckdb.tokenize(sql)):
-        if text[start:start + 1] != b";":
+    for start, kind in reversed(duckdb.tokenize(sql)):
+        if text[start:start + 1] != b";" and kind != duckdb.token_type.comment:  # DuckDB 1.5 lists no comments
             break
         end = start
     return text[:end].decode()
@@ -196,7 +197,7 @@ def _make_query_error(message: str, query: Query, first_line: int) -> QueryError
     if place is None:
         return QueryError(_join_lines(message), path=query.source)
     text, _, caret = message[place.end():].partition("\n")
-    indent = len(place[0].strip()) + 1  # DuckDB indents the caret by its own "LINE n: "
+    indent = len(place[0].strip()) + 1  # DuckDB indents the caret by "LINE n: "
     return QueryError(_join_lines(message[:place.start()]), path=query.source, line=int(place[1]) - first_line + 1,
                       excerpt=f"  {text}\n  {caret[indent:]}")
 

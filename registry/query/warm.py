@@ -10,8 +10,8 @@ from pathlib import Path
 
 import registry.query.sql
 import registry.store.database  # noqa: F401
-from registry.store.files import CONFINED_CONFIG, connected
+from registry.store.files import CONFINED_CONFIG, connecting
 
-with connected(Path(":memory:"), read_only=False, config=CONFINED_CONFIG, patience=0):
+with connecting(Path(":memory:"), read_only=False, config=CONFINED_CONFIG, patience=0):
     pass
 gc.freeze()

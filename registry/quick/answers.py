@@ -55,7 +55,7 @@ from registry.quick.tables import (
     item_columns,
     read_table,
     refuse_unusual_numbers,
-    repaired,
+    repair_option,
     text_lines,
 )
 from registry.readers import READERS, Document, Lines, Reader, Responses
@@ -91,32 +91,34 @@ def plan_answers(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan
     if len(runs) > len(tables):
         gold, systems = runs[0].document, [given for given in runs if not given.name.startswith("gold")]
         tables = read_all([gold, *(given.document for given in systems)], asked) or []
-    right, *theirs = tables
+    right, *system_tables = tables
     if asked.kind is None and asked.value is None:
         ask_about_span_rows(right)
     asking = OpenRoles()
-    items, own_items = _choose_all_items(right, theirs, asked, asking)
-    value, kind, own = _choose_values(right, theirs, items, own_items, asked, asking)
+    items, own_items = _choose_all_items(right, system_tables, asked, asking)
+    value, kind, columns = _choose_values(right, system_tables, items, own_items, asked, asking)
     ask_about_groups(right, items, asked, asking)
     if kind == "score" and value is not None:
         ask_about_codes(right.cells(value), asked, asking)
-    asking.raise_if_any(gold.path, right.shown() + (f"; of {theirs[0].document.path}: {theirs[0].shown()}" if any(
-        table.names != right.names for table in theirs[:1]) else ""))
+    shown = [right.shown(), *(f"of {table.document.path}: {table.shown()}" for table in system_tables[:1]
+                              if table.names != right.names)]
+    asking.raise_if_any(gold.path, "; ".join(shown))
     assert value is not None
     assert kind is not None
-    for table, keys in [(right, items), *zip(theirs, own_items, strict=True)]:
+    for table, keys in [(right, items), *zip(system_tables, own_items, strict=True)]:
         refuse_summary(table, keys)
+    sources = list(zip(systems, system_tables, own_items, columns, strict=True))
     if value in right.nested:
-        return plan_tables(right, items, value, kind, list(zip(systems, theirs, own_items, own, strict=True)), asked)
-    refuse_other_gold(right, items, value, list(zip(theirs, own_items, own, strict=True)))
-    answers = [table.cells(column) for table, column in zip(theirs, own, strict=True)]
+        return plan_tables(right, items, value, kind, sources, asked)
+    refuse_other_gold(right, items, value, list(zip(system_tables, own_items, columns, strict=True)))
+    answers = [table.cells(column) for table, column in zip(system_tables, columns, strict=True)]
     if kind == "label" and asked.kind is None and asked.value is None:
         ask_about_absent_labels(right, value, answers)
     if kind == "segment":
         refuse_marks([gold, *(given.document for given in systems)], [right.cells(value), *answers], asked)
-        if right.is_lines and all(table.is_lines for table in theirs):
+        if right.is_lines and all(table.is_lines for table in system_tables):
             return plan_lines(gold, systems)
-    return plan_tables(right, items, value, kind, list(zip(systems, theirs, own_items, own, strict=True)), asked)
+    return plan_tables(right, items, value, kind, sources, asked)
 
 
 def read_all(documents: Sequence[Document], asked: Asked) -> list[Table] | None:
@@ -126,9 +128,9 @@ def read_all(documents: Sequence[Document], asked: Asked) -> list[Table] | None:
         QuestionError: It is open whether the first lines name the columns.
         InputError: Numbers have decimal commas or percent signs.
     """
-    found = [read_table(document, asked.options) for document in documents]
-    tables = [table for table in found if table is not None]
-    if len(tables) < len(found):
+    read = [read_table(document, asked.options) for document in documents]
+    tables = [table for table in read if table is not None]
+    if len(tables) < len(read):
         return None
     tables = [table if table.header is not None else _with_header(table, tables, asked) for table in tables]
     for table in tables:
@@ -140,7 +142,7 @@ def read_all(documents: Sequence[Document], asked: Asked) -> list[Table] | None:
 
 def _with_header(table: Table, tables: Sequence[Table], asked: Asked) -> Table:
     """Read the file again as the first lines of all files show: a header is in no other file an item."""
-    others = [other for other in tables if other is not table]
+    rest = [other for other in tables if other is not table]
     first = list(table.names)
 
     def read(*, header: bool) -> Table:
@@ -149,14 +151,14 @@ def _with_header(table: Table, tables: Sequence[Table], asked: Asked) -> Table:
         return again
 
     if len(first) == 1:
-        lengths = [len(other.rows) + (other.header is None) for other in others]
+        lengths = [len(other.rows) + (other.header is None) for other in rest]
         if any(length == len(table.rows) for length in lengths):
             return read(header=True)
-        if any(other.header is not None or list(other.names) != first for other in others):
+        if any(other.header is not None or list(other.names) != first for other in rest):
             return read(header=False)
-    if any(first[0] in cells for other in others for cells in map(other.cells, other.names)):
+    if any(first[0] in cells for other in rest for cells in map(other.cells, other.names)):
         return read(header=False)
-    opening = [list(other.names if other.header is None else other.rows[0]) for other in others
+    opening = [list(other.names if other.header is None else other.rows[0]) for other in rest
                if other.header is not True]
     if any(row[0] == first[0] and row != first for row in opening):
         return read(header=False)
@@ -166,25 +168,25 @@ def _with_header(table: Table, tables: Sequence[Table], asked: Asked) -> Table:
         "--option header=true": "it names the columns", "--option header=false": "it is an item"}, table.document.path)
 
 
-def _choose_all_items(right: Table, theirs: Sequence[Table], asked: Asked,
+def _choose_all_items(right: Table, system_tables: Sequence[Table], asked: Asked,
                       asking: OpenRoles) -> tuple[list[str], list[list[str]]]:
     """Return the columns that name the items in the gold and in each system's file; none if rows are numbered."""
-    none = [list[str]() for _ in theirs]
+    none = [list[str]() for _ in system_tables]
     if asked.in_order:
-        for table in theirs:
+        for table in system_tables:
             refuse_other_order(right, table)
         return [], none
     if asked.item:
-        mine = [required(right, name) for name in asked.item]
-        return mine, [_choose_same_items(table, right, mine, asked, asking) for table in theirs]
-    if all(table.is_lines for table in theirs) or (right.is_lines and not any(map(item_columns, theirs))):
-        if not all(table.is_lines for table in theirs):
+        columns = [require_column(right, name) for name in asked.item]
+        return columns, [_choose_same_items(table, right, columns, asked, asking) for table in system_tables]
+    if all(table.is_lines for table in system_tables) or (right.is_lines and not any(map(item_columns, system_tables))):
+        if not all(table.is_lines for table in system_tables):
             asking.add("the gold has no names of items", {
                 "--in-order": "all files have the same items in the same order"})
         return [], none
     items = _first_of_two(right, asked) or choose_items(
-        right, asked, asking, [table for table in theirs if not table.is_lines])
-    return items, [_choose_same_items(table, right, items, asked, asking) for table in theirs] if items else none
+        right, asked, asking, [table for table in system_tables if not table.is_lines])
+    return items, [_choose_same_items(table, right, items, asked, asking) for table in system_tables] if items else none
 
 
 def _first_of_two(table: Table, asked: Asked) -> list[str]:
@@ -194,7 +196,7 @@ def _first_of_two(table: Table, asked: Asked) -> list[str]:
     return [name for name in table.names if name not in named][:1] if table.is_unique(table.names[:1]) or named else []
 
 
-def choose_items(table: Table, asked: Asked, asking: OpenRoles, others: Sequence[Table] = (), *,
+def choose_items(table: Table, asked: Asked, asking: OpenRoles, system_tables: Sequence[Table] = (), *,
                  system: Sequence[str] = ()) -> list[str]:
     """Return the columns that name the items of a table by their usual names; without a header the first of two.
 
@@ -202,47 +204,47 @@ def choose_items(table: Table, asked: Asked, asking: OpenRoles, others: Sequence
         table: The table.
         asked: The user's options.
         asking: Records the role if it is open.
-        others: Tables of systems, which have to have the items too.
-        system: Columns by which rows of an item differ, as those of systems and runs in long form.
+        system_tables: Tables of systems, which have to have the items too.
+        system: Columns that differ between the rows of an item, such as systems and runs in long form.
     """
-    apart = [*system, *([asked.by] if asked.by in table.names else [])]
-    usual = [name for name in item_columns(table) if name not in apart] if table.header else []
+    varying = [*system, *([asked.by] if asked.by in table.names else [])]
+    usual = [name for name in item_columns(table) if name not in varying] if table.header else []
     if not table.header and len(table.names) == 2:
         usual = [table.names[0]]
-    alone = [name for name in usual if table.is_unique([name, *apart])]
-    runs = [name for name in columns_of(table.names, "run") if name not in apart and len({*table.cells(name)}) > 1]
+    alone = [name for name in usual if table.is_unique([name, *varying])]
+    runs = [name for name in columns_of(table.names, "run") if name not in varying and len({*table.cells(name)}) > 1]
     if alone:
-        if (repeated := _find_repeated_item(table, runs, apart)) is not None:
+        if (repeated := _find_repeated_item(table, runs, varying)) is not None:
             asking.add(f"column {repeated[0]!r} occurs in several rows, which {repeated[1]!r} numbers", {
                 option("--item", alone[0]): "these rows are different items",
                 f"{option('--item', repeated[0])} --runs fixed": "they are runs of an item: average them"})
         return alone[:1]
     parts = [name for name in (*columns_of(table.names, "part"), *columns_of(table.names, "group"), *asked.pool)
-             if name in table.names and name not in (*apart, *runs)]
+             if name in table.names and name not in (*varying, *runs)]
     weak = [name for name in usual if len(usual) > 1 and usual_form(name) in ("sample", "sample_id", "sample_idx", "no",
                                                                               "nr", "number", "idx")]
     for size in (2, 3):
-        found = [columns for columns in combinations(dict.fromkeys([*parts, *usual]), size)
+        candidates = [columns for columns in combinations(dict.fromkeys([*parts, *usual]), size)
                  if any(name in usual for name in columns) and not any(name in weak for name in columns)
                  and not any(len(group_options(name)) == 1 for name in columns)
                  and (any(name in parts for name in columns) or not _are_crossed(table, columns))
-                 and table.is_unique([*columns, *apart])]
-        if len(found) == 1:
-            return list(found[0])
-        if found:
+                 and table.is_unique([*columns, *varying])]
+        if len(candidates) == 1:
+            return list(candidates[0])
+        if candidates:
             break
     if usual:
-        _ask_about_repeated(table, usual[0], apart, asking, weak, is_alone=not system and not others)
+        _ask_about_repeated(table, usual[0], varying, asking, weak, is_alone=not system and not system_tables)
         return []
     answers: dict[str, str] = {}
-    free = [name for name in table.names[:8] if name not in apart and not is_called(
+    free = [name for name in table.names[:8] if name not in varying and not is_called(
         name, "system", "run", "group", "meta", "score", "gold", "label") and not (
         are_numbers(table.cells(name)) and any("." in cell for cell in table.cells(name)))]
     for columns_ in (*((name,) for name in free), *combinations(free, 2)):
-        if len(answers) < _PARTS and table.is_unique([*columns_, *apart]) and (len(columns_) == 1 or not any(
-                table.is_unique([name, *apart]) for name in columns_)):
+        if len(answers) < _PARTS and table.is_unique([*columns_, *varying]) and (len(columns_) == 1 or not any(
+                table.is_unique([name, *varying]) for name in columns_)):
             answers[" ".join(option("--item", name) for name in columns_)] = "names every row"
-    if not apart and all(len(other.rows) == len(table.rows) for other in others):
+    if not varying and all(len(system_table.rows) == len(table.rows) for system_table in system_tables):
         answers["--in-order"] = "all files have the same items in the same order"
     question = "no column has a usual name for items" if table.header else "no header names the columns"
     asking.add(question, answers or {"--item COLUMN": "repeated for several columns"})
@@ -255,16 +257,16 @@ def _are_crossed(table: Table, columns: Sequence[str]) -> bool:
         len({*table.cells(name)}) for name in columns)
 
 
-def _ask_about_repeated(table: Table, item: str, apart: Sequence[str], asking: OpenRoles, weak: Sequence[str], *,
+def _ask_about_repeated(table: Table, item: str, varying: Sequence[str], asking: OpenRoles, weak: Sequence[str], *,
                         is_alone: bool) -> None:
     """Ask why items occur several times: for systems, runs, or parts of a column, or as different items."""
     answers: dict[str, str] = {}
-    is_long = bool(apart)
+    is_long = bool(varying)
     for name in table.names:
         cells = table.cells(name)
         is_decimal = are_numbers(cells) and any("." in cell for cell in cells)
-        if name in (item, *apart) or is_decimal or is_called(name, "score", "gold", "label", "answer") or is_measure(
-                name) or not table.is_unique([item, name, *apart]):
+        if name in (item, *varying) or is_decimal or is_called(name, "score", "gold", "label", "answer") or is_measure(
+                name) or not table.is_unique([item, name, *varying]):
             continue
         average = {f"--option run={name}": "average them for each system and item"} if is_long else {}
         if is_called(name, "group"):
@@ -283,17 +285,17 @@ def _ask_about_repeated(table: Table, item: str, apart: Sequence[str], asking: O
                 ", and no runs of one" * (name in weak))}
             answers |= {f"--option system={name}": "it names the systems"} if is_alone else average
             answers[option("--by", name)] = "a board for each of its values"
-    asking.add(f"column {item!r} does not name each row alone{_first_repeated(table, [item, *apart])}" + (
+    asking.add(f"column {item!r} does not name each row alone{_first_repeated(table, [item, *varying])}" + (
         "" if answers else "; remove rows that repeat an item, or name other columns"),
         answers or {"--item COLUMN": "repeated for several columns"})
 
 
-def _find_repeated_item(table: Table, runs: Sequence[str], apart: Sequence[str]) -> tuple[str, str] | None:
+def _find_repeated_item(table: Table, runs: Sequence[str], varying: Sequence[str]) -> tuple[str, str] | None:
     """Return a column that names items, and one of runs, if the rows are most combinations of both."""
     for run in runs:
         for name in table.names:
-            if name != run and name not in apart and is_called(name, "item", "given") and not (
-                    table.is_unique([name, *apart])) and table.is_unique([name, run, *apart]) and (
+            if name != run and name not in varying and is_called(name, "item", "given") and not (
+                    table.is_unique([name, *varying])) and table.is_unique([name, run, *varying]) and (
                     len(table.rows) >= _MOST * len({*table.cells(name)}) * len({*table.cells(run)})):
                 return name, run
     return None
@@ -312,9 +314,9 @@ def _first_repeated(table: Table, columns: Sequence[str]) -> str:
 def _choose_same_items(table: Table, right: Table, columns: Sequence[str], asked: Asked,
                        asking: OpenRoles) -> list[str]:
     """Return a system's columns that name the items: of the gold's names, else of usual ones or the first of two."""
-    said = [found for name in asked.item if (found := table.column(name)) is not None]
-    if len(said) == len(columns) > 0:
-        return said
+    named = [column for name in asked.item if (column := table.column(name)) is not None]
+    if len(named) == len(columns) > 0:
+        return named
     if table.header is not False or right.header is False:
         same = [name for name in columns if name in table.names]
         if len(same) == len(columns):
@@ -333,53 +335,54 @@ def _choose_same_items(table: Table, right: Table, columns: Sequence[str], asked
     return []
 
 
-def required(table: Table, name: str) -> str:
+def require_column(table: Table, name: str) -> str:
     """Return the column of this name or number.
 
     Raises:
-        InputError: There is none.
+        InputError: The table has no such column.
     """
-    if (found := table.column(name)) is None:
+    if (column := table.column(name)) is None:
         raise table.document.error(f"no column {name!r}; columns: {table.shown()}")
-    return found
+    return column
 
 
-def _choose_values(right: Table, theirs: Sequence[Table], mine: list[str], own_items: list[list[str]], asked: Asked,
-                   asking: OpenRoles) -> tuple[str | None, Kind | None, list[str]]:
+def _choose_values(right: Table, system_tables: Sequence[Table], items: list[str], own_items: list[list[str]],
+                   asked: Asked, asking: OpenRoles) -> tuple[str | None, Kind | None, list[str]]:
     """Return the gold's column of values, their kind, and the column of each system."""
     kinds = possible_kinds(asked)
     if not kinds and (asked.sets is not None or _label_lists(right)):
         kinds = ["label"]
     if not kinds:
-        raise InputError(f"--metric {asked.metric} compares neither labels nor numbers nor texts, which are all that a "
-                         "table is read for; name the reader of its values with --as (registry list readers)")
-    value = _choose_gold_value(right, mine, theirs, asked, kinds, asking)
+        raise InputError(f"--metric {asked.metric} compares neither labels nor numbers nor texts, and tables "
+                         "are read for nothing else; name the reader of its values with --as (registry list readers)")
+    value = _choose_gold_value(right, items, system_tables, asked, kinds, asking)
     if value is None:
         return None, None, []
     if value in right.nested:
-        lists = [value if value in table.nested else next(iter(_label_lists(table)), None) for table in theirs]
-        return value, "label", [require_list(table, name) for table, name in zip(theirs, lists, strict=True)]
-    likely = [_choose_system_value(table, right, value, keys, mine, asked, None) for table, keys in zip(
-        theirs, own_items, strict=True)]
+        lists = [value if value in table.nested else next(iter(_label_lists(table)), None) for table in system_tables]
+        return value, "label", [require_list(table, name) for table, name in zip(system_tables, lists, strict=True)]
+    likely = [_choose_system_value(table, right, value, keys, items, asked, None) for table, keys in zip(
+        system_tables, own_items, strict=True)]
     answers = [[cell for name in ([column] if column else table.names) if name not in keys
-                for cell in table.cells(name)] for table, column, keys in zip(theirs, likely, own_items, strict=True)]
-    names = [value] * bool(right.header) + [column for table, column in zip(theirs, likely, strict=True)
+                for cell in table.cells(name)]
+               for table, column, keys in zip(system_tables, likely, own_items, strict=True)]
+    names = [value] * bool(right.header) + [column for table, column in zip(system_tables, likely, strict=True)
                                             if column and table.header]
-    for table in theirs:
+    for table in system_tables:
         refuse_probabilities(right.cells(value), table)
     kind = choose_kind(right.cells(value), answers, names, kinds, asked, asking, columns=(
         value, next((column for column in likely if column), None)))
     if kind is None:
         return value, None, []
-    own = [column or _choose_system_value(table, right, value, keys, mine, asked, kind)
-           for column, table, keys in zip(likely, theirs, own_items, strict=True)]
-    for table, keys, column in zip(theirs, own_items, own, strict=True):
+    columns = [column or _choose_system_value(table, right, value, keys, items, asked, kind)
+           for column, table, keys in zip(likely, system_tables, own_items, strict=True)]
+    for table, keys, column in zip(system_tables, own_items, columns, strict=True):
         if column is None:
             asking.add(f"the column of the system's answers in {table.document.path} ({table.shown()}) is open", {
                 f"{option(OPTION[kind], value)} {option(OPTION[kind], name)}": "" for name in table.names
                 if name not in keys})
             return value, kind, []
-    return value, kind, [column for column in own if column is not None]
+    return value, kind, [column for column in columns if column is not None]
 
 
 def _label_lists(table: Table) -> list[str]:
@@ -392,7 +395,7 @@ def require_list(table: Table, name: str | None) -> str:
     """Return the column of lists of labels.
 
     Raises:
-        InputError: There is none.
+        InputError: The file has no list of labels.
     """
     if name is None:
         raise table.document.error("has no list of labels in each item, as the gold has")
@@ -409,7 +412,7 @@ def possible_kinds(asked: Asked) -> list[Kind]:
     return kinds if asked.metric is None else [kind for kind in kinds if asked.metric_of(kind) is not None]
 
 
-def _choose_gold_value(table: Table, items: Sequence[str], theirs: Sequence[Table], asked: Asked,
+def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequence[Table], asked: Asked,
                        kinds: Sequence[Kind], asking: OpenRoles) -> str | None:
     """Return the gold's column of labels, numbers or texts; None if it is open."""
     rest = [name for name in table.names if name not in items and not (
@@ -418,11 +421,11 @@ def _choose_gold_value(table: Table, items: Sequence[str], theirs: Sequence[Tabl
         return asked.gold
     if asked.value is not None:
         names = asked.value[1]
-        found = table.column(names[0])
-        if found is not None:
-            return found
-        if len(names) > 1 or not any(one.column(names[0]) for one in theirs):
-            return required(table, names[0])
+        column = table.column(names[0])
+        if column is not None:
+            return column
+        if len(names) > 1 or not any(system_table.column(names[0]) for system_table in system_tables):
+            return require_column(table, names[0])
     if table.header and len(rest) > 1:
         texts = columns_of(rest, "text")
         usual = list(dict.fromkeys([*columns_of(rest, "gold"), *columns_of(rest, "label")]))
@@ -432,7 +435,7 @@ def _choose_gold_value(table: Table, items: Sequence[str], theirs: Sequence[Tabl
         elif list(kinds) == ["score"]:
             tiers = [columns_of(rest, "gold"), columns_of(rest, "score"), usual]
         chosen = next((tier for tier in tiers if tier), [])
-        answer_names = {name for one in theirs for name in one.names if is_called(name, "answer")}
+        answer_names = {name for system_table in system_tables for name in columns_of(system_table.names, "answer")}
         if len(chosen) > 1:
             chosen = [name for name in chosen if name not in answer_names or not is_called(name, "answer")] or chosen
         if len(chosen) == 1:
@@ -446,7 +449,7 @@ def _choose_gold_value(table: Table, items: Sequence[str], theirs: Sequence[Tabl
         raise table.document.error(f"has items and no column of labels, numbers or texts; columns: {table.shown()}")
     answers = {option(OPTION[kind], name): "" for name in rest for kind in _possible(table.cells(name), kinds)}
     if len(rest) > 1 and all({*map(str.casefold, table.cells(name))} <= {"0", "1", "true", "false"} for name in rest):
-        answers |= {"--as multilabel": "all of them: labels of which an item may have several"}
+        answers |= {"--as multilabel": "all columns: an item may have several labels"}
     asking.add("the gold's column of labels, numbers or texts is open", answers)
     return None
 
@@ -455,12 +458,12 @@ def _possible(cells: Sequence[str], kinds: Sequence[Kind]) -> list[Kind]:
     """Return the kinds of values that the cells may be."""
     filled = [cell for cell in cells if cell.strip()]
     if are_numbers(filled):
-        found: list[Kind] = ["label", "score"] if all("." not in cell for cell in filled) else ["score"]
+        possible: list[Kind] = ["label", "score"] if all("." not in cell for cell in filled) else ["score"]
     elif 2 * len({*filled}) > len(filled) and len(filled) > _FEW:
-        found = ["label", "segment"]
+        possible = ["label", "segment"]
     else:
-        found = ["label"]
-    return [kind for kind in found if kind in kinds] or list(kinds)
+        possible = ["label"]
+    return [kind for kind in possible if kind in kinds] or list(kinds)
 
 
 def _choose_system_value(table: Table, right: Table, value: str, items: Sequence[str], right_items: Sequence[str],
@@ -472,12 +475,12 @@ def _choose_system_value(table: Table, right: Table, value: str, items: Sequence
     if asked.value is not None:
         names = asked.value[1]
         for name in reversed(names):
-            found = table.column(name)
-            if found in rest and not (len(names) == 1 and table.header and right.header and found != value
+            column = table.column(name)
+            if column in rest and not (len(names) == 1 and table.header and right.header and column != value
                                       and value == name):
-                return found
+                return column
         if len(names) > 1:
-            return required(table, names[1])
+            return require_column(table, names[1])
     if len(rest) == 1:
         return rest[0]
     if not rest and not repeats_gold:
@@ -531,8 +534,8 @@ def choose_kind(right: Sequence[str], answers: Sequence[Sequence[str]], names: S
         asking: Records the open role.
         columns: The gold's column and the first system's, for the options that a question shows.
     """
-    value, own = columns
-    both = [value, own] if own and own != value else [value]
+    value, system_column = columns
+    both = [value, system_column] if system_column and system_column != value else [value]
     if asked.sets is not None:
         return "label"
     if len(kinds) == 1:
@@ -569,7 +572,7 @@ def choose_kind(right: Sequence[str], answers: Sequence[Sequence[str]], names: S
         if not texts and "label" in kinds and ask_about_sets(right, answers, both, asked, asking):
             return None
         if not are_distinct and not quoted and len(numbers) < 0.9 * len(filled):
-            common = {value.casefold() for value in values} & {one.casefold() for one in given}
+            common = {value.casefold() for value in values} & {cell.casefold() for cell in given}
             if common or not given or not all(map(is_number, given)):
                 return _if_open("label", kinds)
         elif are_distinct and calls["label"] and not calls["segment"] and not texts:
@@ -593,8 +596,8 @@ def _if_open(kind: Kind, kinds: Sequence[Kind]) -> Kind:
 
 def plan_lines(gold: Document, systems: Sequence[Given]) -> Plan:
     """Plan plain text: a segment on each line, in the same order."""
-    read = tuple(System(given.name, given.document, Lines.build(repaired(given.document))) for given in systems)
-    return Plan(gold, Lines.build(repaired(gold)), read, ("--as lines",), text_metric(text_lines(gold), ()))
+    read = tuple(System(given.name, given.document, Lines.build(repair_option(given.document))) for given in systems)
+    return Plan(gold, Lines.build(repair_option(gold)), read, ("--as lines",), text_metric(text_lines(gold), ()))
 
 
 def text_metric(texts: Sequence[str], names: Sequence[str]) -> Metric | None:
@@ -615,33 +618,33 @@ def reader_of(table: Table, kind: str, items: Sequence[str], values: Mapping[str
         items: The columns that name an item.
         values: The column of each of the reader's options for values.
         attributes: Columns that are attributes of items.
-        options: Further options, which the user gives; those that the reader does not have are left out.
+        options: Further options, which the user gives; options of other readers are left out.
     """
-    found: dict[str, Any] = {**table.form}
+    form: dict[str, Any] = {**table.form}
     if kind == "candidates":
-        found = {"separator": table.form.get("separator", "tab")}
+        form = {"separator": table.form.get("separator", "tab")}
     names = {name: name for name in table.names}
     if table.header is False:
         names = {name: f"column{name}" for name in table.names}
-        names |= {name: one for one, name in values.items()}
+        names |= {name: role for role, name in values.items()}
         if len(items) == 1:
             names[items[0]] = "item"
-        found["columns"] = [names[name] for name in table.names]
+        form["columns"] = [names[name] for name in table.names]
     elif kind == "labels" and "syntax" not in table.form:
-        found["header"] = True
-    found |= {one: names[name] for one, name in values.items()}
+        form["header"] = True
+    form |= {role: names[name] for role, name in values.items()}
     keys = [names[name] for name in items]
-    found["item"] = keys[-1] if kind == "labels" and keys else "" if kind == "labels" else keys
+    form["item"] = keys[-1] if kind == "labels" and keys else "" if kind == "labels" else keys
     if kind == "labels" and len(keys) > 1:
-        found["within"] = keys[:-1]
-    others = [name for name in table.names if name not in (*items, *values.values())]
+        form["within"] = keys[:-1]
+    unread = [name for name in table.names if name not in (*items, *values.values())]
     if (attributes and kind != "labels") or (kind == "labels" and not all(
-            "".join((name, *table.cells(name))).isprintable() for name in others)):
-        found["attributes"] = [names[name] for name in attributes]
-    reader = READERS[kind].build(found)
-    own = {name: value for name, value in (options or {}).items() if name not in ("header", "syntax", "separator",
+            "".join((name, *table.cells(name))).isprintable() for name in unread)):
+        form["attributes"] = [names[name] for name in attributes]
+    reader = READERS[kind].build(form)
+    extra = {name: value for name, value in (options or {}).items() if name not in ("header", "syntax", "separator",
                                                                                   "better")}
-    return with_options(reader, own)
+    return with_options(reader, extra)
 
 
 def plan_tables(right: Table, items: list[str], value: str, kind: Kind,
@@ -660,44 +663,45 @@ def plan_tables(right: Table, items: list[str], value: str, kind: Kind,
     known = {*right.cells(value)}
     read: list[System] = []
     notes: list[str] = []
-    for given, table, keys, own in systems:
-        renamed = same_numbers(known, {*table.cells(own)}) if kind == "label" else {}
+    for given, table, keys, column in systems:
+        renamed = same_numbers(known, {*table.cells(column)}) if kind == "label" else {}
         own_options = {**({"rename": renamed} if renamed else {}), **asked.options}
-        read.append(System(given.name, given.document, reader_of(table, format_, keys, {of_system: own},
+        read.append(System(given.name, given.document, reader_of(table, format_, keys, {of_system: column},
                                                                  options=own_options)))
         if renamed:
-            notes.append(f"labels of {given.name}: " + ", ".join(f"{one} is {other}" for one, other in renamed.items()))
+            notes.append(f"labels of {given.name}: " + ", ".join(f"{old} is {new}" for old, new in renamed.items()))
         if table.written != right.written and table.document.path != right.document.path:
             notes.append(f"{given.name}: {table.written}")
     metric: Metric | None = Spearman() if kind == "score" else None
     if kind == "segment":
-        metric = text_metric(right.cells(value), [value, *(own for *_, own in systems)])
+        metric = text_metric(right.cells(value), [value, *(column for *_, column in systems)])
     if documents:
         notes.append(f"column {documents[0]!r}: {len({*right.cells(documents[0])})} documents, whose items are not "
                      "independent, so documents are the units")
-    said = [option("--item", name) for name in items] or ["--in-order"]
-    own_columns = {own for *_, own in systems}
-    said.append(option(OPTION[kind], value))
-    if len(own_columns) == 1 and own_columns != {value}:
-        said.append(option(OPTION[kind], next(iter(own_columns))))
-    return Plan(right.document, reader, tuple(read), (*said, *form_options([right, *(of for _, of, *_ in systems)])),
-                metric, next(iter(documents), None), tuple(_joined(notes)))
+    roles = [option("--item", name) for name in items] or ["--in-order"]
+    columns = {column for *_, column in systems}
+    roles.append(option(OPTION[kind], value))
+    if len(columns) == 1 and columns != {value}:
+        roles.append(option(OPTION[kind], next(iter(columns))))
+    form = form_options([right, *(table for _, table, *_ in systems)])
+    return Plan(right.document, reader, tuple(read), (*roles, *form), metric, next(iter(documents), None),
+                tuple(_join_notes(notes)))
 
 
 def _plan_sets(right: Table, items: list[str], value: str,
                systems: Sequence[tuple[Given, Table, list[str], str]], asked: Asked) -> Plan:
-    """Plan labels of which an item may have several: they are written as sets of answers."""
-    columns = dict.fromkeys([value, *(own for *_, own in systems)])
+    """Plan sets of labels, which are written as sets of answers."""
+    columns = dict.fromkeys([value, *(column for *_, column in systems)])
     mark = asked.sets
     if mark is not None and not any(mark in cell for table, name in ((right, value), *(
-            (table, own) for _, table, _, own in systems)) for cell in table.cells(name)):
+            (table, column) for _, table, _, column in systems)) for cell in table.cells(name)):
         raise right.document.error(f"--sets {mark}: no label has this mark; columns: {right.shown()}")
-    said = [option("--item", name) for name in items] or ["--in-order"]
-    said += [option("--label", name) for name in columns if name in right.names][:2]
-    said += [option("--sets", asked.sets)] if asked.sets is not None else []
+    roles = [option("--item", name) for name in items] or ["--in-order"]
+    roles += [option("--label", name) for name in columns if name in right.names][:2]
+    roles += [option("--sets", asked.sets)] if asked.sets is not None else []
     return Plan(write_sets(right, right.keys(items), value, asked.sets), Responses(), tuple(
-        System(given.name, write_sets(table, table.keys(keys), own, asked.sets), Responses())
-        for given, table, keys, own in systems), tuple(said), notes=("labels are sets: their order is not scored",))
+        System(given.name, write_sets(table, table.keys(keys), column, asked.sets), Responses())
+        for given, table, keys, column in systems), tuple(roles), notes=("labels are sets: their order is not scored",))
 
 
 def form_options(tables: Sequence[Table]) -> list[str]:
@@ -708,12 +712,12 @@ def form_options(tables: Sequence[Table]) -> list[str]:
     return [reader_option(name, forms[0][name]) for name in ("separator", "header")]
 
 
-def _joined(notes: Sequence[str]) -> list[str]:
+def _join_notes(notes: Sequence[str]) -> list[str]:
     names: dict[str, list[str]] = {}
     for note in notes:
-        name, _, said = note.partition(": ")
-        names.setdefault(said, []).append(name)
-    return [f"{listed(of, 3)}: {said}" for said, of in names.items()]
+        name, _, text = note.partition(": ")
+        names.setdefault(text, []).append(name)
+    return [f"{listed(systems, 3)}: {text}" for text, systems in names.items()]
 
 
 def same_numbers(right: set[str], given: set[str]) -> dict[str, str]:
@@ -723,10 +727,10 @@ def same_numbers(right: set[str], given: set[str]) -> dict[str, str]:
     ({'1.0': '1'}, {})
     """
     known = {re.sub(r"\.0*$", "", value): value for value in right if is_number(value)}
-    others = sorted(cell for cell in given - right if is_number(cell))
-    if len(known) < sum(map(is_number, right)) or not all(float(cell).is_integer() for cell in others):
+    numbers = sorted(cell for cell in given - right if is_number(cell))
+    if len(known) < sum(map(is_number, right)) or not all(float(cell).is_integer() for cell in numbers):
         return {}
-    return {cell: known[plain] for cell in others if (plain := re.sub(r"\.0*$", "", cell)) in known}
+    return {cell: known[plain] for cell in numbers if (plain := re.sub(r"\.0*$", "", cell)) in known}
 
 
 def is_answer_column(name: str, items: Sequence[str]) -> bool:

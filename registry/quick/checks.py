@@ -60,14 +60,14 @@ def group_options(name: str) -> dict[str, str]:
 
 def choose_systems(table: Table, columns: Sequence[str], asked: Asked, asking: OpenRoles, *,
                    has_one_scale: bool = True) -> list[str]:
-    """Return the columns of the systems: those that the user names, else all if they look like each other.
+    """Return the columns of the systems: named by the user, else all if they look alike.
 
     Args:
         table: A table of all systems.
         columns: The columns that may be systems.
         asked: The user's options.
         asking: Records the role if it is open.
-        has_one_scale: Scores of all systems have the same scale; those that are only ranked need not.
+        has_one_scale: Scores of all systems have the same scale; only ranked scores need not.
 
     Raises:
         InputError: `--system` names no column.
@@ -82,11 +82,11 @@ def choose_systems(table: Table, columns: Sequence[str], asked: Asked, asking: O
     if has_one_scale:
         reasons |= _find_odd_scales(table, [name for name in columns if name not in reasons])
     if reasons:
-        others = [name for name in columns if name not in reasons]
+        likely = [name for name in columns if name not in reasons]
         shown = listed([f"{name!r} ({reason})" for name, reason in reasons.items()], 3)
         asking.add(f"which columns are systems? {shown} may be none; --system names a column, and can be repeated", {
             " ".join(option("--system", name) for name in names): meaning for names, meaning in (
-                (others, "without it" if len(reasons) == 1 else "without these"), (columns, "all columns"))
+                (likely, "without it" if len(reasons) == 1 else "without these"), (columns, "all columns"))
             if names})
     return list(columns)
 
@@ -190,17 +190,17 @@ def ask_about_span_rows(table: Table) -> None:
     if table.header and places is not None:
         item = next(iter(item_columns(table)), "COLUMN")
         kind = next((name for name in table.names if usual_form(name) in TYPES), "")
-        said = [option("--item", item), *form, *(reader_option(role, name) for role, name in zip(
+        options = [option("--item", item), *form, *(reader_option(role, name) for role, name in zip(
             ("start", "end", "type"), (*places, kind), strict=True) if role != name)]
     elif table.header is False and len(table.names) == 4 and not table.is_unique(table.names[:1]) and all(
             start.isdigit() and end.isdigit() and int(start) <= int(end)
             for start, end in zip(table.cells("2"), table.cells("3"), strict=True)):
-        said = ["--item item", *form, reader_option("columns", ["item", "start", "end", "type"])]
+        options = ["--item item", *form, reader_option("columns", ["item", "start", "end", "type"])]
     else:
         return
     raise QuestionError(f"rows seem to be spans, with a start and an end. Columns: {table.shown()}. Add this option, "
                         "and --option inclusive=true if the end is the last position:",
-                        {f"--as spans {' '.join(said)}": "a span in each row"}, table.document.path)
+                        {f"--as spans {' '.join(options)}": "a span in each row"}, table.document.path)
 
 
 def refuse_summary(table: Table, items: Sequence[str], system: str | None = None) -> None:
@@ -216,7 +216,7 @@ def refuse_summary(table: Table, items: Sequence[str], system: str | None = None
                                    "remove it", table.lines[-1])
     for cells in map(table.cells, items if values else ()):
         named = [n for n, cell in enumerate(cells) if _SUMMARY.fullmatch(cell.strip())]
-        are_words = sum(map(str.isalpha, cells)) > len(cells) / 2  # of which `mean` may be one
+        are_words = sum(map(str.isalpha, cells)) > len(cells) / 2  # `mean` may be one of them
         if named and (not are_words or named == [len(cells) - 1]):
             more = f", and {len(named) - 1} more rows are: remove them" if len(named) > 1 else "; remove it"
             place = "last " * (named == [len(cells) - 1])
@@ -225,11 +225,11 @@ def refuse_summary(table: Table, items: Sequence[str], system: str | None = None
     groups: dict[str, list[int]] = {}
     for n, name in enumerate(table.cells(system) if system else [""] * len(table.rows)):
         groups.setdefault(name, []).append(n)
-    for place, at in (("first", 0), ("last", -1)):
-        if all(len(rows) > _FEW and _is_summary(table, values, rows, rows[at]) for rows in groups.values()):
-            row = groups[next(iter(groups))][at]
+    for place, index in (("first", 0), ("last", -1)):
+        if all(len(rows) > _FEW and _is_summary(table, values, rows, rows[index]) for rows in groups.values()):
+            row = groups[next(iter(groups))][index]
             raise table.document.error(f"the {place} row{' of each system' * bool(system)} has the mean or the sum of "
-                                       "all others in every column of numbers, so it is no item; remove it",
+                                       "all others in every column of numbers, and is no item; remove it",
                                        table.lines[row])
 
 
@@ -237,18 +237,18 @@ def _is_summary(table: Table, names: Sequence[str], rows: Sequence[int], row: in
     """Return whether a row sums up the other rows in every column, in some by a value that only this row has."""
     is_new = False
     for cells in map(table.cells, names):
-        others = [cells[n] for n in rows if n != row]
-        if not _sums_up(cells[row], others):
+        rest = [cells[n] for n in rows if n != row]
+        if not _sums_up(cells[row], rest):
             return False
-        is_new = is_new or cells[row] not in others
+        is_new = is_new or cells[row] not in rest
     return is_new
 
 
-def _sums_up(cell: str, others: Sequence[str]) -> bool:
+def _sums_up(cell: str, rest: Sequence[str]) -> bool:
     """Return whether a cell is the sum of others, or their mean, rounded to its own digits."""
     if not is_number(cell):
         return False
-    numbers = [float(other) for other in others if is_number(other)]
+    numbers = [float(other) for other in rest if is_number(other)]
     last_digit = Decimal(cell.strip()).as_tuple().exponent
     near = 0.5 * 10.0**last_digit if isinstance(last_digit, int) and last_digit < 0 else 0.0
     total = math.fsum(numbers)
@@ -263,9 +263,9 @@ def refuse_other_order(gold: Table, table: Table) -> None:
         InputError: There is such a column.
     """
     for name in (name for name in item_columns(gold) if name in item_columns(table)):
-        golds, own = ([key.strip().lstrip("0") for key in one.cells(name)] for one in (gold, table))
-        same_places = sum(a == b for a, b in zip(own, golds, strict=False))
-        if len({*golds}) > _FEW and 2 * same_places < len({*own} & {*golds}) > len({*golds}) / 2:
+        golds, keys = ([key.strip().lstrip("0") for key in one.cells(name)] for one in (gold, table))
+        same_places = sum(a == b for a, b in zip(keys, golds, strict=False))
+        if len({*golds}) > _FEW and 2 * same_places < len({*keys} & {*golds}) > len({*golds}) / 2:
             raise table.document.error(f"column {name!r} names the gold's items in another order; leave --in-order "
                                        "out, and write the names as in the gold, leading zeros too")
 
@@ -278,13 +278,13 @@ def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
         InputError: Names the first such item.
     """
     golds = dict(zip(gold.keys(items), gold.cells(value), strict=True))
-    for table, keys, own in systems:
-        if not gold.header or value not in table.names or value == own or table.document.path == gold.document.path:
+    for table, keys, column in systems:
+        if not gold.header or value not in table.names or value == column or table.document.path == gold.document.path:
             continue
         rows = list(zip(table.keys(keys), table.cells(value), table.lines, strict=True))
-        others = [(key, cell, line) for key, cell, line in rows if golds.get(key, cell) != cell]
-        if others and len(others) < _MOST * len(rows):
-            key, cell, line = others[0]
+        different = [(key, cell, line) for key, cell, line in rows if golds.get(key, cell) != cell]
+        if different and len(different) < _MOST * len(rows):
+            key, cell, line = different[0]
             raise InputError(f"column {value!r} is {cell[:80]!r}, and {golds[key][:80]!r} in the gold, "
                              f"{gold.document.path}: all files need the same gold", path=table.document.path,
                              line=line, item=key)
@@ -306,7 +306,7 @@ def ask_about_absent_labels(gold: Table, value: str, answers: Sequence[Sequence[
         n = sum(cell in labels for cell in gold.cells(value))
         raise QuestionError(
             f"{n} of {len(gold.rows)} items have the gold label {' or '.join(map(repr, sorted(labels)))}, which no "
-            "system gives. If it stands for no label, remove these items from all files; if it is one, add:",
+            "system gives. If it means that there is no label, remove these items from all files; if it is one, add:",
             {option("--label", value): "it is a label, and all systems are wrong there"}, gold.document.path)
 
 
@@ -333,21 +333,22 @@ def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], 
         return
     remedy = "which would count as words; remove them from all files, or say --as lines if they are words"
     for document, cells in zip(documents, texts, strict=True):
-        for pattern, what, share in _MARKS:
-            found = [n for n, cell in enumerate(cells) if pattern.search(cell)]
-            if len(found) > share * len(cells):
-                raise document.error(f"has {what} in {len(found)} of {len(cells)} texts, {remedy}", found[0] + 1)
-    for place, where in ((0, "begins"), (-1, "ends")):
+        for pattern, mark, share in _MARKS:
+            lines = [n for n, cell in enumerate(cells) if pattern.search(cell)]
+            if len(lines) > share * len(cells):
+                raise document.error(f"has {mark} in {len(lines)} of {len(cells)} texts, {remedy}", lines[0] + 1)
+    for place, side in ((0, "begins"), (-1, "ends")):
         words = [[parts[place] for cell in cells if len(parts := cell.split()) > 1] for cells in texts]
         first = {*words[0]}
         if 1 < len(first) == len(words[0]) and all(map(_NAME.search, first)) and all(
-                2 * len(first & {*others}) > len(first) for others in words[1:]):
-            raise documents[0].error(f"each line {where} with a name that all files have, {remedy}")
-    gold, *others = ([cell.split() for cell in cells] for cells in texts)
-    for step, where in ((1, "end"), (-1, "begin")):
-        ends = [tuple(theirs[::step][len(ours) - 1:]) for lines in others if len(lines) == len(gold)
-                for ours, theirs in zip(gold, lines, strict=True)
-                if len(ours) > 2 and ours != theirs and ours[::step][:-1] == theirs[::step][:len(ours) - 1]]
-        if len(ends) > _MOST * sum(map(len, others)) and len({*ends}) * 2 < len(ends):
-            raise documents[0].error(f"the systems' lines differ from the gold's only in how they {where}, as labels "
+                2 * len(first & {*systems}) > len(first) for systems in words[1:]):
+            raise documents[0].error(f"each line {side} with a name that all files have, {remedy}")
+    gold, *systems = ([cell.split() for cell in cells] for cells in texts)
+    for step, side in ((1, "end"), (-1, "begin")):
+        ends = [tuple(system_words[::step][len(gold_words) - 1:]) for lines in systems if len(lines) == len(gold)
+                for gold_words, system_words in zip(gold, lines, strict=True)
+                if len(gold_words) > 2 and gold_words != system_words
+                and gold_words[::step][:-1] == system_words[::step][:len(gold_words) - 1]]
+        if len(ends) > _MOST * sum(map(len, systems)) and len({*ends}) * 2 < len(ends):
+            raise documents[0].error(f"the systems' lines differ from the gold's only in how they {side}, as labels "
                                      f"do, {remedy}")

@@ -50,7 +50,7 @@ def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
     A folder has a file for each system, or a folder for each. The gold's file is no system unless it is named itself.
 
     Raises:
-        InputError: There is none, two systems have the same name, or a folder leaves open which file is meant.
+        InputError: No file is found, two systems have the same name, or a folder has several files for a system.
     """
     named: list[Named] = []
     plain: list[Path] = []
@@ -59,18 +59,18 @@ def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
         if _FIELD.search(str(path)) and not path.exists():
             named += _of_pattern(path)
         elif path.is_dir():
-            found, passed = _of_folder(path, gold)
-            plain += [one for one in found if gold is None or one.resolve() != gold.resolve()]
+            files, passed = _of_folder(path, gold)
+            plain += [entry for entry in files if gold is None or entry.resolve() != gold.resolve()]
             notes += passed
         else:
             plain.append(path)
     named = [Named(name, path) for name, path in zip(system_names(plain), plain, strict=True)] + named
     seen: dict[tuple[str, str], Path] = {}
-    for one in named:
-        first = seen.setdefault((one.name, one.benchmark), one.path)
-        if first is not one.path:
-            raise InputError(f"would be called {one.name!r}, as {first} is; give the files different names",
-                             path=one.path, category="duplicate")
+    for entry in named:
+        first = seen.setdefault((entry.name, entry.benchmark), entry.path)
+        if first is not entry.path:
+            raise InputError(f"would be called {entry.name!r}, as {first} is; give the files different names",
+                             path=entry.path, category="duplicate")
     if not named:
         raise InputError("no file of a system", path=paths[0])
     return Files(named, tuple(notes))
@@ -78,7 +78,7 @@ def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
 
 def files_of_benchmarks(pattern: Path) -> dict[str, Path]:
     """Find the gold of each benchmark by a pattern with `{benchmark}`."""
-    return {one.benchmark: one.path for one in _of_pattern(pattern)}
+    return {named.benchmark: named.path for named in _of_pattern(pattern)}
 
 
 def is_pattern(path: Path) -> bool:
@@ -96,61 +96,61 @@ def _of_pattern(pattern: Path) -> list[Named]:
                          f"(?P={piece})" if n % 2 else re.escape(piece) for n, piece in enumerate(pieces))
     glob = "".join("*" if n % 2 else re.sub(r"([*?\[])", r"[\1]", piece) for n, piece in enumerate(pieces))
     root = Path(pattern.anchor or ".")
-    found: list[Named] = []
+    files: list[Named] = []
     for path in sorted(root.glob(glob.removeprefix(pattern.anchor))):
         matched = re.fullmatch(expression, str(path))
         if path.is_file() and matched and not any(part.startswith(".") for part in matched.groupdict().values()):
             parts = [value if name != "run" else f"run{value}" for name, value in matched.groupdict().items()
                      if name != "benchmark"]
-            found.append(Named(re.sub(r"[/@\\]", "_", ".".join(parts)) or "system", path,
+            files.append(Named(re.sub(r"[/@\\]", "_", ".".join(parts)) or "system", path,
                                matched.groupdict().get("benchmark", "")))
-    if not found:
+    if not files:
         raise InputError("no file matches this pattern", path=pattern)
-    return found
+    return files
 
 
 def _of_folder(folder: Path, gold: Path | None) -> tuple[list[Path], list[str]]:
     """Return the files of a folder of systems, or one file of each folder in it, and a note on all others."""
     if (folder / "task.toml").is_file() and gold is None:
         raise InputError("this folder has a manifest, task.toml; `registry run` reads it", path=folder)
-    beside = find_files(folder, _is_visible, "file", deep=False) if _has_files(folder) else []
+    files = find_files(folder, _is_visible, "file", deep=False) if _has_files(folder) else []
     folders = [team for team in _folders(folder) if any(True for leaf in _leaves(team) for _ in _outputs(leaf))]
     if not folders:
-        found = [path for path in beside if path.suffix not in _NO_OUTPUT]
-        passed = [path.name for path in (*beside, *_folders(folder)) if path not in found]
-        if not found and beside:
+        systems = [path for path in files if path.suffix not in _NO_OUTPUT]
+        passed = [path.name for path in (*files, *_folders(folder)) if path not in systems]
+        if not systems and files:
             raise QuestionError(f"no file of a system, as files with these endings are none ({listed(passed, 5)}). If "
                                 "they are, name them by a pattern:",
-                                {f"'{folder}/{{system}}{beside[0].suffix}'": ""}, str(folder))
-        return found, [f"not read in {folder}: {listed(passed, 5)}"] if passed else []
-    if gold is None and any(GOLD_NAME.search(one.name) for one in (*folders, *beside)):
-        likely = next(one for one in (*beside, *folders) if GOLD_NAME.search(one.name))
-        files = [likely] if likely.is_file() else _outputs(likely)
-        others = [one for one in (*folders, *beside) if one != likely]
-        if files and others:
+                                {f"'{folder}/{{system}}{files[0].suffix}'": ""}, str(folder))
+        return systems, [f"not read in {folder}: {listed(passed, 5)}"] if passed else []
+    if gold is None and any(GOLD_NAME.search(path.name) for path in (*folders, *files)):
+        likely = next(path for path in (*files, *folders) if GOLD_NAME.search(path.name))
+        golds = [likely] if likely.is_file() else _outputs(likely)
+        rest = [path for path in (*folders, *files) if path != likely]
+        if golds and rest:
             raise QuestionError("no file is the gold unless it is named. Add an option, and name the systems' files or "
-                                "folder:", {f"{option('--gold', str(files[0]))} {others[0]}": ""}, str(folder))
-    notes = [f"not read in {folder}: {listed([path.name for path in beside], 5)}"] if beside else []
+                                "folder:", {f"{option('--gold', str(golds[0]))} {rest[0]}": ""}, str(folder))
+    notes = [f"not read in {folder}: {listed([path.name for path in files], 5)}"] if files else []
     return _of_teams(folder, folders, gold, notes)
 
 
 def _of_teams(folder: Path, teams: Sequence[Path], gold: Path | None, notes: list[str]) -> tuple[list[Path], list[str]]:
     leaves = [leaf for team in teams for leaf in _leaves(team)]
-    found = {leaf: _outputs(leaf) for leaf in leaves}
-    if all(len(own) == 1 for own in found.values()):
-        return [path for own in found.values() for path in own], notes
-    shared = sorted(set.intersection(*({path.name for path in own} for own in found.values())))
+    files = {leaf: _outputs(leaf) for leaf in leaves}
+    if all(len(paths) == 1 for paths in files.values()):
+        return [path for paths in files.values() for path in paths], notes
+    shared = sorted(set.intersection(*({path.name for path in paths} for paths in files.values())))
     meant = [name for name in shared if gold is not None and Path(name).suffix == gold.suffix] or shared
     if len(meant) == 1:
-        others = sorted({path.name for own in found.values() for path in own} - {*meant})
+        unread = sorted({path.name for paths in files.values() for path in paths} - {*meant})
         return [leaf / meant[0] for leaf in leaves], [*notes, f"not read in the folders of {folder}: "
-                                                              f"{listed(others, 5)}"]
-    leaf, own = next((leaf, own) for leaf, own in found.items() if len(own) != 1)
+                                                              f"{listed(unread, 5)}"]
+    leaf, paths = next((leaf, paths) for leaf, paths in files.items() if len(paths) != 1)
     pattern = f"{folder}/{{team}}/" + ("{system}/" if leaf.parent != folder else "")
-    patterns = {f"'{pattern}{name}'": "this file of each" for name in (meant or [path.name for path in own])[:5]}
-    if gold is None and len({path.suffix for path in own}) == 1:
-        patterns = {f"'{pattern}{{benchmark}}{own[0].suffix}'": "each file is a benchmark"} | patterns
-    raise QuestionError(f"{counted(len(own), 'file')} in {leaf}, and one is expected in each folder. If each file is "
+    patterns = {f"'{pattern}{name}'": "this file of each" for name in (meant or [path.name for path in paths])[:5]}
+    if gold is None and len({path.suffix for path in paths}) == 1:
+        patterns = {f"'{pattern}{{benchmark}}{paths[0].suffix}'": "each file is a benchmark"} | patterns
+    raise QuestionError(f"{counted(len(paths), 'file')} in {leaf}, and one is expected in each folder. If each file is "
                         "a document, join them in the same order (cat FOLDER/* > FILE). Else name a pattern:",
                         patterns, str(folder))
 
@@ -209,8 +209,8 @@ def _bare(path: Path) -> str:
 
 def find_runs(names: Sequence[str]) -> list[Runs]:
     """Return the systems that have several files, whose names differ only by a number after seed, run or fold."""
-    found: dict[str, dict[str, str]] = {}
+    runs: dict[str, dict[str, str]] = {}
     for name in names:
         if (run := _RUN.fullmatch(name)) is not None and run[1]:
-            found.setdefault(run[1], {})[run[2]] = name
-    return [Runs(name, files) for name, files in found.items() if len(files) > 1]
+            runs.setdefault(run[1], {})[run[2]] = name
+    return [Runs(name, files) for name, files in runs.items() if len(files) > 1]

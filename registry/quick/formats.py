@@ -33,7 +33,7 @@ from registry.quick.tables import (
     json_objects,
     read_table,
     readable,
-    repaired,
+    repair_option,
     text_lines,
 )
 from registry.readers import Bio, Conllu, Document, Pharaoh, Reader, Responses, Spans, Trec
@@ -92,11 +92,11 @@ def plan_format(gold: Document, systems: Sequence[Given], asked: Asked, trial: T
     """
     if asked.value is not None and asked.kind not in FORMATS and not (asked.label and _tag_columns(gold)):
         return None
-    return (_marked(gold, systems, asked, trial) or _tagged(gold, systems, asked, trial)
-            or _span_lists(gold, systems, asked, trial))
+    return (_plan_marked(gold, systems, asked, trial) or _plan_tagged(gold, systems, asked, trial)
+            or _plan_span_lists(gold, systems, asked, trial))
 
 
-def _marked(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
+def _plan_marked(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
     for one in _FORMATS:
         gives = one.readers(gold)[0].gives
         if not asked.allows(one.name, gives) or not _has_lines(gold, one.gold):
@@ -115,8 +115,8 @@ def _marked(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial
                 for given in systems]
         notes = tuple(f"{listed([of.name for of in chosen if of.reader == other], 3)}: read by {other!r}"
                       for other in dict.fromkeys(of.reader for of in chosen) if other != reader)
-        said = [reader_option(name, value) for name, value in options_of(reader).items()]
-        return Plan(gold, reader, tuple(chosen), (f"--as {one.name}", *said), notes=notes)
+        roles = [reader_option(name, value) for name, value in options_of(reader).items()]
+        return Plan(gold, reader, tuple(chosen), (f"--as {one.name}", *roles), notes=notes)
     return None
 
 
@@ -136,7 +136,7 @@ def _require_lines(document: Document, format_: _Format, gold: Document) -> None
 
 @dataclass(frozen=True)
 class _Tags:
-    """How a file of tagged tokens is written: separator, columns, those of the token and of tags, and its extras."""
+    """How a file of tagged tokens is written: separator, number of columns, columns of token and tags, more options."""
 
     separator: str
     width: int
@@ -183,43 +183,43 @@ def _tag_columns(document: Document) -> _Tags | None:
             docstart = any(row[0].startswith("-DOCSTART-") for row in rows)
             return _Tags(separator, width, token, tags, {
                 **({"comment": "#"} if comments else {}), **({"docstart": "-DOCSTART-"} if docstart else {}),
-                **repaired(document)}, names)
+                **repair_option(document)}, names)
     return None
 
 
-def _tagged(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
+def _plan_tagged(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
     """Plan tagged tokens: the column and the scheme of the tags."""
     if not asked.allows("bio", "span"):
         return None
-    mine = _tag_columns(gold)
-    if mine is None:
+    gold_form = _tag_columns(gold)
+    if gold_form is None:
         _refuse_unusual_tags(gold)
         return None
-    theirs: list[_Tags] = []
+    system_forms: list[_Tags] = []
     for given in systems:
         if (form := _tag_columns(given.document)) is None:
             raise given.document.error(f"has no column of tags such as B-PER, as {gold.path} has")
-        theirs.append(form)
-    tag = _tag(mine, asked.label[:1], gold, systems)
-    own = {name: value for name, value in asked.options.items() if name in Bio.__dataclass_fields__}
+        system_forms.append(form)
+    tag = _tag(gold_form, asked.label[:1], gold, systems)
+    options = {name: value for name, value in asked.options.items() if name in Bio.__dataclass_fields__}
     reader, items = None, None
-    schemes = (own["scheme"],) if "scheme" in own else _SCHEMES
+    schemes = (options["scheme"],) if "scheme" in options else _SCHEMES
     for more in ({}, {"invalid_tags": "begin"}):
         for scheme in schemes:
-            tried = Bio.build({"scheme": scheme, **more, **mine.options(tag), **own})
-            found = trial.items(gold, tried)
-            if items is None or (isinstance(items, InputError) and not isinstance(found, InputError)):
-                reader, items = tried, found
+            tried = Bio.build({"scheme": scheme, **more, **gold_form.options(tag), **options})
+            result = trial.items(gold, tried)
+            if items is None or (isinstance(items, InputError) and not isinstance(result, InputError)):
+                reader, items = tried, result
     assert reader is not None
     assert items is not None
     if isinstance(items, InputError):
-        reader = Bio.build({"scheme": schemes[0], **mine.options(tag), **own})
-        return Plan(gold, reader, tuple(System(of.name, of.document, reader) for of in systems))
+        reader = Bio.build({"scheme": schemes[0], **gold_form.options(tag), **options})
+        return Plan(gold, reader, tuple(System(given.name, given.document, reader) for given in systems))
     plan = Plan(gold, reader, ())
     chosen: list[System] = []
-    for given, form in zip(systems, theirs, strict=True):
-        chosen.append(_tagged_system(plan, items, given, form, _own_tag(form, mine, tag, asked, given, gold), own,
-                                     trial))
+    for given, form in zip(systems, system_forms, strict=True):
+        own_tag = _own_tag(form, gold_form, tag, asked, given, gold)
+        chosen.append(_choose_tag_reader(plan, items, given, form, own_tag, options, trial))
     groups = {item.attributes.get("document", "") for item in items}
     cluster = "document" if "" not in groups and ENOUGH_DOCUMENTS <= len(groups) < len(items) else None
     notes = [f"documents: {len(groups)}; items of a document are not independent, so documents are the units"] * bool(
@@ -232,20 +232,20 @@ def _tagged(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial
         differing += ["some tokens differ from the gold's"] * (system.tokens == "warn")
         notes += [f"{system.name}: {', '.join(differing)}"] * bool(differing)
     roles = ["--as bio"]
-    roles += [reader_option("scheme", reader.scheme)] * all(getattr(one.reader, "scheme", "") == reader.scheme
-                                                            for one in chosen)
-    roles += [f"--label {mine.name(tag)}"] * (len(mine.tags) > 1 or bool(asked.label))
+    roles += [reader_option("scheme", reader.scheme)] * all(getattr(system.reader, "scheme", "") == reader.scheme
+                                                            for system in chosen)
+    roles += [f"--label {gold_form.name(tag)}"] * (len(gold_form.tags) > 1 or bool(asked.label))
     roles += [f"--label {name}" for name in asked.label[1:]]
     return Plan(gold, reader, tuple(chosen), tuple(roles), cluster=cluster, notes=tuple(notes))
 
 
-def _tag(form: _Tags, said: Sequence[str], document: Document, systems: Sequence[Given]) -> int:
+def _tag(form: _Tags, names: Sequence[str], document: Document, systems: Sequence[Given]) -> int:
     """Return the place of the column of tags."""
-    if said:
-        found = next((n for n in range(form.width) if form.name(n) == said[0] or str(n + 1) == said[0]), None)
-        if found is None:
-            raise document.error(f"no column {said[0]!r}; columns: {', '.join(map(form.name, range(form.width)))}")
-        return found
+    if names:
+        place = next((n for n in range(form.width) if form.name(n) == names[0] or str(n + 1) == names[0]), None)
+        if place is None:
+            raise document.error(f"no column {names[0]!r}; columns: {', '.join(map(form.name, range(form.width)))}")
+        return place
     if len(form.tags) > 1:
         is_copy = any(given.document.path == document.path for given in systems)
         raise QuestionError("several columns have tags" + (
@@ -270,18 +270,18 @@ def _own_tag(form: _Tags, gold: _Tags, tag: int, asked: Asked, given: Given, doc
     return same[0]
 
 
-def _tagged_system(plan: Plan, items: Sequence[Item], given: Given, form: _Tags, tag: int, own: Mapping[str, Any],
-                   trial: Trial) -> System:
+def _choose_tag_reader(plan: Plan, items: Sequence[Item], given: Given, form: _Tags, tag: int,
+                       own_options: Mapping[str, Any], trial: Trial) -> System:
     """Return the strictest way to read a system's file that goes with the gold."""
     scheme = plan.reader.scheme  # type: ignore[attr-defined]
-    options = {**form.options(tag), **own}
+    options = {**form.options(tag), **own_options}
     readers = [Bio.build({"scheme": other, **options}) for other in (
-        scheme, *(one for one in _SCHEMES if one != scheme and "scheme" not in own))]
+        scheme, *(reader for reader in _SCHEMES if reader != scheme and "scheme" not in own_options))]
     readers.append(Bio.build({"scheme": scheme, "invalid_tags": "begin", **options}))
     readers += [Bio.build({"scheme": other, "boundaries": "gold", **options}) for other in _SCHEMES
-                if "scheme" not in own or other == scheme]
-    tried = [System(given.name, given.document, one) for one in readers]
-    for system in (*tried, *(replace(one, tokens="warn") for one in tried)):
+                if "scheme" not in own_options or other == scheme]
+    tried = [System(given.name, given.document, reader) for reader in readers]
+    for system in (*tried, *(replace(reader, tokens="warn") for reader in tried)):
         answers = trial.answers(plan, items, system)
         if not isinstance(answers, InputError) and (system.tokens == "reject" or _are_alike(items, answers)):
             return system
@@ -291,8 +291,8 @@ def _tagged_system(plan: Plan, items: Sequence[Item], given: Given, form: _Tags,
 def _are_alike(items: Sequence[Item], answers: Sequence[Answer | None]) -> bool:
     pairs = [(item.gold.tokens, answer.value.tokens) for item, answer in zip(items, answers, strict=True)
              if answer is not None]
-    same = sum(a == b for mine, theirs in pairs for a, b in zip(mine, theirs, strict=True))
-    return bool(same >= _SAME_TOKENS * sum(len(mine) for mine, _ in pairs))
+    same = sum(a == b for tokens, answer_tokens in pairs for a, b in zip(tokens, answer_tokens, strict=True))
+    return bool(same >= _SAME_TOKENS * sum(len(tokens) for tokens, _ in pairs))
 
 
 def _refuse_unusual_tags(document: Document) -> None:
@@ -336,43 +336,43 @@ class _List:
                             "type": self.type, **options})
 
 
-def _span_lists(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
+def _plan_span_lists(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
     """Plan lists of spans in each item's JSON: the list and the parts of a span by their usual names."""
-    if not asked.allows("spans", "span") or (mine := _list_of(gold, asked)) is None:
+    if not asked.allows("spans", "span") or (gold_list := _list_of(gold, asked)) is None:
         return None
-    theirs: list[_List] = []
+    system_lists: list[_List] = []
     for given in systems:
-        found = _list_of(given.document, asked, mine)
-        if found is None:
+        system_list = _list_of(given.document, asked, gold_list)
+        if system_list is None:
             raise given.document.error(f"no list of spans with start and end in each item, as {gold.path} has in "
-                                       f"{mine.column!r}; --option spans=COLUMN names it")
-        theirs.append(found)
-    every = [one.table for one in (mine, *theirs)]
+                                       f"{gold_list.column!r}; --option spans=COLUMN names it")
+        system_lists.append(system_list)
+    every = [span_list.table for span_list in (gold_list, *system_lists)]
     if asked.item:
         keys = list(asked.item)
     else:
-        names = [name for name in item_columns(mine.table) if all(name in one.names for one in every)]
-        keys = next(([name] for name in names if mine.table.is_unique([name])), [])
+        names = [name for name in item_columns(gold_list.table) if all(name in span_list.names for span_list in every)]
+        keys = next(([name] for name in names if gold_list.table.is_unique([name])), [])
     if not keys and not asked.in_order:
-        shared = [name for name in mine.table.names if all(name in one.names for one in every)]
+        shared = [name for name in gold_list.table.names if all(name in span_list.names for span_list in every)]
         raise QuestionError("no column has a usual name for items. Add one of these options:", {
-            **{f"--item {name}": "" for name in shared if mine.table.is_unique([name])},
+            **{f"--item {name}": "" for name in shared if gold_list.table.is_unique([name])},
             "--in-order": "all files have the same items in the same order"}, gold.path)
-    documents = [name for name in columns_of(mine.table.names, "document") if [name] != keys and (
-        ENOUGH_DOCUMENTS <= len({*mine.table.cells(name)}) < len(mine.rows))][:1]
-    inclusive = any(one.is_inclusive for one in (mine, *theirs))
-    own = {name: value for name, value in asked.options.items() if name in Spans.__dataclass_fields__}
-    said = [option("--item", name) for name in keys] or ["--in-order"]
-    if len({one.column for one in (mine, *theirs)}) == 1:
-        said.append(reader_option("spans", mine.column))
+    documents = [name for name in columns_of(gold_list.table.names, "document") if [name] != keys and (
+        ENOUGH_DOCUMENTS <= len({*gold_list.table.cells(name)}) < len(gold_list.rows))][:1]
+    inclusive = any(span_list.is_inclusive for span_list in (gold_list, *system_lists))
+    extra = {name: value for name, value in asked.options.items() if name in Spans.__dataclass_fields__}
+    roles = [option("--item", name) for name in keys] or ["--in-order"]
+    if len({span_list.column for span_list in (gold_list, *system_lists)}) == 1:
+        roles.append(reader_option("spans", gold_list.column))
     plans = []
     for overlaps in ("reject", "allow"):
-        options = {"item": keys, "inclusive": inclusive, "overlaps": overlaps, **own}
-        plans.append(Plan(gold, mine.reader({**options, "attributes": documents}), tuple(
-            System(given.name, given.document, one.reader({**options, "spans": one.column}))
-            for given, one in zip(systems, theirs, strict=True)), ("--as spans", *said),
+        options = {"item": keys, "inclusive": inclusive, "overlaps": overlaps, **extra}
+        plans.append(Plan(gold, gold_list.reader({**options, "attributes": documents}), tuple(
+            System(given.name, given.document, span_list.reader({**options, "spans": span_list.column}))
+            for given, span_list in zip(systems, system_lists, strict=True)), ("--as spans", *roles),
             cluster=next(iter(documents), None),
-            notes=(f"the end of a span is its last position ({mine.end!r})",) * inclusive))
+            notes=(f"the end of a span is its last position ({gold_list.end!r})",) * inclusive))
         items = trial.items(gold, plans[-1].reader)
         if not isinstance(items, InputError) and not any(isinstance(trial.answers(
                 plans[-1], items, system), InputError) for system in plans[-1].systems):
@@ -381,28 +381,30 @@ def _span_lists(gold: Document, systems: Sequence[Given], asked: Asked, trial: T
 
 
 def _list_of(document: Document, asked: Asked, gold: _List | None = None) -> _List | None:
-    """Return the list of spans in each item: the one that the user names, that of the gold's name, or the only one."""
+    """Return the list of spans in each item: named by the user, called as the gold's, or the only list."""
     table = read_table(document, asked.options)
     if table is None or "syntax" not in table.form:
         return None
     rows = json_objects(document, table)
     paths = list(dict.fromkeys(path for row in rows[:100] for path in _paths(row)))
-    said = asked.options.get("spans")
-    found: list[_List] = []
+    name = asked.options.get("spans")
+    candidates: list[_List] = []
     for column in paths:
         lists = [get_value(row, column) for row in rows]
-        spans = [span for one in lists if isinstance(one, list) for span in one]
-        if all(one is None or isinstance(one, list) for one in lists) and (parts := _parts(spans)):
-            found.append(_List(table, rows, column, *parts))
-    found = [one for one in found if one.type] or found
-    chosen = [one for one in found if one.column == said] or ([] if gold is None else [
-        one for one in found if one.column == gold.column])
-    if not chosen and gold is not None and not found and all(get_value(row, gold.column) in ([], None) for row in rows):
+        spans = [span for candidate in lists if isinstance(candidate, list) for span in candidate]
+        if all(candidate is None or isinstance(candidate, list) for candidate in lists) and (parts := _parts(spans)):
+            candidates.append(_List(table, rows, column, *parts))
+    candidates = [candidate for candidate in candidates if candidate.type] or candidates
+    chosen = [candidate for candidate in candidates if candidate.column == name] or ([] if gold is None else [
+        candidate for candidate in candidates if candidate.column == gold.column])
+    if not chosen and gold is not None and not candidates and all(
+            get_value(row, gold.column) in ([], None) for row in rows):
         return replace(gold, table=table, rows=rows)
-    chosen = chosen or ([one for one in found if _LISTS.search(one.column)] if len(found) > 1 else found)
+    chosen = chosen or [candidate for candidate in candidates
+                        if len(candidates) == 1 or _LISTS.search(candidate.column)]
     if len(chosen) > 1:
         raise QuestionError("several lists have spans. Add one of these options:", {
-            f"--option spans={one.column}": "" for one in found}, document.path)
+            f"--option spans={candidate.column}": "" for candidate in candidates}, document.path)
     return chosen[0] if chosen else None
 
 
@@ -410,7 +412,7 @@ def _paths(entry: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterat
     """Give the paths of an entry's lists of lists and objects, and of those in the only object of another list."""
     for name, value in entry.items():
         path = f"{prefix}{name}"
-        if isinstance(value, list) and all(isinstance(one, list | Mapping) for one in value):
+        if isinstance(value, list) and all(isinstance(member, list | Mapping) for member in value):
             yield path
         only = value[0] if isinstance(value, list) and len(value) == 1 else value
         if isinstance(only, Mapping) and depth < _DEEPEST and "." not in name:
@@ -423,7 +425,7 @@ def _parts(spans: Sequence[Any]) -> tuple[str, str, str] | None:
         return None
     if all(isinstance(span, list) for span in spans):
         places = [("0", "1", "")] if {len(span) for span in spans} == {2} else [("0", "1", "2"), ("1", "2", "0")]
-        return next((one for one in places if _fit(spans, *one)), None)
+        return next((keys for keys in places if _fit(spans, *keys)), None)
     if not all(isinstance(span, Mapping) for span in spans):
         return None
     prefixes = ["", *(f"{name}." for name in spans[0] if isinstance(spans[0][name], Mapping))]

@@ -1,4 +1,4 @@
-"""The beginning of `registry quick` and `registry new`: files in, a task out, with a preview of what was read."""
+"""The beginning of `registry quick` and `registry new`: files in, a task and a preview out."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from registry.quick.plan import (
     Trial,
     option,
     reader_option,
-    reworded,
+    reword,
     with_options,
 )
 from registry.quick.scores import plan_scores, plan_table, split_options
-from registry.quick.tables import even_mark, item_columns, json_parts, read_table, repaired, text_lines
+from registry.quick.tables import even_mark, item_columns, json_parts, read_table, repair_option, text_lines
 from registry.quick.task import SEED, preview, task_folder
 from registry.readers import READERS, Document, Reader, Texts
 from registry.values import build, get_name, parse
@@ -59,7 +59,7 @@ class Made:
         folder: Its manifest and files.
         preview: The lines of a table of the first items, with gold and answers.
         read_as: The options that say how files were read.
-        notes: What the user should know about it.
+        notes: Choices and doubts, for the user.
     """
 
     folder: TaskFolder
@@ -84,29 +84,29 @@ def make(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
     if asked.kind is not None and asked.kind in IMPORTERS and asked.kind not in READERS:
         if asked.gold is not None:
             raise InputError(f"--gold belongs to files of a reader; {asked.kind} reads the gold itself")
-        return _imported(asked.kind, paths, asked, test)
-    if asked.gold is None and asked.kind is None and (found := _of_program(paths, asked, test)) is not None:
-        return found
+        return _import_results(asked.kind, paths, asked, test)
+    if asked.gold is None and asked.kind is None and (made := _of_program(paths, asked, test)) is not None:
+        return made
     gold = _gold_file(paths, asked)
     if gold is not None and is_pattern(gold):
         golds: dict[str, Path | None] = {**files_of_benchmarks(gold)}
         known = {path.resolve() for path in golds.values() if path is not None}
         files = find_systems(paths, None)
-        files = files._replace(systems=[one for one in files.systems if one.path.resolve() not in known])
+        files = files._replace(systems=[named for named in files.systems if named.path.resolve() not in known])
     else:
         files = find_systems(paths, gold)
-        golds = dict.fromkeys(dict.fromkeys(one.benchmark or "test" for one in files.systems), gold)
+        golds = dict.fromkeys(dict.fromkeys(named.benchmark or "test" for named in files.systems), gold)
     trial = Trial(asked.missing)
     plans: dict[str, Plan] = {}
     for benchmark, path in golds.items():
-        own = [one for one in files.systems if (one.benchmark or "test") == benchmark or not one.benchmark]
-        if not own:
+        systems = [named for named in files.systems if (named.benchmark or "test") == benchmark or not named.benchmark]
+        if not systems:
             raise InputError(f"no system has a file of the benchmark {benchmark!r}", path=path)
-        plan = _plan(path, own, asked, trial)
+        plan = _plan(path, systems, asked, trial)
         prefix = f"{benchmark}-" if len(golds) > 1 else ""
         plans |= {benchmark: plan} if asked.by is None else {
             f"{prefix}{value}": part for value, part in split_plan(plan, asked.by, asked).items()}
-    return _made(plans, files, asked, trial, test)
+    return _make_task(plans, files, asked, trial, test)
 
 
 def _check(asked: Asked) -> None:
@@ -155,7 +155,7 @@ def _ask_about_gold_folder(gold: Path, systems: Path) -> InputError:
 
 def _plan(gold: Path | None, systems: Sequence[Named], asked: Asked, trial: Trial) -> Plan:
     """Plan the files of one test set."""
-    given = [Given(one.name, Document.load(one.path)) for one in systems]
+    given = [Given(named.name, Document.load(named.path)) for named in systems]
     if asked.system and (gold is not None or len(given) > 1):
         raise InputError("--system names columns of one table of all systems; name systems' files without it",
                          path=given[0].document.path)
@@ -163,54 +163,54 @@ def _plan(gold: Path | None, systems: Sequence[Named], asked: Asked, trial: Tria
         if len(given) == 1 and asked.kind in (None, "candidates", "labels", "scores", "texts"):
             plan = plan_table(given[0].document, asked)
             if plan is None:
-                raise _unsupported(given[0].document, alone=True)
+                raise _describe_unsupported(given[0].document, alone=True)
             return plan
         if asked.kind not in (None, "scores"):
             raise InputError(f"--as {asked.kind} compares answers with a gold; name its file: --gold FILE",
                              path=given[0].document.path)
         return plan_scores(given, asked)
-    same = next((one.document for one in given if Path(one.document.path).resolve() == gold.resolve()), None)
+    same = next((named.document for named in given if Path(named.document.path).resolve() == gold.resolve()), None)
     document = same or Document.load(gold)
     plan_ = plan_format(document, given, asked, trial) or plan_answers(document, given, asked)
     if plan_ is not None:
         return plan_
     if asked.kind is not None:
         return _as_asked(document, given, asked)
-    raise _unsupported(next(one for one in (document, *(of.document for of in given)) if read_table(
-        one, asked.options) is None))
+    raise _describe_unsupported(next(named for named in (document, *(of.document for of in given)) if read_table(
+        named, asked.options) is None))
 
 
 def _as_asked(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan:
     """Plan files of the reader that the user names, with its options and the usual names of items."""
     assert asked.kind is not None
     tables = read_all([gold, *(given.document for given in systems)], asked)
-    own = READERS[asked.kind].__dataclass_fields__
+    known = READERS[asked.kind].__dataclass_fields__
     asking = OpenRoles()
 
     def reader(n: int, document: Document) -> Reader:
-        found: dict[str, Any] = {name: value for name, value in repaired(document).items() if name in own}
-        if tables is not None and "item" in own:
+        options: dict[str, Any] = {name: value for name, value in repair_option(document).items() if name in known}
+        if tables is not None and "item" in known:
             table = tables[n]
-            found |= {name: value for name, value in table.form.items() if name in own}
+            options |= {name: value for name, value in table.form.items() if name in known}
             items = list(asked.item) or item_columns(table)[:1]
-            found["item"] = [] if asked.in_order else items
+            options["item"] = [] if asked.in_order else items
             if asked.kind == "multilabel" and "labels" not in asked.options:
-                found["labels"] = [name for name in table.names if name not in items and {
+                options["labels"] = [name for name in table.names if name not in items and {
                     *map(str.casefold, table.cells(name))} <= {"0", "1", "0.0", "1.0", "true", "false"}]
-            if not table.header and "columns" in own:
-                found["columns"] = list(table.names)
-        return READERS[asked.kind or ""].build({**found, **asked.options})
+            if not table.header and "columns" in known:
+                options["columns"] = list(table.names)
+        return READERS[asked.kind or ""].build({**options, **asked.options})
 
     read = [reader(n, document) for n, document in enumerate((gold, *(given.document for given in systems)))]
     asking.raise_if_any(gold.path, "")
     items = getattr(read[0], "item", ())
-    said = [option("--item", name) for name in ([items] if isinstance(items, str) else items) if name]
+    roles = [option("--item", name) for name in ([items] if isinstance(items, str) else items) if name]
     return Plan(gold, read[0], tuple(System(given.name, given.document, one) for given, one in zip(
-        systems, read[1:], strict=True)), (f"--as {asked.kind}", *said, *(
+        systems, read[1:], strict=True)), (f"--as {asked.kind}", *roles, *(
             reader_option(name, value) for name, value in asked.options.items())))
 
 
-def _made(plans: dict[str, Plan], files: Files, asked: Asked, trial: Trial,
+def _make_task(plans: dict[str, Plan], files: Files, asked: Asked, trial: Trial,
           test: str | None) -> Made:
     """Try the plans on the files, and make the task."""
     shown: list[str] = []
@@ -221,7 +221,7 @@ def _made(plans: dict[str, Plan], files: Files, asked: Asked, trial: Trial,
             if asked.missing == "reject" or not hasattr(plan.reader, "blank"):
                 raise _with_roles(error, plan, asked) from None
             plans[name] = plan = replace(plan, systems=tuple(
-                replace(of, reader=with_options(of.reader, {"blank": "missing"})) for of in plan.systems))
+                replace(system, reader=with_options(system.reader, {"blank": "missing"})) for system in plan.systems))
             try:
                 items, answers = trial.check(plan)
             except InputError:
@@ -242,19 +242,19 @@ def _with_roles(error: InputError, plan: Plan, asked: Asked) -> InputError:
     is_usual = any(is_called(name, "item") for name in item_names)
     more = "; if files have no names of items, say --in-order" if (
         error.category == "unknown" and item_names and not is_usual) else ""
-    again = reworded(error, error.message.replace(f" (read as {plan.reader.name})",
+    again = reword(error, error.message.replace(f" (read as {plan.reader.name})",
                                                   f" (read as: {' '.join(plan.roles)})") + more)
     again.others = error.others
     return again
 
 
 def _read_as(plan: Plan, metric: Metric, asked: Asked) -> str:
-    said = [*plan.roles, *split_options(asked), *(
+    options = [*plan.roles, *split_options(asked), *(
         reader_option(name, value) for name, value in asked.options.items())]
-    said += [f"--runs {asked.runs}"] if asked.runs else []
+    options += [f"--runs {asked.runs}"] if asked.runs else []
     if asked.missing != "reject":
-        said.append(f"--missing {asked.missing}")
-    return " ".join(dict.fromkeys([*said, option("--metric", asked.metric or (
+        options.append(f"--missing {asked.missing}")
+    return " ".join(dict.fromkeys([*options, option("--metric", asked.metric or (
         metric.name if metric == usual_metric(metric.takes) else repr(metric)))]))
 
 
@@ -263,19 +263,19 @@ def _notes_on_runs(plan: Plan, asked: Asked) -> list[str]:
     by_name = {system.name: system for system in plan.systems}
     if len({system.document.path for system in plan.systems}) < len(plan.systems):
         by_name = {}
-    found = find_runs(list(by_name))
+    systems = find_runs(list(by_name))
     if asked.runs is None:
-        return [f"{', '.join(one.systems.values())} are separate systems; --runs fixed or random reads them as runs of "
-                "one, scored by their average" for one in found]
-    if not found:
+        return [f"{', '.join(runs.values())} are separate systems; --runs fixed or random reads them as runs of one, "
+                "scored by their average" for _, runs in systems]
+    if not systems:
         raise InputError("--runs: no two systems' files differ only by a number after seed, run or fold, as in "
                          "aspen.seed1.tsv and aspen.seed2.tsv; `registry import wide` reads a table's columns as runs")
-    for name, runs in found:
-        first, *others = (by_name[one] for one in runs.values())
-        if (other := next((of for of in others if (of.reader, of.tokens) != (first.reader, first.tokens)), None)):
+    for name, runs in systems:
+        first, *rest = (by_name[runs_found] for runs_found in runs.values())
+        if (other := next((run for run in rest if (run.reader, run.tokens) != (first.reader, first.tokens)), None)):
             raise InputError(f"would be a run of {name!r}, and is written differently from {first.document.path}: "
                              f"{other.reader!r}, not {first.reader!r}; write both alike", path=other.document.path)
-    return [f"{name}: {counted(len(runs), 'run')}, scored by their average" for name, runs in found]
+    return [f"{name}: {counted(len(runs), 'run')}, scored by their average" for name, runs in systems]
 
 
 def _metric(plan: Plan, asked: Asked) -> Metric:
@@ -299,7 +299,7 @@ def _with_references(metric: Metric, reader: Reader, asked: Asked) -> Metric:
 
 def _of_program(paths: Sequence[Path], asked: Asked, test: str | None) -> Made | None:
     """Return the logs of another program, if exactly one importer knows them; None if none does."""
-    found: dict[str, TaskFolder] = {}
+    folders: dict[str, TaskFolder] = {}
     problems: list[InputError] = []
     for kind in IMPORTERS:
         if kind in _TABLES or any("{" in str(path) for path in paths):
@@ -309,25 +309,25 @@ def _of_program(paths: Sequence[Path], asked: Asked, test: str | None) -> Made |
             folder = importer.read(paths[0]) if len(paths) == 1 else importer.read_files(paths)
         except InputError as error:
             if error.path and paths[0].is_dir() and not error.message.startswith(("no ", "not a zip file")):
-                problems.append(reworded(error, f"{error.message} (read as {kind})"))
+                problems.append(reword(error, f"{error.message} (read as {kind})"))
             continue
         if folder is not None:
-            found[kind] = folder
-    if len(found) > 1:
+            folders[kind] = folder
+    if len(folders) > 1:
         raise QuestionError("several importers read these files. Add one of these options:", {
-            f"--as {kind}": "" for kind in found}, str(paths[0]))
-    if not found and len(problems) == 1:
+            f"--as {kind}": "" for kind in folders}, str(paths[0]))
+    if not folders and len(problems) == 1:
         raise problems[0]
-    if not found and paths[0].is_dir() and asked.missing != "reject" and (
+    if not folders and paths[0].is_dir() and asked.missing != "reject" and (
             _of_program(paths, replace(asked, missing="reject"), test)) is not None:
         raise InputError(f"logs of another program, whose importer has no --missing {asked.missing}; leave it out, or "
                          "say --missing drop", path=paths[0])
-    for kind, folder in found.items():
+    for kind, folder in folders.items():
         return _of_importer(kind, _with_settings(kind, folder, asked, test), asked)
     return None
 
 
-def _imported(kind: str, paths: Sequence[Path], asked: Asked, test: str | None) -> Made:
+def _import_results(kind: str, paths: Sequence[Path], asked: Asked, test: str | None) -> Made:
     importer = _importer(kind, asked)
     folder = importer.read(paths[0]) if len(paths) == 1 else importer.read_files(paths)
     if folder is None:
@@ -336,7 +336,7 @@ def _imported(kind: str, paths: Sequence[Path], asked: Asked, test: str | None) 
 
 
 def _importer(kind: str, asked: Asked) -> Importer:
-    """Return the importer with the user's options, of which the policy for missing items is one."""
+    """Return the importer with the user's options and policy for missing items."""
     options = dict(asked.options)
     names: dict[str, Any] = {"item": list(asked.item) or None, "score": next(iter(asked.score), None)}
     options |= {name: value for name, value in names.items() if value and name in IMPORTERS[kind].__dataclass_fields__}
@@ -351,21 +351,21 @@ def _with_settings(kind: str, folder: TaskFolder, asked: Asked, test: str | None
     """Return the task with the user's metric, test and runs, and a seed, so that the same files give the same board."""
     tables = dict(folder.tables)
     if asked.metric is not None:
-        takes = next((METRICS[one["name"]].takes for one in tables["metric"] if one["name"] in METRICS), "")
+        takes = next((METRICS[metric["name"]].takes for metric in tables["metric"] if metric["name"] in METRICS), "")
         if takes != "segment":
             raise InputError(f"--metric belongs to answers and a gold; the results of {kind} name their metric, or "
                              "its options do")
         declared = declared_metric(common_metric(asked.metric, takes), asked.metric)
         same = {name: value for name, value in tables["metric"][0].get("options", {}).items() if name == "references"}
         tables["metric"] = [declared | {"options": same | declared.get("options", {})}]
-    said = {name: value for name, value in (("test", test), ("runs", asked.runs)) if value is not None}
-    tables["significance"] = {"seed": SEED, **tables.get("significance", {}), **said}
+    settings = {name: value for name, value in (("test", test), ("runs", asked.runs)) if value is not None}
+    tables["significance"] = {"seed": SEED, **tables.get("significance", {}), **settings}
     return replace(folder, tables=tables)
 
 
 def _of_importer(kind: str, folder: TaskFolder, asked: Asked) -> Made:
-    said = [f"--as {kind}", *(reader_option(name, value) for name, value in asked.options.items())]
-    return Made(folder, tuple(_preview_of(folder)), " ".join(said),
+    options = [f"--as {kind}", *(reader_option(name, value) for name, value in asked.options.items())]
+    return Made(folder, tuple(_preview_of(folder)), " ".join(options),
                 (f"results of {kind}: {counted(len(folder.tables['submit']), 'submission')}",))
 
 
@@ -376,13 +376,14 @@ def _preview_of(folder: TaskFolder) -> list[str]:
     gold = Document(test_set["gold"], folder.files[test_set["gold"]])
     reader = READERS[test_set["format"]].build(options)
     systems: list[System] = []
-    for one in folder.tables["submit"]:
-        file = next((name for name in folder.files if re.fullmatch(re.escape(one["file"]).replace(
+    for entry in folder.tables["submit"]:
+        file = next((name for name in folder.files if re.fullmatch(re.escape(entry["file"]).replace(
             r"\{run\}", "[^/]+"), name)), None)
-        if file is not None and one.get("test_set", test_set["name"]) == test_set["name"] and len(systems) <= 3:
-            own = {**options, **folder.tables.get("submission", {}).get("options", {}), **one.get("options", {})}
-            systems.append(System(one["system"], gold if file == test_set["gold"] else Document(
-                file, folder.files[file]), READERS[test_set["format"]].build(own)))
+        if file is not None and entry.get("test_set", test_set["name"]) == test_set["name"] and len(systems) <= 3:
+            shared = folder.tables.get("submission", {}).get("options", {})
+            reader_options = {**options, **shared, **entry.get("options", {})}
+            systems.append(System(entry["system"], gold if file == test_set["gold"] else Document(
+                file, folder.files[file]), READERS[test_set["format"]].build(reader_options)))
     trial = Trial("drop")
     plan = Plan(gold, reader, tuple(systems))
     try:
@@ -392,49 +393,51 @@ def _preview_of(folder: TaskFolder) -> list[str]:
     return preview(plan, items, answers)
 
 
-def _unsupported(document: Document, *, alone: bool = False) -> InputError:
-    """Describe a file that no reader takes, and name the nearest reader and what it expects."""
+def _describe_unsupported(document: Document, *, alone: bool = False) -> InputError:
+    """Describe a file that no reader takes, and the nearest reader's format."""
     lines = [line for line in text_lines(document) if line.strip()]
     first = f", first line {lines[0][:_SHOWN]!r}" if lines else ""
     nearest, remedy = "labels", ""
     if lines and lines[0].lstrip().startswith(("{", "[")):
-        what, nearest, remedy = _describe_json(document)
+        description, nearest, remedy = _describe_json(document)
     elif lines and lines[0].lstrip().startswith("<"):
-        what = f"looks like XML or HTML{first}"
+        description = f"looks like XML or HTML{first}"
     else:
         widths = {len(line.split("\t")) for line in lines} if any("\t" in line for line in lines) else {
             len(line.split()) for line in lines}
         between = "tabs" if any("\t" in line for line in lines) else "blanks"
         width = f"{min(widths)} to {max(widths)}" if len(widths) > 1 else str(max(widths, default=0))
-        what = f"looks like {counted(len(lines), 'line')} of {width} cells with {between} between them{first}"
+        description = f"looks like {counted(len(lines), 'line')} of {width} cells with {between} between them{first}"
         if mark := even_mark(lines):
-            what = f"looks like columns with {mark!r} between them{first}"
+            description = f"looks like columns with {mark!r} between them{first}"
             path = document.path
             remedy = f"; write tabs instead: sed 's/{mark}/\\t/g' {path} > {path}.tsv"
         nearest = "lines" if len(widths) > 1 else "labels"
     if alone:
         remedy += "; if it is one system's file, name the gold: --gold FILE"
     return document.error(
-        f"{what}. The nearest reader is {nearest} ({_EXPECTS.get(nearest, 'see its options')}){remedy}. Name a reader "
-        "with --as (`registry list readers`), or score the items with the task's own program and give a table of the "
-        "scores; docs/own-task.md says what readers expect")
+        f"{description}. The nearest reader is {nearest} ({_EXPECTS.get(nearest, 'see its options')}){remedy}. Name a "
+        "reader with --as (`registry list readers`), or score the items with the task's own program and give a table "
+        "of the scores; docs/own-task.md describes the readers")
 
 
 def _describe_json(document: Document) -> tuple[str, str, str]:
-    """Return what a file of JSON looks like, the nearest reader, and how to write the part that holds the items."""
+    """Describe a file of JSON; return also the nearest reader, and how to extract the items."""
     parts = json_parts(document)
     if parts is None:
         return "looks like JSON, and is no list or object of items, nor one object on each line", "labels", ""
     sizes = {name: len(value) for _, name, value in parts if name is not None and isinstance(value, list | dict)
-             and (isinstance(value, list) or all(isinstance(one, dict | str | int | float) for one in value.values()))}
+             and (isinstance(value, list) or all(isinstance(entry, dict | str | int | float)
+                                                 for entry in value.values()))}
     objects = {name: size for name, size in sizes.items() if any(
-        isinstance(one, dict) for _, of, value in parts if of == name
-        for one in (value if isinstance(value, list) else value.values()))}
+        isinstance(entry, dict) for _, member, value in parts if member == name
+        for entry in (value if isinstance(value, list) else value.values()))}
     chosen = objects or sizes
     if not chosen:
         return "looks like JSON without items that have labels, numbers or texts", "labels", ""
     largest = max(chosen, key=lambda name: chosen[name])
-    others = [name for _, name, _ in parts if name != largest]
-    beside = f" (beside {', '.join(map(repr, others[:3]))})" if others else ""
-    return (f"looks like one JSON object, whose items seem to be the {chosen[largest]} entries of {largest!r}{beside}",
-            "labels", f"; write that part alone: jq '.[\"{largest}\"]' {Path(document.path).name}")
+    rest = [name for _, name, _ in parts if name != largest]
+    addition = f" (beside {', '.join(map(repr, rest[:3]))})" if rest else ""
+    return (f"looks like one JSON object, whose items seem to be the {chosen[largest]} entries of "
+            f"{largest!r}{addition}", "labels",
+            f"; write that part alone: jq '.[\"{largest}\"]' {Path(document.path).name}")

@@ -133,9 +133,9 @@ def split_plan(plan: Plan, column: str, asked: Asked) -> dict[str, Plan]:
         for system in plan.systems:
             if system.document.path not in parts:
                 table = _table(system.document, asked)
-                own = table.keys(_key_columns(system.reader, table))
+                own_keys = table.keys(_key_columns(system.reader, table))
                 own_rows = [n for n, cell in enumerate(table.cells(column)) if cell.strip() == value] if (
-                    column in table.names) else [n for n, key in enumerate(own) if key in known]
+                    column in table.names) else [n for n, key in enumerate(own_keys) if key in known]
                 parts[system.document.path] = take_rows(table, own_rows, name)
         plans[value] = replace(plan, gold=parts[plan.gold.path], reader=as_part_reader(plan.reader), systems=tuple(
             replace(system, document=parts[system.document.path], reader=as_part_reader(system.reader))
@@ -146,7 +146,7 @@ def split_plan(plan: Plan, column: str, asked: Asked) -> dict[str, Plan]:
 def _table(document: Document, asked: Asked) -> Table:
     table = read_table(document, asked.options)
     if table is None:
-        raise document.error("--by divides the rows of tables, and this file is none")
+        raise document.error("--by divides the rows of tables, and this file is no table")
     return table
 
 
@@ -185,12 +185,12 @@ def split_set(cell: str, mark: str) -> list[str]:
     return [label for part in labels if (label := part.strip(" \t'\""))]
 
 
-def find_mark(gold: set[str], others: set[str]) -> str | None:
+def find_mark(gold: set[str], answers: set[str]) -> str | None:
     """Return the mark between the labels of sets that are written as text; None if values are single labels.
 
     Labels recur in several sets. A blank is a mark only if two sets differ in nothing but the order of their labels.
     """
-    values = gold | others
+    values = gold | answers
     for mark in "|;,+/":
         parts = {value: split_set(value, mark) for value in values}
         counts = Counter(label for labels in parts.values() for label in {*labels})

@@ -67,7 +67,7 @@ class Asked:
         return self.kind in (None, format_) and (self.metric is None or self.metric_of(gives) is not None)
 
     def metric_of(self, gives: str) -> Metric | None:
-        """Return the metric of such values that the user names; None if there is none."""
+        """Return the user's metric of such values; None without one."""
         try:
             return None if self.metric is None else common_metric(self.metric, gives)
         except InputError:
@@ -125,10 +125,10 @@ class Plan:
         gold: The file that lists the items.
         reader: Its reader.
         systems: In the order in which they were given.
-        roles: The options that say the same, apart from `--gold`, `--metric` and those of `Asked`.
+        roles: The equivalent options, without `--gold`, `--metric` and `--option`.
         metric: The metric, if the kind of values alone does not decide it.
         cluster: The attribute whose values are units of resampling.
-        notes: What the user should know about the way in which files are read.
+        notes: Choices and doubts about the files, for the user.
     """
 
     gold: Document
@@ -141,7 +141,7 @@ class Plan:
 
 
 class QuestionError(InputError):
-    """A role is open: the message shows the columns, `excerpt` the options of which one has to be added."""
+    """A role is open: the message shows the columns, `excerpt` the options to choose from."""
 
     def __init__(self, question: str, answers: Mapping[str, str], path: str = "") -> None:
         super().__init__(question, path=path or None)
@@ -191,8 +191,8 @@ def reader_option(name: str, value: Any) -> str:
     return option("--option", f"{name}={text}")
 
 
-def options_of(reader: Reader, beside: Reader | None = None) -> dict[str, Any]:
-    """Return the options of a reader as a manifest writes them: no defaults, or those that differ from `beside`.
+def options_of(reader: Reader, base: Reader | None = None) -> dict[str, Any]:
+    """Return the options of a reader as a manifest writes them: without defaults, or without those that equal `base`'s.
 
     >>> from registry.readers import Labels
     >>> options_of(Labels(separator="comma", header=True)), options_of(Labels(), Labels(header=True))
@@ -200,22 +200,22 @@ def options_of(reader: Reader, beside: Reader | None = None) -> dict[str, Any]:
     >>> options_of(Labels(rename=(("not", "NOT"),)))
     {'rename': {'not': 'NOT'}}
     """
-    same = beside if type(beside) is type(reader) else None
-    found: dict[str, Any] = {}
+    same = base if type(base) is type(reader) else None
+    options: dict[str, Any] = {}
     for one in fields(reader):
         value, usual = getattr(reader, one.name), one.default if same is None else getattr(same, one.name)
         if value is not None and value != usual:
-            found[one.name] = to_toml(value) if value else {} if one.name == "rename" else to_toml(value)
+            options[one.name] = as_toml(value) if value else {} if one.name == "rename" else as_toml(value)
         elif value is None and usual is not None and one.name == "comment":
-            found[one.name] = ""  # TOML has no null
-    return found
+            options[one.name] = ""  # TOML has no null
+    return options
 
 
 def with_options(reader: Reader, options: Mapping[str, Any]) -> Reader:
-    """Return the reader with those of some options that it has."""
-    own = {one.name for one in fields(reader)}
+    """Return the reader with some options; it ignores others."""
+    known = {one.name for one in fields(reader)}
     return type(reader).build({**options_of(reader), **{
-        name: value for name, value in options.items() if name in own}})
+        name: value for name, value in options.items() if name in known}})
 
 
 class Trial:
@@ -255,7 +255,8 @@ class Trial:
     def fitting(self, plan: Plan, items: Sequence[Item], systems: Iterable[System]) -> System:
         """Return the first of some ways to read a system's file whose answers go with the items, else the first."""
         tried = list(systems)
-        return next((one for one in tried if not isinstance(self.answers(plan, items, one), InputError)), tried[0])
+        return next((system for system in tried
+                     if not isinstance(self.answers(plan, items, system), InputError)), tried[0])
 
     def check(self, plan: Plan) -> tuple[list[Item], list[Sequence[Answer | None]]]:
         """Return the items and each system's answers.
@@ -264,23 +265,23 @@ class Trial:
             InputError: A file cannot be read or does not go with the gold; one error for each of the first files.
         """
         items = self.items(plan.gold, plan.reader)
-        what = f" (read as {plan.reader.name})"
+        addition = f" (read as {plan.reader.name})"
         if isinstance(items, InputError):
-            raise reworded(items, f"{as_options(items.message)}{what}", plan.gold)
-        found = [(system, self.answers(plan, items, system)) for system in plan.systems]
-        errors = [(system, one) for system, one in found if isinstance(one, InputError)]
+            raise reword(items, f"{as_options(items.message)}{addition}", plan.gold)
+        results = [(system, self.answers(plan, items, system)) for system in plan.systems]
+        errors = [(system, result) for system, result in results if isinstance(result, InputError)]
         if errors:
-            shown = [reworded(error, (f"column {system.name!r}: " if system.document.path == plan.gold.path else "")
-                              + as_options(error.message) + ("" if n else what), system.document)
+            shown = [reword(error, (f"column {system.name!r}: " if system.document.path == plan.gold.path else "")
+                              + as_options(error.message) + ("" if n else addition), system.document)
                      for n, (system, error) in enumerate(errors[:_MOST_FILES])]
             if len(errors) > _MOST_FILES:
                 shown.append(InputError(f"{counted(len(errors) - _MOST_FILES, 'more file is', 'more files are')} "
                                         "not read"))
-            raise combine_errors(shown)
-        return items, [one for _, one in found if not isinstance(one, InputError)]
+            raise together(shown)
+        return items, [result for _, result in results if not isinstance(result, InputError)]
 
 
-def reworded(error: InputError, message: str, document: Document | None = None) -> InputError:
+def reword(error: InputError, message: str, document: Document | None = None) -> InputError:
     """Return the error with another message; without its line if `document` is a part, which has other lines."""
     line = None if isinstance(document, Part) else error.line
     return InputError(message, path=error.path, line=line, item=error.item, category=error.category)
@@ -299,5 +300,5 @@ def as_options(message: str) -> str:
 
     if match := re.search(r"is '([^']*)'; expected a finite number", message):
         message = message.replace("what option 'unscored' names", (
-            f"{reader_option('unscored', [match[1]])} --missing drop if there is none"))
+            f"{reader_option('unscored', [match[1]])} --missing drop if it has no score"))
     return _SETTING.sub(replace_setting, message)

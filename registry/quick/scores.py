@@ -19,7 +19,7 @@ from registry.quick.answers import (
     possible_kinds,
     read_all,
     reader_of,
-    required,
+    require_column,
 )
 from registry.quick.checks import ask_about_codes, ask_about_groups, choose_systems, refuse_summary
 from registry.quick.files import GOLD_NAME, find_runs
@@ -64,7 +64,7 @@ def plan_scores(systems: Sequence[Given], asked: Asked, items_of: Document | Non
     score = names[0]
     items: list[str] = []
     if asked.item:
-        items = [required(first, name) for name in asked.item]
+        items = [require_column(first, name) for name in asked.item]
     elif not asked.in_order and not first.is_lines:
         items = choose_items(first, asked, asking, tables[1:])
     ask_about_groups(first, items, asked, asking)
@@ -85,9 +85,9 @@ def plan_scores(systems: Sequence[Given], asked: Asked, items_of: Document | Non
     read = [System(given.name, given.document, reader_of(table, "scores", items, {"score": name},
                                                          options=asked.options))
             for given, table, name in zip(systems, tables, names, strict=True)]
-    said = [option("--item", name) for name in items] or ["--in-order"]
+    roles = [option("--item", name) for name in items] or ["--in-order"]
     return Plan(whole.document, reader_of(whole, "scores", items, {}, options=asked.options), tuple(read),
-                (*said, option("--score", score), *form_options(tables)), Mean.build({"better": better}),
+                (*roles, option("--score", score), *form_options(tables)), Mean.build({"better": better}),
                 notes=(f"no gold: {counted(len(systems), 'file')} of scores; the mean of each, {better} is better",))
 
 
@@ -97,7 +97,7 @@ def _score_column(table: Table, asked: Asked) -> str | None:
         kind, names = asked.value
         if kind != "score":
             raise InputError(f"{OPTION[kind]} compares answers with a gold; name its file: --gold FILE")
-        return required(table, names[0])
+        return require_column(table, names[0])
     likely = [name for name in table.names if table.header and (is_called(name, "score") or is_measure(name))
               and not is_called(name, "label", "gold", "item") and _are_scores(table.cells(name))]
     return likely[0] if len(likely) == 1 else None
@@ -110,22 +110,22 @@ def _are_scores(cells: Sequence[str]) -> bool:
 def _ask_for_roles(tables: Sequence[Table], systems: Sequence[Given], asked: Asked) -> InputError:
     """Return the question which file is the gold, or which column has scores."""
     first = tables[0]
-    golds = [name for name in columns_of(first.names, "gold") if all(name in one.names for one in tables)]
+    golds = [name for name in columns_of(first.names, "gold") if all(name in table.names for table in tables)]
     answers = [name for name in columns_of([*first.names, *first.nested], "answer") if name not in golds and all(
-        name in one.names or name in one.nested for one in tables)]
+        name in table.names or name in table.nested for table in tables)]
     if first.header and golds and answers and asked.kind is None:
         gold, output = golds[0], answers[0]
-        others = [name for name in first.names if name not in (*golds, *answers)]
-        said = f"--gold {first.document.path} {' '.join(given.document.path for given in systems[:2])} ..."
+        unused = [name for name in first.names if name not in (*golds, *answers)]
+        command = f"--gold {first.document.path} {' '.join(given.document.path for given in systems[:2])} ..."
         remedy = {} if output in first.nested else {
-            f"{said} --text {gold} --text {output}": "texts, by BLEU or --metric",
-            f"{said} --label {gold} --label {output}": "labels, correct if every letter is the gold's"}
+            f"{command} --text {gold} --text {output}": "texts, by BLEU or --metric",
+            f"{command} --label {gold} --label {output}": "labels, correct if every letter is the gold's"}
         lists = f"; {output!r} has lists: write its text" if output in first.nested else ""
         return QuestionError(
             f"all files repeat the gold in column {gold!r} and have the systems' answers in column {output!r}{lists}; "
-            f"no other column ({listed(others, 4)}) is called as scores are. Add one of these options:",
+            f"no other column ({listed(unused, 4)}) is called as scores are. Add one of these options:",
             {**remedy, "--score COLUMN": "the score of each answer"}, first.document.path)
-    numbers = [name for name in first.names if all(one.column(name) for one in tables)
+    numbers = [name for name in first.names if all(table.column(name) for table in tables)
                and _are_scores(first.cells(name))
                and not (first.header and is_called(name, "item", "label"))]
     if len(first.names) > 1:
@@ -145,9 +145,9 @@ def _name_gold(question: str, columns: str, systems: Sequence[Given], numbers: S
 
 def _choose_direction(names: Sequence[str], asked: Asked, asking: OpenRoles, table: Table, *, gold: str = "") -> str:
     """Return which scores are better: as the user says, or by the words of a name; records the role if it is open."""
-    said = asked.options.get("better")
-    if said in ("higher", "lower"):
-        return str(said)
+    better = asked.options.get("better")
+    if better in ("higher", "lower"):
+        return str(better)
     if isinstance(metric := asked.metric_of("score"), Mean) and "better" in (asked.metric or ""):
         return metric.better
     found = {better for name in names for better in directions(name)} if any(map(directions, names)) else set()
@@ -208,7 +208,7 @@ def _plan_long_answers(table: Table, system: str, golds: Sequence[str], asked: A
     rows = group_rows(table, system)
     longest = max(rows, key=lambda name: len(rows[name]))
     plan = plan_answers(take_rows(table, rows[longest], "gold"), [
-        Given(name, take_rows(table, own, f"{system} {name}")) for name, own in rows.items()],
+        Given(name, take_rows(table, numbers, f"{system} {name}")) for name, numbers in rows.items()],
         replace(asked, gold=golds[0]))
     return plan and replace(plan, roles=(option("--gold", golds[0]), *plan.roles), notes=(
         *plan.notes, f"a row for each item and system, which column {system!r} names"))
@@ -225,7 +225,7 @@ def _plan_long_scores(table: Table, system: str, asked: Asked) -> Plan:
     asking = OpenRoles()
     names = [name for name in table.names if name == asked.options.get("run") or is_called(name, "run")]
     runs = [name for name in names if len({*table.cells(name)}) > 1]
-    items = [required(table, name) for name in asked.item]
+    items = [require_column(table, name) for name in asked.item]
     if not items and not asked.in_order:
         quiet = OpenRoles()
         items = choose_items(table, asked, quiet, system=[system]) or choose_items(
@@ -241,13 +241,13 @@ def _plan_long_scores(table: Table, system: str, asked: Asked) -> Plan:
     if not score:
         asking.add(f"a row for each item and system (column {system!r}); which column has the scores?", {
             option("--score", name): "" for name in likely or numbers})
-    metrics = list(dict.fromkeys(table.cells(required(table, asked.by)))) if asked.by is not None else []
+    metrics = list(dict.fromkeys(table.cells(require_column(table, asked.by)))) if asked.by is not None else []
     if {"higher", "lower"} == {better for name in metrics for better in directions(name)}:
-        raise table.document.error(f"column {asked.by!r} has measures of which higher values are better, and others of "
-                                   f"which lower ones are ({listed(metrics, 3)}); write a file for each measure")
+        raise table.document.error(f"column {asked.by!r} has measures with higher values better, and others with lower "
+                                   f"values better ({listed(metrics, 3)}); write a file for each measure")
     better = _choose_direction([*score, *metrics], asked, asking, table)
     if score:
-        ask_about_codes(table.cells(required(table, score[0])), asked, asking)
+        ask_about_codes(table.cells(require_column(table, score[0])), asked, asking)
     asking.raise_if_any(table.document.path, table.shown())
     refuse_summary(table, items, system)
     keys = table.keys([*items, *([asked.by] if asked.by else [])])
@@ -272,27 +272,27 @@ def _plan_wide(table: Table, asked: Asked) -> Plan:
     refuse_summary(table, items)
     ask_about_groups(table, items, asked, asking)
     gold = _choose_gold_of_wide(table, items, asked)
-    others = [name for name in table.names if name not in (gold, asked.by, *asked.pool) and is_answer_column(
+    columns = [name for name in table.names if name not in (gold, asked.by, *asked.pool) and is_answer_column(
         name, items)]
-    numbers = [name for name in others if are_numbers(table.cells(name))]
+    numbers = [name for name in columns if are_numbers(table.cells(name))]
     if gold is not None:
-        return _plan_wide_with_gold(table, items, gold, others, asked, asking)
-    truths = [name for name in others if are_truths(table.cells(name))]
-    flags = [name for name in others if {cell.casefold() for cell in table.cells(name)} in _FLAGS]
-    words = [name for name in others if name not in (*numbers, *truths) and not are_texts(table.cells(name))]
+        return _plan_wide_with_gold(table, items, gold, columns, asked, asking)
+    truths = [name for name in columns if are_truths(table.cells(name))]
+    flags = [name for name in columns if {cell.casefold() for cell in table.cells(name)} in _FLAGS]
+    words = [name for name in columns if name not in (*numbers, *truths) and not are_texts(table.cells(name))]
     measures = [name for name in numbers if is_measure(name)]
     if asked.score:
-        numbers = [required(table, name) for name in asked.score]
+        numbers = [require_column(table, name) for name in asked.score]
     elif len(measures) > 1 and 2 * len(measures) >= len(numbers) and "better" not in asked.options:
         raise table.document.error(
             f"columns seem to be measures ({listed(measures, _SHOWN)}), and no systems: a board needs the scores of "
             "one measure, a row for each item, and a column or a file for each system. If columns are systems, add "
             "--option better=higher")
-    scored = [name for name in others if name in numbers or name in truths] if asked.score == () else numbers
+    scored = [name for name in columns if name in numbers or name in truths] if asked.score == () else numbers
     if len(kinds := {last for name in scored if is_measure(last := usual_form(name).rpartition("_")[2])}) > 1 and (
             not asked.system):
-        raise table.document.error(f"columns have several measures ({listed(sorted(kinds), _SHOWN)}); name those of "
-                                   f"one: --system '*{min(kinds)}'")
+        raise table.document.error(f"columns have several measures ({listed(sorted(kinds), _SHOWN)}); name the columns "
+                                   f"of one measure: --system '*{min(kinds)}'")
     like = [name for name in words if name not in flags and any(
         other != name and {*table.cells(other)} & {*table.cells(name)} for other in words)]
     if not asked.system and (not scored or (len(scored) < 2 and not (len(flags) > 0 and numbers)) or (
@@ -300,7 +300,7 @@ def _plan_wide(table: Table, asked: Asked) -> Plan:
             like and len(like) > len(numbers) and "better" not in asked.options)):
         first = "" if table.header or items else f"{option('--item', table.names[0])} "
         answers = {first + option("--gold", name): "the right answers; the other columns are systems'"
-                   for name in (like or flags or words or others) if not first or name != table.names[0]}
+                   for name in (like or flags or words or columns) if not first or name != table.names[0]}
         if truths:
             answers["--option better=higher"] = "true and false: what each system got right"
         raise QuestionError("is one table, and no column has a usual name of a gold. Columns: "
@@ -317,7 +317,7 @@ def _plan_wide(table: Table, asked: Asked) -> Plan:
     for question in direction.questions:
         candidates = [name for name in flags if not are_numbers(table.cells(name))]
         golds = {" ".join((*(option("--item", part) for part in _candidate_names(table, name)), option("--gold", name),
-                           "--metric 'SetP(best=100)'")): "candidates, of which this column flags the correct ones"
+                           "--metric 'SetP(best=100)'")): "this column flags the correct candidates"
                  for name in candidates}
         golds |= {option("--gold", name): "the right answers, which the others are compared with"
                   for name in dict.fromkeys((*flags, *numbers[:_SHOWN])) if name not in candidates}
@@ -325,10 +325,10 @@ def _plan_wide(table: Table, asked: Asked) -> Plan:
     asking.raise_if_any(table.document.path, table.shown())
     systems = tuple(System(name, table.document, reader_of(table, "scores", items, {"score": name},
                                                            options=asked.options)) for name in scored)
-    said = [option("--item", name) for name in items] + [f"--option better={better}"]
-    said += [option("--score", name) for name in asked.score] + [option("--system", name) for name in asked.system]
+    roles = [option("--item", name) for name in items] + [f"--option better={better}"]
+    roles += [option("--score", name) for name in asked.score] + [option("--system", name) for name in asked.system]
     return Plan(table.document, reader_of(table, "scores", items, {}, options=asked.options), systems,
-                (*said, *form_options([table])), Mean.build({"better": better}),
+                (*roles, *form_options([table])), Mean.build({"better": better}),
                 notes=(f"{counted(len(scored), 'column')} of scores; the mean of each, {better} is better",
                        *([f"not read: {listed(left, 5)}"] if left else []), *_notes_on_runs(scored)))
 
@@ -345,7 +345,7 @@ def _choose_items_of_wide(table: Table, asked: Asked, asking: OpenRoles) -> list
     if asked.in_order:
         return []
     if asked.item:
-        return [required(table, name) for name in asked.item]
+        return [require_column(table, name) for name in asked.item]
     if any(is_called(name, "item") or not name.strip() for name in table.names) or not table.header:
         return choose_items(table, asked, asking)
     runs = [name for name in columns_of(table.names, "run") if 2 * len({*table.cells(name)}) <= len(table.rows)]
@@ -358,9 +358,9 @@ def _choose_items_of_wide(table: Table, asked: Asked, asking: OpenRoles) -> list
 def _choose_gold_of_wide(table: Table, items: Sequence[str], asked: Asked) -> str | None:
     """Return the column of the gold: the one that the user names, or the only one with a usual name."""
     if asked.gold is not None:
-        return required(table, asked.gold)
+        return require_column(table, asked.gold)
     if asked.value is not None and asked.value[0] != "score":
-        return required(table, asked.value[1][0])
+        return require_column(table, asked.value[1][0])
     if "better" in asked.options:
         return None
     golds = list(dict.fromkeys(name for name in (*columns_of(table.names, "gold"), *columns_of(table.names, "label"))
@@ -371,27 +371,27 @@ def _choose_gold_of_wide(table: Table, items: Sequence[str], asked: Asked) -> st
     return golds[0] if golds else None
 
 
-def _plan_wide_with_gold(table: Table, items: list[str], gold: str, others: Sequence[str], asked: Asked,
+def _plan_wide_with_gold(table: Table, items: list[str], gold: str, columns: Sequence[str], asked: Asked,
                          asking: OpenRoles) -> Plan:
     """Plan a table with the gold in a column, and answers of a system in each column of the same kind."""
     right = table.cells(gold)
     values = {cell.strip().casefold() for cell in right if cell.strip()}
-    numbers = [name for name in others if are_numbers(table.cells(name))]
+    numbers = [name for name in columns if are_numbers(table.cells(name))]
     decimals = [name for name in numbers if any(is_number(cell) and not float(cell).is_integer()
                                                 for cell in table.cells(name))]
     if values in _FLAGS and decimals and asked.value is None and asked.metric_of("score") is None:
         numbers = choose_systems(table, numbers, asked, asking) if asked.system else numbers
         return _plan_candidates(table, items, gold, numbers, asked, asking)
-    answers = [table.cells(name) for name in (numbers if are_numbers(right) else others) if name not in items]
+    answers = [table.cells(name) for name in (numbers if are_numbers(right) else columns) if name not in items]
     kind = choose_kind(right, answers, [gold], possible_kinds(asked), asked, asking, columns=(gold, None))
     if kind == "score":
         systems = numbers
         ask_about_codes([cell for name in (gold, *numbers) for cell in table.cells(name)], asked, asking)
     elif kind == "segment":
-        systems = [name for name in others if are_texts(table.cells(name)) or usual_form(name) == usual_form(gold)]
+        systems = [name for name in columns if are_texts(table.cells(name)) or usual_form(name) == usual_form(gold)]
     else:
         labels = {label for value in values for label in _labels_of(value, asked)}
-        systems = [name for name in others if sum(
+        systems = [name for name in columns if sum(
             bool(labels & _labels_of(cell, asked)) for cell in table.cells(name)) > _LIKE_LABELS * len(table.rows)]
     systems = choose_systems(table, [name for name in systems if not is_called(name, "gold")], asked, asking,
                              has_one_scale=kind != "score")
@@ -403,16 +403,16 @@ def _plan_wide_with_gold(table: Table, items: list[str], gold: str, others: Sequ
     left = [name for name in table.names if name not in (*items, gold, *systems)]
     plan = plan_tables(table, items, gold, kind, [(Given(name, table.document), table, items, name)
                                                   for name in systems], asked)
-    said = [option("--item", name) for name in items] or ["--in-order"]
-    said += [option("--gold", gold)] + [option("--system", name) for name in asked.system]
-    said += [option("--sets", asked.sets)] if asked.sets is not None else (
+    roles = [option("--item", name) for name in items] or ["--in-order"]
+    roles += [option("--gold", gold)] + [option("--system", name) for name in asked.system]
+    roles += [option("--sets", asked.sets)] if asked.sets is not None else (
         [f"--as {plan.reader.name}"] if asked.kind or asked.value else [])
-    return replace(plan, roles=(*said, *form_options([table])),
+    return replace(plan, roles=(*roles, *form_options([table])),
                    notes=(*plan.notes, *([f"not read: {listed(left, 5)}"] if left else [])))
 
 
 def _labels_of(cell: str, asked: Asked) -> set[str]:
-    """Return the labels of a cell: one, or those of a set."""
+    """Return the labels of a cell: one label, or a set."""
     text = cell.strip().casefold()
     return {text} if asked.sets is None else {*split_set(text, asked.sets)}
 
@@ -424,7 +424,7 @@ def _candidate_names(table: Table, flag: str) -> list[str]:
 
 def _plan_candidates(table: Table, items: list[str], flag: str, systems: Sequence[str], asked: Asked,
                      asking: OpenRoles) -> Plan:
-    """Plan candidates, of which a column flags the correct ones, and which systems rank by their scores."""
+    """Plan candidates that systems rank by scores; a column flags the correct ones."""
     spelled = {cell.strip().casefold(): cell for cell in table.cells(flag)}
     true, false = next((spelled[yes], spelled[no]) for yes, no in (
         ("true", "false"), ("yes", "no"), ("1", "0"), ("y", "n"), ("t", "f")) if {yes, no} == spelled.keys())

@@ -114,7 +114,7 @@ def is_number(text: str) -> bool:
 
 
 def are_numbers(cells: Sequence[str]) -> bool:
-    """Return whether all cells are numbers, apart from those that say that there is none."""
+    """Return whether all cells are numbers, apart from blank ones and `NA`."""
     filled = {cell for cell in cells if cell.strip().casefold() not in _BLANK_NUMBERS}
     return bool(filled) and all(map(is_number, filled))
 
@@ -173,16 +173,16 @@ def text_lines(document: Document) -> list[str]:
 
 def readable(document: Document) -> Document:
     """Return the file without its byte-order mark."""
-    return document.declare(repaired(document).get("repair", ()))
+    return document.declare(repair_option(document).get("repair", ()))
 
 
-def repaired(document: Document) -> dict[str, Any]:
+def repair_option(document: Document) -> dict[str, Any]:
     """Return the reader option that removes a byte-order mark, if the file begins with one."""
     return {"repair": ("bom",)} if document.content.startswith(_BOM) else {}
 
 
 def read_table(document: Document, options: Mapping[str, Any]) -> Table | None:
-    """Read a file as a table; None if it is none.
+    """Read a file as a table; None if it has another format.
 
     Args:
         document: The file.
@@ -208,12 +208,12 @@ def _read_table(document: Document, options: Mapping[str, Any]) -> Table | None:
         return _json(document)
     if not first or first.startswith("<?xml"):
         return None
-    return _delimited(document, options, lines)
+    return _read_delimited(document, options, lines)
 
 
 def _json(document: Document) -> Table | None:
     """Read JSON Lines, a list of objects, or an object of items."""
-    given, form = readable(document), repaired(document)
+    given, form = readable(document), repair_option(document)
     try:
         lines = [(n, parse_object(line, document.path, n)) for n, line in given.lines() if line.strip()]
     except InputError:
@@ -233,7 +233,7 @@ def _json(document: Document) -> Table | None:
 
 
 def json_parts(document: Document) -> list[tuple[int, str | None, Any]] | None:
-    """Return line, name (None in a list) and value of the members of one JSON list or object; None if it is none."""
+    """Return line, name (None in a list) and value of the members of one JSON list or object; else None."""
     try:
         return list(read_json_members(readable(document)))
     except InputError:
@@ -287,7 +287,7 @@ def _cell(value: Any) -> str:
     return "" if value is None or isinstance(value, list) else to_text(value) or repr(value)
 
 
-def _delimited(document: Document, options: Mapping[str, Any], lines: Sequence[str]) -> Table | None:
+def _read_delimited(document: Document, options: Mapping[str, Any], lines: Sequence[str]) -> Table | None:
     """Read text with the separator that makes all rows equally wide; a value on each line if none does."""
     comment = options["comment"] or None if "comment" in options else _comment(lines)
     said = options.get("separator")
@@ -298,7 +298,7 @@ def _delimited(document: Document, options: Mapping[str, Any], lines: Sequence[s
     for separator in separators:
         if MARKS[separator] not in "\n".join(lines) and not said:
             continue
-        form = {"separator": separator, **({"comment": comment} if comment else {}), **repaired(document)}
+        form = {"separator": separator, **({"comment": comment} if comment else {}), **repair_option(document)}
         try:
             numbered = [(n, cells) for n, cells in read_cells(readable(document), Written(separator, comment))
                         if any(map(str.strip, cells))]
@@ -324,7 +324,7 @@ def _delimited(document: Document, options: Mapping[str, Any], lines: Sequence[s
     values = [(n, [line.strip()]) for n, line in enumerate(lines, 1)]
     while values and not values[-1][1][0]:
         values.pop()
-    return _with_header(document, values, 1, {"separator": "tab", **repaired(document)}, options)
+    return _with_header(document, values, 1, {"separator": "tab", **repair_option(document)}, options)
 
 
 def even_mark(lines: Sequence[str]) -> str:
@@ -376,10 +376,10 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool | None:
 
     Usual names are a header unless they occur below; numbers are none, unless all of a column are.
     """
-    first, others = rows[0], rows[1:]
-    columns = [[row[n] for row in others if n < len(row)] for n in range(len(first))]
-    if not all(map(str.strip, first[1:])) or len({*first}) < len(first) or not others:
-        return False if others else None
+    first, rest = rows[0], rows[1:]
+    columns = [[row[n] for row in rest if n < len(row)] for n in range(len(first))]
+    if not all(map(str.strip, first[1:])) or len({*first}) < len(first) or not rest:
+        return False if rest else None
     if any(are_numbers(column) and not is_number(cell) for cell, column in zip(first, columns, strict=True)):
         return True
     if any(map(is_number, first)):
@@ -409,5 +409,5 @@ def item_columns(table: Table) -> list[str]:
     if table.names_items:
         return ["item"]
     index = index_column(table)
-    found = [name for name in columns_of(table.names, "item") if not is_called(name, "run")]
-    return [*found, *([index] if index is not None else [])]
+    usual = [name for name in columns_of(table.names, "item") if not is_called(name, "run")]
+    return [*usual, *([index] if index is not None else [])]

@@ -1,4 +1,4 @@
-"""A plan as a task: its manifest, copies of the files, and a preview of what was read."""
+"""A plan as a task: its manifest, copies of the files, and a preview of items and answers."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, asked: Asked, test: s
         gold = _gold_name(plan, folder)
         test_sets.append({
             "name": name, "gold": gold, "format": plan.reader.name,
-            **({"options": own} if (own := options_of(plan.reader)) else {}),
+            **({"options": reader_options} if (reader_options := options_of(plan.reader)) else {}),
             **({"cluster": plan.cluster} if plan.cluster else {})})
-        entries = [_submit(system, own, common, places[system.name]) for system, own in zip(
+        entries = [_submit(system, reader_options, common, places[system.name]) for system, reader_options in zip(
             plan.systems, options, strict=True)]
-        submits += [{**one, **({"test_set": name} if several else {})} for n, one in enumerate(entries)
-                    if one not in entries[:n]]
+        submits += [{**entry, **({"test_set": name} if several else {})} for n, entry in enumerate(entries)
+                    if entry not in entries[:n]]
         of_plan = {gold: plan.gold.path, **{places[system.name].copy: system.document.path for system in plan.systems}}
         copies |= of_plan
         files |= {file: documents[path].content for file, path in of_plan.items()}
@@ -86,24 +86,25 @@ def _gold_name(plan: Plan, folder: str) -> str:
 
 def _places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _Place]:
     """Return where each system's file is in the task's folder: the gold's, its own, or with its other runs."""
-    of_run = {name: (one.name, number) for one in runs for number, name in one.systems.items()}
+    of_run = {name: (group.name, number) for group in runs for number, name in group.systems.items()}
     gold = _gold_name(plan, folder)
-    within = {system.name for system in plan.systems if system.document.path == plan.gold.path} - of_run.keys()
-    others = [system for system in plan.systems if system.name not in within]
-    slugs = make_slugs(dict.fromkeys(of_run.get(of.name, (of.name,))[0] for of in others), Path(plan.gold.path))
-    endings = {of.name: _ending(Path(of.document.path)) for of in others}
-    found = {name: _Place(gold, gold, name) for name in within}
-    for system in others:
+    in_gold = {system.name for system in plan.systems if system.document.path == plan.gold.path} - of_run.keys()
+    rest = [system for system in plan.systems if system.name not in in_gold]
+    names = dict.fromkeys(of_run.get(system.name, (system.name,))[0] for system in rest)
+    slugs = make_slugs(names, Path(plan.gold.path))
+    endings = {system.name: _ending(Path(system.document.path)) for system in rest}
+    places = {name: _Place(gold, gold, name) for name in in_gold}
+    for system in rest:
         if system.name in of_run:
             name, number = of_run[system.name]
-            same = {endings[of] for one in runs if one.name == name for of in one.systems.values()}
+            same = {endings[system] for group in runs if group.name == name for system in group.systems.values()}
             ending = next(iter(same)) if len(same) == 1 else ""  # the pattern has one for all runs
             place = f"{folder}systems/{slugs[name]}/"
-            found[system.name] = _Place(f"{place}{number}{ending}", f"{place}{{run}}{ending}", name)
+            places[system.name] = _Place(f"{place}{number}{ending}", f"{place}{{run}}{ending}", name)
         else:
             file = f"{folder}systems/{slugs[system.name]}{endings[system.name]}"
-            found[system.name] = _Place(file, file, system.name)
-    return found
+            places[system.name] = _Place(file, file, system.name)
+    return places
 
 
 def _ending(path: Path) -> str:
@@ -117,8 +118,8 @@ def _common(readers: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _submit(system: System, options: dict[str, Any], common: dict[str, Any], place: _Place) -> dict[str, Any]:
-    own = {name: value for name, value in options.items() if common.get(name) != value}
-    return {"file": place.file, **split_model(place.system), **({"options": own} if own else {}),
+    reader_options = {name: value for name, value in options.items() if common.get(name) != value}
+    return {"file": place.file, **split_model(place.system), **({"options": reader_options} if reader_options else {}),
             **({"tokens": system.tokens} if system.tokens != "reject" else {})}
 
 
@@ -128,8 +129,8 @@ def preview(plan: Plan, items: Sequence[Item], answers: Sequence[Sequence[Any]])
     has_gold = any(item.gold is not None for item in items[:_ROWS])
     n_more = len(plan.systems) - len(shown)
     header = ["item", *(["gold"] if has_gold else []), *(system.name for system, _ in shown)]
-    rows = [[item.key, *([shown_value(item.gold)] if has_gold else []), *(
-        "-" if of[n] is None else shown_value(of[n].value) for _, of in shown)] for n, item in enumerate(items[:_ROWS])]
+    rows = [[item.key, *([format_value(item.gold)] if has_gold else []), *(
+        format_value(joined[n] and joined[n].value) for _, joined in shown)] for n, item in enumerate(items[:_ROWS])]
     more = f"and {n_more} more" if n_more else ""
     cells = [["".join(character if character.isprintable() else " " for character in text) for text in row]
              for row in [header, *rows]]
@@ -141,10 +142,10 @@ def preview(plan: Plan, items: Sequence[Item], answers: Sequence[Sequence[Any]])
             for n, row in enumerate(cells)]
 
 
-def shown_value(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return a gold value or an answer as a short text.
 
-    >>> shown_value("yes"), shown_value(0.5), shown_value({"gold": "It rains."}), shown_value(None)
+    >>> format_value("yes"), format_value(0.5), format_value({"gold": "It rains."}), format_value(None)
     ('yes', '0.5', 'It rains.', '-')
     """
     if value is None:
@@ -154,14 +155,14 @@ def shown_value(value: Any) -> str:
     if isinstance(value, Tagged):
         return ", ".join(" ".join(map(str, (span.type, span.start, span.end))) for span in sorted(value.spans)) or "-"
     if isinstance(value, AnswerSet):
-        return ", ".join(str(one.key) for one in value.responses) or "-"
+        return ", ".join(str(part.key) for part in value.responses) or "-"
     if isinstance(value, Mapping):
         if len(value) == 1 and isinstance(only := next(iter(value.values())), str):
             return only
-        if all(isinstance(one, str) for one in value.values()):
+        if all(isinstance(part, str) for part in value.values()):
             return str(next(iter(value.values()), "-"))
-        return ", ".join(f"{name} {one:g}" if isinstance(one, float) else f"{name} {one}"
-                         for name, one in list(value.items())[:3])
+        return ", ".join(f"{name} {part:g}" if isinstance(part, float) else f"{name} {part}"
+                         for name, part in list(value.items())[:3])
     if isinstance(value, Links):
         return " ".join(f"{a}-{b}" for a, b in (*value.sure, *value.possible)) or "-"
     words = getattr(value, "words", None)

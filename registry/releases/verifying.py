@@ -264,7 +264,7 @@ def verify_release(folder: Path, execution: Execution) -> VerificationResult:
         InputError: The folder is not a release.
     """
     verified = VerificationResult()
-    verified.count("file", len(list_files(folder)))
+    verified.counts["file"] += len(list_files(folder))
     verified.faults += writing.verify_checksums(folder)
     try:
         release = _read_release_file(folder / "release.json")
@@ -329,7 +329,7 @@ def verify_public(connection: Connection, execution: Execution, verified: Verifi
     with _collect_error(verified, ", ".join(task.slug for task in tasks)):
         verified.faults += [fault for fault in verify_references(connection) if fault.of != "source"]
         for table in ("comparison", "score"):
-            verified.count(table, int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one()))  # noqa: S608
+            verified.counts[table] += int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())  # noqa: S608
         purged = add_families(connection, find_purged_comparisons(connection))
         verified.faults += verify_decisions(connection, purged)
         with_gold = [task for task in tasks if decode_manifest(task.manifest).release.gold]

@@ -1,7 +1,7 @@
 """The catalog: tasks, test sets, gold revisions, teams, systems, submissions and metrics.
 
-Rows are frozen values, a type for each table or view: `TaskRow` is a row of table `task`. Fields are the columns that
-the program reads.
+Rows are frozen dataclasses, one class per table or view: `TaskRow` is a row of the table `task`. Their fields are the
+columns that the program reads.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from registry.store.rows import insert, insert_many
 @dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class CatalogRow:
-    """A row of `table`; a subclass is a frozen dataclass of its columns, undecorated.
+    """A row of `table`. Subclasses become frozen dataclasses of the columns that they name, without a decorator.
 
-    A subclass that is defined with `whole=True` also has the columns that it does not name.
+    A subclass with `whole=True` has all columns; their types are not checked unless it names them.
     """
 
     table: ClassVar[Table]
@@ -39,23 +39,23 @@ class CatalogRow:
 
     @classmethod
     def columns(cls) -> list[Column[Any]]:
-        """The columns of the table that are its fields."""
+        """Return the columns of the table that are fields."""
         return [cls.table.c[field.name] for field in fields(cls) if field.name in cls.table.c]
 
     @classmethod
     @cache
     def query(cls, *names: str) -> Select[Any]:
-        """The query for the rows with given values of these columns; to make it takes as long as to answer it."""
+        """Return the query for rows by values of these columns; it is cached, because SQLAlchemy builds it slowly."""
         return select(*cls.columns()).where(*(cls.table.c[name] == bindparam(name) for name in names))
 
     @classmethod
     def of(cls, values: Sequence[Any]) -> Self:
-        """Make one of the values of all fields, in their order."""
+        """Make a row from the values of all fields, in their order."""
         return cls(*values)
 
 
 class TaskRow(CatalogRow):
-    """A task, with its manifest as normalized JSON."""
+    """A task with its manifest as normalized JSON."""
 
     table = models.task
     task_id: int
@@ -71,7 +71,7 @@ class TaskRow(CatalogRow):
 
 
 class TestSetRow(CatalogRow):
-    """A test set; it has a gold revision, save while its first gold is being brought in."""
+    """A test set; its gold revision is missing only while its first gold is ingested."""
 
     table = models.test_set
     test_set_id: int
@@ -90,7 +90,7 @@ class GoldRevisionRow(CatalogRow):
 
 
 class SubmissionRow(CatalogRow, whole=True):
-    """A version of a system, submitted to a test set; facts that no code reads are columns without a type here."""
+    """A version of a system that was submitted to a test set."""
 
     table = models.submission
     submission_id: int
@@ -117,12 +117,12 @@ class NamedSubmission(SubmissionRow):
 
     @property
     def named(self) -> str:
-        """`team/system@version`, the name within a test set."""
+        """`team/system@version`, which is unique in a test set."""
         return f"{self.team}/{self.system}@{self.version}"
 
     @property
     def full_name(self) -> str:
-        """`test_set/team/system@version`, the name within a task."""
+        """`test_set/team/system@version`, which is unique in a task."""
         return f"{self.test_set}/{self.named}"
 
 
@@ -135,14 +135,14 @@ class SubmissionSourceRow(CatalogRow):
 
 
 class Submitted(NamedTuple):
-    """What was submitted: how it is read, and the file of each run."""
+    """Reader and files, one per run, of a submission."""
 
     reader: str
     files: tuple[SubmissionSourceRow, ...]
 
 
 class ScoringRow(CatalogRow):
-    """A submission's answers joined with one revision of the gold, under one policy for missing items."""
+    """Answers of a submission, joined with a gold revision under a policy for missing items."""
 
     table = models.scoring
     scoring_id: int
@@ -152,7 +152,7 @@ class ScoringRow(CatalogRow):
 
 
 class ScoreRow(CatalogRow):
-    """A scoring's score by one metric: what it rests on."""
+    """Number of items, digest and unit of the statistics of a score."""
 
     table = models.score
     scoring_id: int
@@ -162,7 +162,7 @@ class ScoreRow(CatalogRow):
 
 
 class ComparisonRow(CatalogRow):
-    """One snapshot of a family of systems."""
+    """A comparison: one snapshot of a family of pairs."""
 
     table = models.comparison
     comparison_id: int
@@ -171,7 +171,7 @@ class ComparisonRow(CatalogRow):
 
 
 class StudyRow(CatalogRow):
-    """A study that was made, its result as JSON."""
+    """A finished study, with its result as JSON."""
 
     table = models.study
     study: str
@@ -181,7 +181,7 @@ class StudyRow(CatalogRow):
 
 
 class PairRequestRow(CatalogRow):
-    """What was asked of pairs of systems: all but their statistics that the results of one test depend on."""
+    """Settings of a test: everything on which results of pairs depend, except for the statistics."""
 
     table = models.pair_request
     metric: str
@@ -195,7 +195,7 @@ class PairRequestRow(CatalogRow):
 
 
 class DeclaredMetric(NamedTuple):
-    """A metric as a task declares it, by an alias."""
+    """A metric that a task declares, with its alias."""
 
     alias: str
     is_primary: bool
@@ -206,7 +206,7 @@ class DeclaredMetric(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A submission that takes part, as in the view `ranked_submission`, and fits the gold."""
+    """A scored submission from the view `ranked_submission`."""
 
     name: str
     track: str | None
@@ -225,114 +225,122 @@ RowType = TypeVar("RowType", bound=CatalogRow)
 
 
 def tasks(connection: Connection, slug: str | None = None) -> list[TaskRow]:
-    """Return the tasks, or the one called `slug`; of a public file those whose scores it has.
+    """Return all tasks, or only the task with this id.
+
+    All tasks of a public file are those with public scores.
 
     Raises:
-        UnknownNameError: No task is called so.
-        InputError: There is no task at all.
-        HiddenError: A public file leaves out its scores, or those of all tasks.
+        UnknownNameError: No task has this id.
+        InputError: The registry has no task.
+        HiddenError: The file is public, and the scores of this task, or of all tasks, are under an embargo.
     """
     require_scores(connection, slug)
-    found = [TaskRow.of(row) for row in connection.execute(select(*TaskRow.columns()).order_by(models.task.c.task_id))]
+    rows = [TaskRow.of(row) for row in connection.execute(select(*TaskRow.columns()).order_by(models.task.c.task_id))]
     if slug is None:
-        if not found:
-            raise InputError("the registry holds no task yet; `registry run MANIFEST` adds one")
+        if not rows:
+            raise InputError("the registry has no task yet; add one by `registry run MANIFEST`")
         blind = find_left_out(connection).blind
-        return [row for row in found if row.slug not in blind]
-    if slug not in [row.slug for row in found]:
-        raise UnknownNameError("task", slug, [row.slug for row in found])
-    return [row for row in found if row.slug == slug]
+        return [row for row in rows if row.slug not in blind]
+    if slug not in [row.slug for row in rows]:
+        raise UnknownNameError("task", slug, [row.slug for row in rows])
+    return [row for row in rows if row.slug == slug]
 
 
 def find(connection: Connection, kind: type[RowType], **values: Any) -> RowType | None:
-    """The one row of that type with these values, or None."""
+    """Return the row with these values, or None."""
     row = connection.execute(kind.query(*values), values).one_or_none()
     return None if row is None else kind.of(row)
 
 
 def get(connection: Connection, kind: type[RowType], **values: Any) -> RowType:
-    """The one row of that type with these values, which is known to be there."""
+    """Return the row with these values, which must exist."""
     return kind.of(connection.execute(kind.query(*values), values).one())
 
 
 def find_or_insert(connection: Connection, table: Table, key: dict[str, Any], **others: Any) -> int:
-    """The id of the row with the unique `key`, inserted with the `others` if it is not there."""
+    """Return the id of the row with a unique `key`; a new row also gets the `others`."""
     if (row := connection.execute(select(table).filter_by(**key)).one_or_none()) is not None:
         return int(row[0])
     return insert(connection, table, **key, **others)
 
 
 def set_values(connection: Connection, table: Table, row_id: int, **values: Any) -> None:
-    """Change columns (none of them part of a key) of the row with this id."""
+    """Change columns of the row with this id; they must not be part of a key."""
     (column, *_) = table.columns
     connection.execute(table.update().where(column == row_id).values(**values))
 
 
 def test_sets(connection: Connection, task_id: int) -> list[TestSetRow]:
-    """The test sets that a task declares, in its order."""
+    """Return the test sets that a task declares, in the order of the manifest."""
     table = models.test_set
     query = select(*TestSetRow.columns()).where(table.c.task_id == task_id, table.c.is_declared)
     return [TestSetRow.of(row) for row in connection.execute(query.order_by(table.c.position))]
 
 
 def declare_test_sets(connection: Connection, task_id: int, declared: Sequence[tuple[str, str | None]]) -> None:
-    """Make these (name, cluster attribute) the task's test sets, in this order."""
+    """Store the test sets (name, cluster attribute) that a task declares, in this order."""
     _declare(connection, models.test_set, "name", task_id, {
         name: {"position": n, "cluster_attribute": cluster} for n, (name, cluster) in enumerate(declared)},
         gold_revision_id=None)
 
 
-def _declare(connection: Connection, table: Table, key: str, task_id: int, wanted: Mapping[str, dict[str, Any]],
-             **of_new: Any) -> bool:
-    """Make the rows with the `wanted` values of the column `key` those that a task declares; none is removed.
+def _declare(connection: Connection, table: Table, key: str, task_id: int, declared: Mapping[str, dict[str, Any]],
+             **defaults: Any) -> bool:
+    """Store the rows that a task declares, and mark all others as undeclared; return whether anything changed.
 
-    Says whether anything changed; `of_new` are further values of new rows.
+    Args:
+        connection: Connection to the registry.
+        table: Table of the rows.
+        key: Column that names a row within a task.
+        task_id: Id of the task.
+        declared: Values of the declared rows, by key.
+        defaults: More values of new rows.
     """
-    known = {row._mapping[key]: row._mapping
-             for row in connection.execute(select(table).where(table.c.task_id == task_id))}
-    changed = False
-    for name, row in known.items():
-        values = wanted[name] | {"is_declared": True} if name in wanted else {"is_declared": False}
+    stored = {row[key]: row for row in connection.execute(
+        select(table).where(table.c.task_id == task_id)).mappings()}
+    is_changed = False
+    for name, row in stored.items():
+        values = declared[name] | {"is_declared": True} if name in declared else {"is_declared": False}
         if any(row[k] != v for k, v in values.items()):
             connection.execute(table.update().where(table.c.task_id == task_id, table.c[key] == name).values(**values))
-            changed = True
-    new = [{"task_id": task_id, key: name, **values, "is_declared": True, **of_new}
-           for name, values in wanted.items() if name not in known]
+            is_changed = True
+    new = [{"task_id": task_id, key: name, **values, "is_declared": True, **defaults}
+           for name, values in declared.items() if name not in stored]
     insert_many(connection, table, new)
-    return changed or bool(new)
+    return is_changed or bool(new)
 
 
 def gold_sources(connection: Connection, gold_revision_id: int, reader: str) -> dict[str, str]:
-    """The digests of the gold files that were read by `reader` and gave this revision, by role."""
+    """Return the digests of the files from which `reader` read a gold revision, by role."""
     table = models.gold_source
     query = select(table).where(table.c.gold_revision_id == gold_revision_id, table.c.reader == reader)
     return {row.role: row.source_digest for row in connection.execute(query)}
 
 
 def item_ids(connection: Connection, gold_revision_id: int) -> tuple[int, int]:
-    """The first item id of a gold revision and how many items it has; the ids have no gap.
+    """Return the first item id of a gold revision and its number of items; the ids have no gap.
 
     Raises:
-        MismatchError: It has none: a public file withholds them.
+        MismatchError: The file is public, and withholds the items.
     """
     query = select(func.min(models.item.c.item_id), func.count()).where(
         models.item.c.gold_revision_id == gold_revision_id)
     first, count = connection.execute(query).one()
     if first is None:
-        raise MismatchError("the gold is withheld, and with it the items and their statistics; read the registry's own "
-                            "file, if you have it")
+        raise MismatchError("this public file withholds the gold, the items and their statistics; read the registry "
+                            "itself, if you have it")
     return int(first), int(count)
 
 
 def item_keys(connection: Connection, gold_revision_id: int) -> list[str]:
-    """The keys of a gold revision's items in its order."""
+    """Return the keys of a gold revision's items, in the order of the gold."""
     table = models.item
     query = select(table.c.key).where(table.c.gold_revision_id == gold_revision_id).order_by(table.c.position)
     return list(connection.execute(query).scalars())
 
 
 def item_attribute(connection: Connection, gold_revision_id: int, name: str) -> dict[int, str]:
-    """The values of one attribute by item id."""
+    """Return the values of an attribute, by item id."""
     table = models.item_attribute
     query = select(table.c.item_id, table.c.value).where(
         table.c.gold_revision_id == gold_revision_id, table.c.name == name)
@@ -340,57 +348,57 @@ def item_attribute(connection: Connection, gold_revision_id: int, name: str) -> 
 
 
 def gold_names(connection: Connection, gold_revision_id: int, name: Literal["type", "key"]) -> set[str]:
-    """The types or the keys of a gold revision's answers."""
+    """Return the types or the keys of the answers in a gold revision."""
     table = models.answer
     query = select(table.c[name]).distinct().where(table.c.gold_revision_id == gold_revision_id, table.c.in_gold)
     return set(connection.execute(query).scalars())
 
 
 def submissions(connection: Connection, task_id: int) -> list[NamedSubmission]:
-    """Every submission to a task, with the names of its team, system and test set."""
+    """Return all submissions to a task."""
     test_set = models.test_set
-    query = _submitted(*NamedSubmission.columns(), models.system.c.name.label("system"),
-                       models.team.c.name.label("team"), test_set.c.name.label("test_set"))
+    query = _select_submissions(*NamedSubmission.columns(), models.system.c.name.label("system"),
+                                models.team.c.name.label("team"), test_set.c.name.label("test_set"))
     query = query.join(test_set, test_set.c.test_set_id == models.submission.c.test_set_id)
     return [NamedSubmission.of(row) for row in connection.execute(query.where(test_set.c.task_id == task_id))]
 
 
-def _submitted(*columns: Any) -> Select[Any]:
-    """Select columns of submissions, their systems and teams."""
+def _select_submissions(*columns: Any) -> Select[Any]:
+    """Return a query for columns of submissions, their systems and teams."""
     s, system, team = models.submission, models.system, models.team
     return select(*columns).join_from(s, system, s.c.system_id == system.c.system_id).join(
         team, team.c.team_id == system.c.team_id).order_by(s.c.submission_id)
 
 
 def tracks(connection: Connection, task_id: int) -> set[str]:
-    """The names of a task's tracks."""
+    """Return the names of a task's tracks."""
     return set(connection.execute(select(models.track.c.name).where(models.track.c.task_id == task_id)).scalars())
 
 
 def replicate_factors(connection: Connection, submission_ids: Sequence[int]) -> dict[int, tuple[dict[str, str], ...]]:
-    """What tells the runs of submissions apart, by submission and in the order of the runs; not of those without."""
-    of = models.replicate_factor.c
-    query = select(models.replicate_factor).where(of.submission_id.in_(list(submission_ids)))
-    found: dict[int, dict[int, dict[str, str]]] = {}
-    for submission_id, replicate, factor, level in connection.execute(query.order_by(*of)):
-        found.setdefault(submission_id, {}).setdefault(replicate, {})[factor] = level
-    return {submission_id: tuple(runs.values()) for submission_id, runs in found.items()}
+    """Return the factor levels of each run, by submission; submissions without factors are absent."""
+    table = models.replicate_factor
+    query = select(table).where(table.c.submission_id.in_(list(submission_ids)))
+    levels: dict[int, dict[int, dict[str, str]]] = {}
+    for submission_id, replicate, factor, level in connection.execute(query.order_by(*table.c)):
+        levels.setdefault(submission_id, {}).setdefault(replicate, {})[factor] = level
+    return {submission_id: tuple(runs.values()) for submission_id, runs in levels.items()}
 
 
-def submitted(connection: Connection, submission_ids: Sequence[int]) -> dict[int, Submitted]:
-    """What was submitted, by submission."""
-    s, of = models.submission, models.submission_source
-    wanted = list(submission_ids)
-    files: dict[int, list[SubmissionSourceRow]] = {submission_id: [] for submission_id in wanted}
-    query = select(of.c.submission_id, *SubmissionSourceRow.columns()).where(of.c.submission_id.in_(wanted))
-    for submission_id, *file in connection.execute(query.order_by(of.c.submission_id, of.c.replicate)):
+def load_submitted(connection: Connection, submission_ids: Sequence[int]) -> dict[int, Submitted]:
+    """Return readers and files, by submission."""
+    s, source = models.submission, models.submission_source
+    ids = list(submission_ids)
+    files: dict[int, list[SubmissionSourceRow]] = {submission_id: [] for submission_id in ids}
+    query = select(source.c.submission_id, *SubmissionSourceRow.columns()).where(source.c.submission_id.in_(ids))
+    for submission_id, *file in connection.execute(query.order_by(source.c.submission_id, source.c.replicate)):
         files[submission_id].append(SubmissionSourceRow.of(file))
-    readers = connection.execute(select(s.c.submission_id, s.c.reader).where(s.c.submission_id.in_(wanted)))
+    readers = connection.execute(select(s.c.submission_id, s.c.reader).where(s.c.submission_id.in_(ids)))
     return {submission_id: Submitted(reader, tuple(files[submission_id])) for submission_id, reader in readers}
 
 
-def ranked(connection: Connection, test_set_id: int) -> list[Member]:
-    """The submissions that take part on a test set: those in the view `ranked_submission` that fit the gold."""
+def load_ranked(connection: Connection, test_set_id: int) -> list[Member]:
+    """Return the current submissions to a test set that have a scoring with the current gold."""
     query = text(f"""
         SELECT {', '.join(Member._fields)} FROM ranked_submission
         WHERE test_set_id = :test_set AND scoring_id IS NOT NULL ORDER BY submission_id""")  # noqa: S608
@@ -398,9 +406,9 @@ def ranked(connection: Connection, test_set_id: int) -> list[Member]:
 
 
 def all_versions(connection: Connection, test_set_id: int) -> list[tuple[Member, bool]]:
-    """All versions that were submitted to a test set, in the order of time, and whether each is withdrawn.
+    """Return all versions that were submitted to a test set, oldest first, and whether each is withdrawn.
 
-    Those that do not fit the gold as it is now have no `scoring_id`.
+    Versions without a scoring with the current gold have no `scoring_id`.
     """
     query = text("""
         SELECT task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@' || s.version AS name,
@@ -411,31 +419,27 @@ def all_versions(connection: Connection, test_set_id: int) -> list[tuple[Member,
         LEFT JOIN scoring ON scoring.submission_id = s.submission_id
             AND scoring.gold_revision_id = test_set.gold_revision_id AND scoring.missing = s.missing
         WHERE test_set_id = :test_set ORDER BY s.submission_id""")
-    return [(Member._make(of), is_withdrawn)
-            for *of, is_withdrawn in connection.execute(query, {"test_set": test_set_id})]
+    return [(Member._make(member), is_withdrawn)
+            for *member, is_withdrawn in connection.execute(query, {"test_set": test_set_id})]
 
 
-def taking_part(connection: Connection, task: str) -> set[str]:
-    """The full names of a task's latest submissions that are not withdrawn, whether they fit the gold or not."""
+def current_names(connection: Connection, task: str) -> set[str]:
+    """Return the full names of a task's latest submissions that are not withdrawn, scored or not."""
     query = text("SELECT name FROM ranked_submission WHERE task = :task")
     return set(connection.execute(query, {"task": task}).scalars())
 
 
-def check_metric(connection: Connection, found: Sequence[TaskRow], alias: str | None) -> None:
-    """Refuse the id of a metric that none of the `found` tasks declares.
-
-    Raises:
-        UnknownNameError: No metric is called so.
-    """
+def check_metric(connection: Connection, tasks: Sequence[TaskRow], alias: str | None) -> None:
+    """Raise an UnknownNameError if none of these tasks declares a metric."""
     if alias is None:
         return
-    known = sorted({m.alias for row in found for m in task_metrics(connection, row.task_id)})
+    known = sorted({m.alias for task in tasks for m in task_metrics(connection, task.task_id)})
     if alias not in known:
         raise UnknownNameError("metric", alias, known)
 
 
 def task_metrics(connection: Connection, task_id: int) -> list[DeclaredMetric]:
-    """The metrics that a task declares, in its order."""
+    """Return the metrics that a task declares, in the order of the manifest."""
     t, m = models.task_metric, models.metric
     query = (
         select(t.c.alias, t.c.is_primary, m).join(m, m.c.metric_id == t.c.metric_id)
@@ -445,35 +449,35 @@ def task_metrics(connection: Connection, task_id: int) -> list[DeclaredMetric]:
 
 
 def primary_metric(connection: Connection, task_id: int) -> DeclaredMetric:
-    """The metric that the task counts most; every task has one."""
+    """Return the primary metric of a task; every task has one."""
     return next(metric for metric in task_metrics(connection, task_id) if metric.is_primary)
 
 
 def primary_aliases(connection: Connection) -> dict[int, str]:
-    """The alias of the metric that each task counts most, by the tasks' ids."""
+    """Return the alias of each task's primary metric, by id of the task."""
     t = models.task_metric.c
     rows = connection.execute(select(t.task_id, t.alias).where(t.is_declared, t.is_primary))
     return dict(map(tuple, rows))
 
 
 def submission_attributes(connection: Connection, submission_ids: Sequence[int]) -> dict[int, dict[str, str]]:
-    """Of submissions: their team, their kind, and what the manifest declares."""
+    """Return team, kind and declared attributes as texts, by submission."""
     s = models.submission
-    query = _submitted(s.c.submission_id, models.team.c.name.label("team"), s.c.kind, s.c.attributes).where(
+    query = _select_submissions(s.c.submission_id, models.team.c.name.label("team"), s.c.kind, s.c.attributes).where(
         s.c.submission_id.in_(list(submission_ids)))
     return {row.submission_id: {"team": row.team, "kind": row.kind} | {
         name: str(value) for name, value in json.loads(row.attributes).items()} for row in connection.execute(query)}
 
 
 def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tuple[str, int, bool]]) -> bool:
-    """Make (alias, metric id, is primary) the task's metrics, in this order; says whether anything changed."""
+    """Store the metrics (alias, metric id, is primary) that a task declares; return whether anything changed."""
     return _declare(connection, models.task_metric, "alias", task_id, {
         alias: {"metric_id": metric, "position": n, "is_primary": primary}
         for n, (alias, metric, primary) in enumerate(declared)})
 
 
 def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[int, ScoreRow]:
-    """Return the stored scores of a metric, by scoring."""
+    """Return the stored scores by a metric, by scoring."""
     table = models.score
     query = select(*ScoreRow.columns()).where(
         table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)))
@@ -481,7 +485,7 @@ def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -
 
 
 def score_values(connection: Connection, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], float | None]:
-    """Scores by scoring and metric, where they are there."""
+    """Return stored scores by scoring and metric."""
     table = models.score.c
     query = select(table.scoring_id, table.metric_id, table.value).where(
         table.scoring_id.in_({scoring_id for scoring_id, _ in keys}))

@@ -1,7 +1,7 @@
-"""Names that complete what somebody has begun to type.
+"""Names of tasks, systems and other objects, for the completion of command lines.
 
-A shell asks at every press of a key, so DuckDB is asked without the rest of the store, which takes three times as long
-to import.
+A shell asks for names at every press of the key, so this module uses DuckDB without the rest of the store, whose import
+takes three times as long.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ import duckdb
 
 from registry.files import is_database
 
-_MOST = 500  # names, more of which nobody looks through
+_MAX_NAMES = 500  # longer lists help nobody
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false", "autoinstall_known_extensions": "false", "enable_external_access": "false",
     "threads": "1"}
 
-# By what they are names of: SELECTs of names, the task of each where it has one, and what comes before the alphabet.
+# By kind of name: a SELECT of names, of their tasks (if they have one), and of a sort key.
 _NAMES = {
     "task": "SELECT slug AS name, NULL AS task, task_id AS place FROM task",
     "test set": "SELECT test_set.name, slug AS task, test_set_id AS place FROM test_set JOIN task USING (task_id)",
@@ -51,20 +51,20 @@ _NAMES = {
 }
 
 
-def completions(path: Path, kind: str, begun: str, task: str | None = None) -> list[str]:
-    """The names of a kind that begin so, of a task if one is given, in the order of the registry or of the alphabet.
+def completions(path: Path, kind: str, prefix: str, task: str | None = None) -> list[str]:
+    """Return the names of a kind with a prefix, of one task or of all tasks, in the order of the registry.
 
     Names with control characters are left out.
 
     Raises:
-        OSError, duckdb.Error: There is no registry that can be read now.
+        OSError, duckdb.Error: The registry does not exist or cannot be read now.
     """
-    if not is_database(path):  # which DuckDB might take for a table
+    if not is_database(path):  # DuckDB might read it as a table
         return []
     query = f"""
         SELECT name FROM ({_NAMES[kind]}) AS named
-        WHERE starts_with(name, $begun) AND ($task IS NULL OR task IS NULL OR task = $task)
-        GROUP BY name ORDER BY min(place), name LIMIT {_MOST}"""  # noqa: S608
-    values = {"begun": begun, "task": task}
+        WHERE starts_with(name, $prefix) AND ($task IS NULL OR task IS NULL OR task = $task)
+        GROUP BY name ORDER BY min(place), name LIMIT {_MAX_NAMES}"""  # noqa: S608
+    parameters = {"prefix": prefix, "task": task}
     with duckdb.connect(str(path.resolve()), read_only=True, config=_CONFIG) as connection:
-        return [name for (name,) in connection.execute(query, values).fetchall() if name.isprintable()]
+        return [name for (name,) in connection.execute(query, parameters).fetchall() if name.isprintable()]

@@ -1,7 +1,7 @@
-"""One DuckDB file, opened for reading, or for one transaction by the only process that knows it.
+"""One DuckDB file, opened for reading, or for one transaction by the only process that knows the file.
 
-What everybody reads is never written to: `replacement` puts a new file in its place. Another program may write to it:
-a reader that meets it waits a little, then says which process holds the file.
+Commands never write to a registry that others may read: `session` replaces the file. But another program may write to
+it. A reader then waits for a moment, and fails with the name of the process that has the file open.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from registry.store.files import (
     NOWHERE,
     Reach,
     checkpoint,
-    connected,
+    connecting,
     explaining,
     is_open,
     transaction,
@@ -40,21 +40,21 @@ _TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a command waits for its turn to write, and who is told whom it waits for."""
+    """Seconds that a command waits until it may write, and a function that shows which command it waits for."""
 
     seconds: float = 60.0
     tell: Callable[[str], None] | None = None
 
 
 class Database:
-    """The registry's file at `path`.
+    """The file of a registry.
 
     Attributes:
-        path: Where it is.
-        named: What errors call it.
-        patience: How long commands wait for their turn to write to it, and who is told.
-        notify: Called with what of it is not public, in sentences, when it is read first.
-        moment: The moment of the past that its readers see; None: they see it as it is.
+        path: Path of the file.
+        named: Path in errors.
+        patience: How long commands wait until they may write to the registry.
+        notify: Function that gets sentences about data that is not public, at the first reading.
+        moment: Readers see the state of this moment; None means now.
     """
 
     moment: Moment | None = None
@@ -68,15 +68,15 @@ class Database:
 
     @contextmanager
     def reading(self, config: dict[str, Any] = CONFIG, *, reach: Reach = NOWHERE) -> Iterator[Connection]:
-        """Open for reading; many processes may at a time.
+        """Open the registry for reading; many processes may read at the same time.
 
         Args:
-            config: Of DuckDB.
-            reach: The other files that may be read and written.
+            config: Configuration of DuckDB.
+            reach: Other files that may be read and written.
 
         Raises:
-            InputError: There is no registry at the path.
-            SchemaError: It is of another version than the program.
+            InputError: The path has no registry.
+            SchemaError: Another version of the program made it.
             LockedError: Another program writes to it.
         """
         self.require()
@@ -85,19 +85,19 @@ class Database:
             if self.notify is not None:
                 self.notify(note_hidden(connection))
                 self.notify = None
-            self._turn_back(connection)
+            self._set_back(connection)
             yield connection
 
-    def _turn_back(self, connection: Connection) -> None:
-        """Let readers see the moment that is meant."""
+    def _set_back(self, connection: Connection) -> None:
+        """Let readers see the registry as of `moment`; a subclass overrides this."""
 
     @contextmanager
     def querying(self, *, memory: int | None = None, output: Path | None = None) -> Iterator[Connection]:
-        """Open for SQL that a user wrote: read-only, without access to files or disk, its settings locked.
+        """Open the registry for SQL of users: read-only, without access to files, with locked settings.
 
         Args:
-            memory: How many bytes DuckDB may take; None: as many as it does by itself.
-            output: The one file that may be written.
+            memory: Bytes that DuckDB may use; None means DuckDB's default.
+            output: The only file that may be written.
 
         Raises:
             InputError, SchemaError, LockedError: As `reading`.
@@ -105,19 +105,19 @@ class Database:
         config = CONFINED_CONFIG | ({} if memory is None else {"memory_limit": f"{memory}B"})
         reach = NOWHERE if output is None else Reach(files=[output])
         with self.reading(config, reach=reach) as connection:
-            if not connection.exec_driver_sql(_IS_LOCKED).scalar_one():  # as where this process has it open already
+            if not connection.exec_driver_sql(_IS_LOCKED).scalar_one():  # true if this process has the file open
                 connection.exec_driver_sql("SET lock_configuration = true")
             yield connection
 
     @contextmanager
     def writing(self, *, dry_run: bool = False, reach: Reach = NOWHERE) -> Iterator[Connection]:
-        """Open a file that only this process knows for one transaction, committed at the end unless it is a dry run.
+        """Open a file that only this process knows for one transaction, which a dry run rolls back.
 
-        Commands go by `session.writing`. Other files than those of `reach` cannot be read or written.
+        Commands use `session.writing` instead. Other files can be accessed only if `reach` lists them.
 
         Raises:
             InputError, SchemaError, LockedError: As `reading`.
-            StoreError: The disk is full, or the file cannot be written; the transaction is undone.
+            StoreError: The disk is full, or the file cannot be written; the transaction is rolled back.
         """
         self.require()
         with self._connection(reach=reach) as connection:
@@ -128,22 +128,22 @@ class Database:
 
     @contextmanager
     def holding(self, *, reach: Reach = NOWHERE) -> Iterator[Connection]:
-        """Open a file that only this process knows, whatever its schema; the block commits what it does.
+        """Open a file that only this process knows, with any schema; the block must commit its changes.
 
-        A file that is not there is made. Other files than those of `reach` cannot be read or written.
+        Creates the file if it does not exist. Other files can be accessed only if `reach` lists them.
 
         Raises:
-            InputError: It is no DuckDB database.
+            InputError: The file is not a DuckDB database.
             LockedError: Another process has it open.
         """
         with self._connection(reach=reach) as connection:
             yield connection
 
     def create(self) -> None:
-        """Make a registry in a new file that only this process knows.
+        """Create a registry in a new file that only this process knows.
 
         Raises:
-            InputError: The path cannot hold a registry: no such folder, or another file is there.
+            InputError: The folder does not exist, or the path is in use.
         """
         self.require_free()
         with self._connection() as connection:
@@ -152,42 +152,42 @@ class Database:
             checkpoint(connection, self._real, self.log)
 
     def settle(self) -> None:
-        """Bring what another program has committed, and left in DuckDB's log, into the file itself.
+        """Move changes that another program left in DuckDB's write-ahead log into the file.
 
         Raises:
-            LockedError: It has the file open.
+            LockedError: The program has the file open.
         """
         if self.log.exists():
             with self._connection() as connection:
                 checkpoint(connection, self._real, self.log)
 
     def require_free(self) -> None:
-        """Refuse a path where no new registry can or should be made."""
+        """Raise an InputError if no new registry can or should be made at the path."""
         if self.path.suffix.lower() in _TABLES:
-            raise InputError(f"DuckDB would take a file called *{self.path.suffix} for a table; name it *.duckdb",
+            raise InputError(f"DuckDB would read a file *{self.path.suffix} as a table; name it *.duckdb",
                              path=self.path)
         if not self.path.parent.is_dir():
             raise InputError("no such folder; make it first", path=self.path.parent)
         if self.exists():
             raise InputError("this file already exists; remove it, or name another", path=self.path)
         if self.path.is_symlink():
-            raise InputError("a symbolic link that leads nowhere; remove it or name another file", path=self.path)
+            raise InputError("a symbolic link without target; remove it, or name another file", path=self.path)
         if self.log.exists():
-            raise InputError(f"{self.log.name} stands here without its database, and would be played into a new one; "
-                             "put the database back beside it, or remove it", path=self.path)
+            raise InputError(f"DuckDB would apply the log of a missing database, {self.log.name}, to a new one; put "
+                             "the database back, or remove the log", path=self.path)
 
     @property
     def _real(self) -> Path:
-        """The file that symbolic links lead to, which DuckDB opens, with its log beside it."""
+        """Path without symbolic links, which DuckDB opens; its log is in the same folder."""
         return self.path.resolve()
 
     @property
     def log(self) -> Path:
-        """DuckDB's write-ahead log, which need not be there."""
+        """Path of DuckDB's write-ahead log, which exists only after a program was interrupted."""
         return self._real.with_name(f"{self._real.name}.wal")
 
     def exists(self) -> bool:
-        """Whether anything has the name.
+        """Return whether the path exists.
 
         Raises:
             InputError: The path cannot be used.
@@ -198,45 +198,41 @@ class Database:
             raise InputError(f"cannot use this path: {error.strerror}", path=self.path) from None
 
     def require(self) -> None:
-        """Refuse a path where there is no DuckDB database.
+        """Raise an error if the path is not a DuckDB database.
 
         Raises:
-            InputError: There is none.
+            InputError: The file does not exist, cannot be read, or is not a database.
         """
         if not self.exists():
             raise NoRegistryError(self.path)
         if not self.path.is_file():
-            raise InputError("not a file, so not a registry", path=self.path)
+            raise InputError("not a regular file; name a registry with --db", path=self.path)
         try:
-            known = is_open(self._real) or is_database(self.path)
+            is_valid = is_open(self._real) or is_database(self.path)
         except OSError as error:
             if is_open_elsewhere(error):
                 raise LockedError(self.path, None) from None
             raise InputError(f"cannot read the file: {error.strerror}", path=self.path) from None
-        if not known:  # DuckDB itself would read a file called *.csv or *.parquet as a table
-            raise InputError("this file is no DuckDB database; name another with --db", path=self.path)
+        if not is_valid:  # DuckDB would read a file *.csv or *.parquet as a table
+            raise InputError("not a DuckDB database; name another file with --db", path=self.path)
 
     def require_writable(self, *, create: bool = False) -> None:
-        """Refuse a file that is no database or must not be replaced, and a place where none can be created.
-
-        Args:
-            create: Whether a file that is not there is to be created.
-        """
+        """Raise an error if the file cannot be replaced or, with `create`, cannot be created."""
         if create and not self.exists():
             self.require_free()
             if not os.access(self.path.parent, os.W_OK):
-                raise StoreError(self.path, "cannot create the database: its folder is read-only; --db names another "
-                                            "place")
+                raise StoreError(self.path, "cannot create the database, because its folder is read-only; name another "
+                                            "path with --db")
             return
         self.require()
         if not (os.access(self._real, os.W_OK) and os.access(self._real.parent, os.W_OK)):
-            raise StoreError(self.named, "the database is read-only, the file or its folder, so commands can only read "
-                                         "it; copy the file to where you may write, and name the copy with --db")
+            raise StoreError(self.named, "the database or its folder is read-only; copy the file to a writable folder, "
+                                         "and name the copy with --db")
 
     @contextmanager
     def _connection(self, *, read_only: bool = False, config: dict[str, Any] = CONFIG,
                     reach: Reach = NOWHERE) -> Iterator[Connection]:
-        with (explaining(self.named), connected(self._real, read_only=read_only, config=config,
-                                                patience=RETRY_SECONDS, reach=reach) as connection,
-              definitions.blaming(connection, self.named)):
+        with (explaining(self.named), connecting(self._real, read_only=read_only, config=config,
+                                                 patience=RETRY_SECONDS, reach=reach) as connection,
+              definitions.explaining_alterations(connection, self.named)):
             yield connection

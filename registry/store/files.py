@@ -1,8 +1,8 @@
-"""DuckDB files: how this process opens them, what connections may reach, and what errors of DuckDB mean.
+"""DuckDB files: how this process opens them, which other files connections may access, and what DuckDB's errors mean.
 
-Inside one process DuckDB takes two files of one path for the same, even if another file has replaced the first, and
-opens a path with one configuration only. So a file whose path is still open for an older file, or with other settings,
-is opened by another name. A connection reaches no other files unless they are listed.
+Within a process, DuckDB assumes that a path always means the same file, even if another file has replaced the first,
+and opens a path with one configuration only. So if a path is still open for an older file or with other settings, this
+module opens the file by another name. A connection cannot access other files unless they are listed.
 """
 
 from __future__ import annotations
@@ -30,53 +30,52 @@ from registry.store.rows import driver_of, quote
 _HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: \(PID (\d+)\))?(?: by user .+?)?\. "
                      r"|File is already open in\s+(.+?) \(PID (\d+)\)")  # the second on Windows
 _FAILURE = re.compile(r"(?:IO Error|Failed to commit): (.+)")
+_DISK_FULL = ("No space left", "File too large", "Disk quota", "not enough disk space", "out of disk space")
 
-
-FAILURES = (DBAPIError, duckdb.Error)  # what a failure of DuckDB is raised as, by SQLAlchemy or without it
+FAILURES = (DBAPIError, duckdb.Error)  # types of DuckDB's errors, with or without SQLAlchemy
 
 
 def cause_of(error: BaseException) -> BaseException | None:
-    """DuckDB's own error, whichever raised it."""
+    """Return DuckDB's own error, which SQLAlchemy may have wrapped."""
     return error.orig if isinstance(error, DBAPIError) else error
 
 
 @contextmanager
 def explaining(path: Path) -> Iterator[None]:
-    """Turn what DuckDB says of the file at `path` into the registry's errors."""
+    """Turn DuckDB's errors about the file at `path` into errors of the registry."""
     try:
         yield
     except FAILURES as error:
         cause = cause_of(error)
         if isinstance(cause, duckdb.OutOfMemoryException):
-            raise MemoryError("DuckDB needs more memory than it may take") from None
-        if (named := explain(str(cause), path)) is None:
+            raise MemoryError("DuckDB needs more memory than its limit") from None
+        if (explanation := explain(str(cause), path)) is None:
             raise
-        raise named from None
+        raise explanation from None
 
 
 def explain(message: str, path: Path) -> RegistryError | None:
-    """Name what DuckDB's `message` says of the database file; None where it says nothing of the file."""
+    """Return the error that DuckDB's `message` about the database file means; None for other messages."""
     if _is_locked(message):
         holder = _HOLDER.search(message)
         name, pid = (holder[1] or holder[3], holder[2] or holder[4]) if holder else (None, None)
         return LockedError(path, int(pid) if pid else None, Path(name).name if name else None)
     if "not a valid DuckDB database file" in message:
-        return InputError("this file is no DuckDB database; name another with --db", path=path)
+        return InputError("not a DuckDB database; name another file with --db", path=path)
     if "newer version" in message or "version number" in message:
         return InputError(f"written by another version of DuckDB than {duckdb.__version__} can open", path=path)
-    full = ("No space left", "File too large", "Disk quota", "not enough disk space", "out of disk space")
-    if any(sign.lower() in message.lower() for sign in full):
-        return StoreError(path, "the disk is full or a size limit is reached; nothing of this step was written: "
+    if any(phrase.lower() in message.lower() for phrase in _DISK_FULL):
+        return StoreError(path, "the disk is full or a size limit is reached, so nothing was stored; "
                                 "free some space and run the command again")
-    if failure := _FAILURE.search(message):  # which names the path that DuckDB was given
-        told = failure[1].replace(str(path.resolve().parent), str(path.parent))
-        return StoreError(path, f"cannot use the file: {told}")
+    if failure := _FAILURE.search(message):  # contains the resolved path
+        reason = failure[1].replace(str(path.resolve().parent), str(path.parent))
+        return StoreError(path, f"cannot use the file: {reason}")
     return None
 
 
 def _is_locked(message: str) -> bool:
-    """Return True if DuckDB could not open a file that another process has open; Windows reports it differently."""
-    return any(words in message for words in (
+    """Return whether another process has a file open; Windows has other messages than Linux."""
+    return any(phrase in message for phrase in (
         "Could not set lock", "File is already open in", "being used by another process"))
 
 
@@ -94,24 +93,24 @@ NOWHERE = Reach()
 
 
 def confine(driver: Any, reach: Reach) -> None:
-    """Switch off access to all files but those of `reach`, before anything of the database is read.
+    """Disable access to all files except `reach`; call this before any query.
 
-    DuckDB accepts these settings only after it has started, and only while access is on.
+    DuckDB accepts these settings only after its start, and only while access is enabled.
     """
-    # DuckDB checks the pattern of `read_parquet` too, not only the files that match it.
+    # DuckDB checks the pattern that `read_parquet` gets, not only the files that match it.
     folders = [name for folder in reach.folders for name in (str(folder), glob.escape(str(folder)))]
     for setting, paths in (("allowed_paths", reach.files), ("allowed_directories", folders)):
         driver.execute(f"SET {setting} = [{', '.join(map(quote, paths))}]")
     driver.execute("SET enable_external_access = false")
 
 
-# New files are written in a storage version that every DuckDB since 1.2 opens.
+# The storage version of new files: every DuckDB since 1.2 opens it.
 STORAGE_VERSION = "v1.2.0"
-# An eighth of DuckDB's default: a small task takes 2.5 MB instead of 14, and 1,000 systems with 10,000 items 23 MB (25
-# by 64 KiB); bulk inserts are as fast. With 16 KiB columns are no longer compressed.
+# An eighth of DuckDB's default: a small task needs 2.5 MB instead of 14 MB, and 1,000 systems with 10,000 items need
+# 23 MB (25 MB with 64 KiB). Bulk inserts are as fast. With 16 KiB, DuckDB does not compress columns.
 BLOCK_SIZE = "32768"
-# A registry may come from a stranger, and its views and macros may call any function of DuckDB. So no connection to one
-# reaches other files, secrets or Python variables.
+# A registry may come from a stranger, and its views and macros may call any function of DuckDB. So connections cannot
+# access other files, secrets or Python variables.
 CONFIG: dict[str, Any] = NO_ACCESS | {
     "autoload_known_extensions": "false",
     "autoinstall_known_extensions": "false",
@@ -120,27 +119,27 @@ CONFIG: dict[str, Any] = NO_ACCESS | {
     "storage_compatibility_version": STORAGE_VERSION,
     "default_block_size": BLOCK_SIZE,
 }
-# For SQL that a user wrote: no disk for what does not fit into memory.
+# For SQL of users: no temporary files for data that does not fit into memory.
 CONFINED_CONFIG = CONFIG | {"temp_directory": ""}
 
-# Bytes of a file and its log up to which texts are not compressed by FSST: it takes half of a checkpoint's time, and a
-# small task (2.5 MB) is no smaller for it.
+# In files below this size in bytes, including the log, texts are not compressed by FSST: it needs half of the time of a
+# checkpoint, and does not make a small task (2.5 MB) smaller.
 _SMALL = 5 * 2**20
 
-Identity = tuple[int, int]  # what tells a file from another one at its path
+Identity = tuple[int, int]  # device and inode, which distinguish a file from others at its path
 
 
 @dataclass
-class _Opened:
-    """A file that this process has open: by which name, and how many times."""
+class _OpenFile:
+    """Path under which this process has a file open, and the number of its connections."""
 
     name: Path
     folder: TemporaryDirectory[str] | None = None
-    times: int = 0
+    n_connections: int = 0
 
 
 class _Key(NamedTuple):
-    """An open file: its path, its identity, and how it is open."""
+    """Path, identity, mode and configuration of an open file."""
 
     path: Path
     identity: Identity | None
@@ -148,58 +147,62 @@ class _Key(NamedTuple):
     config: str
 
 
-
 @dataclass
 class _Files:
-    """The files that this process has open; change them under the lock."""
+    """The files that this process has open; change them only under the lock."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
-    opened: dict[_Key, _Opened] = field(default_factory=dict)
+    open_files: dict[_Key, _OpenFile] = field(default_factory=dict)
 
-    def named(self, key: _Key) -> _Opened:
-        """Return the name by which to open a file.
+    def choose_name(self, key: _Key) -> _OpenFile:
+        """Return the path under which to open a file.
 
-        Of one file several names are open for reading only, because DuckDB would not know of the other's writing.
+        A file has several names only if all connections read, because DuckDB would not notice changes by another name.
         """
-        if (known := self.opened.get(key)) is not None:
+        if (known := self.open_files.get(key)) is not None:
             return known
-        others = [other for other in self.opened if other.path == key.path]
-        if not others or not all(other.read_only and key.read_only for other in others
-                                 if other.identity == key.identity):
-            return _Opened(key.path)
+        same_path = [other for other in self.open_files if other.path == key.path]
+        if not same_path or not all(other.read_only and key.read_only for other in same_path
+                                    if other.identity == key.identity):
+            return _OpenFile(key.path)
         folder = TemporaryDirectory(prefix="registry-")
         name = Path(folder.name) / key.path.name
         link_or_copy(key.path, name)
-        return _Opened(name, folder)
+        return _OpenFile(name, folder)
 
     def close(self, key: _Key) -> None:
-        """Note that a file was closed once."""
-        opened = self.opened[key]
-        opened.times -= 1
-        if not opened.times:
-            del self.opened[key]
-            if opened.folder is not None:
-                opened.folder.cleanup()
+        """Count a closed connection."""
+        file = self.open_files[key]
+        file.n_connections -= 1
+        if not file.n_connections:
+            del self.open_files[key]
+            if file.folder is not None:
+                file.folder.cleanup()
 
 
 _files = _Files()
 
 
 def is_open(path: Path) -> bool:
-    """Say whether this process has the file at `path`, no link, open."""
-    return any(key.path == path for key in list(_files.opened))
+    """Return whether this process has the file at a resolved path open."""
+    return any(key.path == path for key in list(_files.open_files))
 
 
 @contextmanager
-def connected(path: Path, *, read_only: bool, config: dict[str, Any], patience: float,
-              reach: Reach = NOWHERE) -> Iterator[Connection]:
-    """Open the file at `path`, no link; wait for so many seconds where another process holds it.
+def connecting(path: Path, *, read_only: bool, config: dict[str, Any], patience: float,
+               reach: Reach = NOWHERE) -> Iterator[Connection]:
+    """Open the file at a resolved path.
 
-    The connection reaches no other file than those of `reach`.
+    Args:
+        path: Path without symbolic links.
+        read_only: Whether the connection only reads.
+        config: Configuration of DuckDB.
+        patience: Seconds to wait if another process has the file open.
+        reach: Other files that the connection may access.
     """
-    if any(reach):  # DuckDB takes what is allowed only after it has started, and only while access is on
+    if any(reach):  # DuckDB accepts lists of allowed files only after its start, and only while access is enabled
         config = {key: value for key, value in config.items() if key not in NO_ACCESS}
-    connection, key = _patiently(path, {"read_only": read_only, "config": config}, patience)
+    connection, key = _connect(path, read_only, config, patience)
     try:
         if any(reach):
             confine(driver_of(connection), reach)
@@ -212,7 +215,7 @@ def connected(path: Path, *, read_only: bool, config: dict[str, Any], patience: 
 
 
 def roll_back(connection: Connection) -> None:
-    """Undo a transaction, unless a fatal error has ended DuckDB's database, which then refuses all statements."""
+    """Undo a transaction; after a fatal error DuckDB refuses all statements, and there is nothing to undo."""
     try:
         connection.rollback()
     except FAILURES as error:
@@ -220,29 +223,26 @@ def roll_back(connection: Connection) -> None:
             raise
 
 
-def _connect(path: Path, arguments: dict[str, Any]) -> Connection:
-    """Open a file by an engine of its own."""
-    return create_engine("duckdb://", connect_args={"database": str(path), **arguments}, poolclass=NullPool,
-                         pool_reset_on_return=None).connect()  # transactions end here: a failed file cannot roll back
-
-
-def _patiently(path: Path, arguments: dict[str, Any], patience: float) -> tuple[Connection, _Key]:
-    """Open a file, and give what `_Files.close` needs to know of it."""
+def _connect(path: Path, read_only: bool, config: dict[str, Any], patience: float) -> tuple[Connection, _Key]:
+    """Open a file; return the connection and the key for `_Files.close`."""
     deadline = time.monotonic() + patience
     while True:
         try:
             with _files.lock:
-                before = _identity(path)
-                key = _Key(path, before, arguments["read_only"], str(arguments["config"]))
-                opened = _files.named(key)
-                connection = _connect(opened.name, arguments)
-                identity = _identity(path)
-                if before not in (None, identity):  # by a file that took its place while this one was opened
+                identity = _identify(path)
+                key = _Key(path, identity, read_only, str(config))
+                file = _files.choose_name(key)
+                arguments = {"database": str(file.name), "read_only": read_only, "config": config}
+                # No reset on return, because the rollback of a damaged file fails.
+                connection = create_engine("duckdb://", connect_args=arguments, poolclass=NullPool,
+                                           pool_reset_on_return=None).connect()
+                opened_identity = _identify(path)
+                if identity not in (None, opened_identity):  # another file has replaced it in the meantime
                     connection.close()
                     continue
-                opened.times += 1
-                key = key._replace(identity=identity)
-                _files.opened[key] = opened
+                file.n_connections += 1
+                key = key._replace(identity=opened_identity)
+                _files.open_files[key] = file
                 return connection, key
         except FAILURES as error:
             if not _is_locked(str(error)) or time.monotonic() > deadline:
@@ -250,18 +250,18 @@ def _patiently(path: Path, arguments: dict[str, Any], patience: float) -> tuple[
             time.sleep(0.05)
 
 
-def _identity(path: Path) -> Identity | None:
-    """What tells a file from another of its name; None where there is none."""
+def _identify(path: Path) -> Identity | None:
+    """Return the identity of a file; None if it does not exist."""
     try:
-        found = path.stat()
+        stat = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return stat.st_dev, stat.st_ino
 
 
 @contextmanager
 def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[None]:
-    """Commit what the block leaves open, or undo it; the block may commit in between."""
+    """Commit the transaction at the end of the block, or undo it; the block may commit earlier parts itself."""
     try:
         yield
         if dry_run:
@@ -274,7 +274,7 @@ def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[No
 
 
 def checkpoint(connection: Connection, path: Path, log: Path) -> None:
-    """Bring what is committed from DuckDB's `log`, if it is there, into the file at `path`, no link, itself."""
+    """Move committed changes from DuckDB's write-ahead log, if it exists, into the file at a resolved path."""
     if not log.exists():
         return
     driver = driver_of(connection)

@@ -1,7 +1,7 @@
-"""The submissions of a task: what the catalog holds of them, read once, and what is new, written together.
+"""The submissions of a task: read from the catalog in one pass, and new ones written together.
 
-A statement takes about a millisecond, however little it does. So what is brought in is looked up here and waits here,
-and a thousand submissions take as many statements as one.
+A statement takes about a millisecond, however little it does. The ledger therefore answers look-ups from memory and
+collects new rows, so that a thousand submissions need as many statements as one.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from registry.store import catalog, models
 from registry.store.catalog import NamedSubmission, TestSetRow
 from registry.store.rows import Columns, insert_bulk, insert_many, next_id
 
-_MOST = 2**20  # rows of columns that wait in memory
+_MAX_WAITING = 2**20  # rows of columns in memory
 
 Name = tuple[str, str, str]  # of a submission to a test set: team, system, version
 
 
 class Ledger:
-    """The submissions of one task, and what belongs to them; what is added is in the database after `write`."""
+    """The submissions of one task with their scorings and files; `write` stores all additions."""
 
     def __init__(self, connection: Connection, task_id: int) -> None:
         self._connection, self._task_id = connection, task_id
@@ -31,25 +31,25 @@ class Ledger:
         self._columns: defaultdict[Table, list[Columns]] = defaultdict(list)
         self._rows_in_columns = 0
         self._next: dict[Table, int] = {}
-        self._ids: dict[tuple[Table, int, str], int] = {}  # of tracks, teams and systems, by what they belong to
+        self._ids: dict[tuple[Table, int, str], int] = {}  # of tracks, teams and systems, by owner and name
         self._known: dict[tuple[int, Name], NamedSubmission] = {}
         self._same: defaultdict[tuple[int, str], list[NamedSubmission]] = defaultdict(list)  # by test set and digest
         self._sources: defaultdict[int, list[str]] = defaultdict(list)
         self._scorings: set[tuple[int, int, str]] = set()
-        self._read()
+        self._load()
 
-    def _read(self) -> None:
+    def _load(self) -> None:
         connection, task_id = self._connection, self._task_id
-        of_task = models.team.c.task_id == task_id
+        in_task = models.team.c.task_id == task_id
         for row in connection.execute(select(models.track).where(models.track.c.task_id == task_id)):
             self._ids[models.track, task_id, row.name] = row.track_id
-        for row in connection.execute(select(models.team).where(of_task)):
+        for row in connection.execute(select(models.team).where(in_task)):
             self._ids[models.team, task_id, row.name] = row.team_id
         for row in connection.execute(select(models.system).join(
-                models.team, models.team.c.team_id == models.system.c.team_id).where(of_task)):
+                models.team, models.team.c.team_id == models.system.c.team_id).where(in_task)):
             self._ids[models.system, row.team_id, row.name] = row.system_id
-        for there in catalog.submissions(connection, task_id):
-            self._note(there)
+        for submission in catalog.submissions(connection, task_id):
+            self._remember(submission)
         ids = [submission.submission_id for submission in self._known.values()]
         source, scoring = models.submission_source, models.scoring
         for row in connection.execute(select(source).where(source.c.submission_id.in_(ids)).order_by(
@@ -58,51 +58,51 @@ class Ledger:
         for row in connection.execute(select(scoring).where(scoring.c.submission_id.in_(ids))) if ids else ():
             self._scorings.add((row.submission_id, row.gold_revision_id, row.missing))
 
-    def _note(self, row: NamedSubmission) -> None:
+    def _remember(self, row: NamedSubmission) -> None:
         self._known[row.test_set_id, (row.team, row.system, row.version)] = row
         self._same[row.test_set_id, row.digest].append(row)
 
     @property
     def submissions(self) -> list[NamedSubmission]:
-        """All submissions to the task, in the order of time."""
+        """All submissions to the task, oldest first."""
         return list(self._known.values())
 
     @property
     def names(self) -> dict[str, set[str]]:
-        """The names of all teams, each with the names of its systems."""
+        """Names of systems, by name of the team."""
         names = defaultdict[str, set[str]](set)
         for row in self._known.values():
             names[row.team].add(row.system)
         return dict(names)
 
     def has_team(self, name: str) -> bool:
-        """Whether there is a team of that name."""
+        """Return whether the task has a team of this name."""
         return (models.team, self._task_id, name) in self._ids
 
     def track_id(self, name: str) -> int:
-        """The id of a track, new if need be."""
+        """Return the id of a track, which is added if it is new."""
         return self._id(models.track, {"task_id": self._task_id}, name)
 
     def find(self, test_set_id: int, name: Name) -> NamedSubmission | None:
-        """The submission of that name, or None."""
+        """Return the submission of this name, or None."""
         return self._known.get((test_set_id, name))
 
     def sources(self, submission_id: int) -> list[str]:
-        """The digests of the files of a submission's runs."""
+        """Return the digests of a submission's files, one per run."""
         return self._sources[submission_id]
 
     def has_scoring(self, submission_id: int, gold_revision_id: int, missing: str) -> bool:
-        """Whether a submission was joined with a revision of the gold under a policy."""
+        """Return whether a submission was joined with a gold revision under a policy for missing items."""
         return (submission_id, gold_revision_id, missing) in self._scorings
 
     def same_answers(self, submission: NamedSubmission) -> str | None:
-        """The name (`team/system@version`) of the first submission of another system that has the same answers."""
+        """Return the name (`team/system@version`) of the first submission of another system with the same answers."""
         return next((row.named for row in self._same[submission.test_set_id, submission.digest]
                      if row.system_id != submission.system_id), None)
 
     def add(self, test_set: TestSetRow, name: Name, sources: Sequence[tuple[str, str]],
             **values: Any) -> NamedSubmission:
-        """Add a submission, its runs read from `sources` (digest and name each)."""
+        """Add a submission with the digest and name of each run's file."""
         team, system, version = name
         team_id = self._id(models.team, {"task_id": self._task_id}, team, pseudonym=None)
         system_id = self._id(models.system, {"team_id": team_id}, system, pseudonym=None)
@@ -110,7 +110,7 @@ class Ledger:
         values["submission_id"] = self._insert(models.submission, **values)
         row = NamedSubmission(**{column.name: values[column.name] for column in NamedSubmission.columns()},
                               system=system, team=team, test_set=test_set.name)
-        self._note(row)
+        self._remember(row)
         for replicate, (digest, file) in enumerate(sources):
             self._sources[row.submission_id].append(digest)
             self._waiting[models.submission_source].append({
@@ -118,32 +118,32 @@ class Ledger:
         return row
 
     def add_scoring(self, submission_id: int, gold_revision_id: int, missing: str, **values: int) -> int:
-        """Add a submission as it is joined with a revision of the gold; gives the scoring's id."""
+        """Add a scoring: a submission joined with a gold revision; return its id."""
         self._scorings.add((submission_id, gold_revision_id, missing))
         return self._insert(models.scoring, submission_id=submission_id, gold_revision_id=gold_revision_id,
                             missing=missing, **values)
 
     def add_rows(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Add rows to a table that has no ids."""
+        """Add rows to a table without ids."""
         self._waiting[table] += map(dict, rows)
 
     def add_columns(self, table: Table, columns: Columns, n_rows: int) -> None:
-        """Add so many rows to a table, given as `insert_bulk` takes them."""
+        """Add `n_rows` rows to a table, as columns for `insert_bulk`."""
         if n_rows:
             self._columns[table].append({name: np.full(n_rows, column) if np.isscalar(column) else column
                                          for name, column in columns.items()})
             self._rows_in_columns += n_rows
-        if self._rows_in_columns > _MOST:
+        if self._rows_in_columns > _MAX_WAITING:
             self._write_columns()
 
     def reserve(self, table: Table, n: int) -> int:
-        """Give the first of `n` new ids of a table, all of them free."""
+        """Reserve `n` consecutive ids of a table, and return the first."""
         first = self._next.get(table) or next_id(self._connection, table)
         self._next[table] = first + n
         return first
 
     def write(self) -> None:
-        """Write everything that waits."""
+        """Write all added rows to the database."""
         for table, rows in self._waiting.items():
             insert_many(self._connection, table, rows)
         self._waiting.clear()
@@ -156,14 +156,15 @@ class Ledger:
         self._columns.clear()
         self._rows_in_columns = 0
 
-    def _id(self, table: Table, of: dict[str, int], name: str, **others: None) -> int:
-        (owner,) = of.values()
-        if (known := self._ids.get((table, owner, name))) is None:
-            known = self._ids[table, owner, name] = self._insert(table, **of, name=name, **others)
+    def _id(self, table: Table, owner: dict[str, int], name: str, **columns: None) -> int:
+        """Return the id of a track, team or system, which is added if it is new."""
+        (owner_id,) = owner.values()
+        if (known := self._ids.get((table, owner_id, name))) is None:
+            known = self._ids[table, owner_id, name] = self._insert(table, **owner, name=name, **columns)
         return known
 
     def _insert(self, table: Table, **values: Any) -> int:
-        allocated = self.reserve(table, 1)
-        (column, *_) = table.columns
-        self._waiting[table].append({column.name: allocated, **values})
-        return allocated
+        row_id = self.reserve(table, 1)
+        (id_column, *_) = table.columns
+        self._waiting[table].append({id_column.name: row_id, **values})
+        return row_id

@@ -1,9 +1,9 @@
 """The tables of the registry.
 
-Catalog tables are small and have primary and unique keys; bulk tables (items, answers, responses, statistics) have no
-key at all, because a key makes their inserts twelve times slower. Nothing has a foreign key: DuckDB refuses most
-changes of a row that another one refers to. Every id is a whole number that the application allocates. What each table
-and column is stands in `comments.toml`.
+Catalog tables are small and have primary and unique keys. Bulk tables (items, answers, responses, statistics) have no
+keys, because a key makes inserts twelve times slower. No table has a foreign key, because DuckDB refuses most changes
+of a row to which another row refers. The application allocates all ids, which are integers. `comments.toml` documents
+tables and columns.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ def _column(kind: type[TypeEngine[Any]]) -> Callable[..., Column[Any]]:
 
 
 _small, _int, _big, _text = (_column(kind) for kind in (SmallInteger, Integer, BigInteger, String))
-_flag, _time, _number = map(_column, (Boolean, DateTime, Double))  # a number that is undefined is NULL, and never nan
+_flag, _time, _number = map(_column, (Boolean, DateTime, Double))  # undefined numbers are NULL, never nan
 
 
-# What a task declares. `manifest` is the task's normalized manifest as JSON, without its [[submit]] tables.
+# Declarations of a task. `manifest` is the normalized manifest as JSON, without its [[submit]] tables.
 task = Table(
     "task", metadata, _id("task_id"), _text("slug"), _text("title"), _text("version"), _text("manifest"),
     _text("manifest_digest"), _big("seed"), _time("created_at"),
@@ -74,7 +74,7 @@ item_attribute = Table("item_attribute", metadata, _int("gold_revision_id"), _in
                        _text("value"))
 track = Table("track", metadata, _id("track_id"), _int("task_id"), _text("name"), UniqueConstraint("task_id", "name"))
 
-# Who takes part, and with what.
+# Participants and their submissions.
 team = Table(
     "team", metadata, _id("team_id"), _int("task_id"), _text("name"), _text("pseudonym", null=True),
     UniqueConstraint("task_id", "name"),
@@ -83,49 +83,49 @@ system = Table(
     "system", metadata, _id("system_id"), _int("team_id"), _text("name"), _text("pseudonym", null=True),
     UniqueConstraint("team_id", "name"),
 )
-_TYPES = {"id": _int, "flag": _flag, "time": _time}  # of facts about submissions; all others are texts
+_TYPES = {"id": _int, "flag": _flag, "time": _time}  # column types of facts about submissions; the others are texts
 submission = Table(
     "submission", metadata, _id("submission_id"), _int("test_set_id"), _int("system_id"),
     *(_TYPES.get(field.type, _text)(field.column, null=field.is_optional) for field in SUBMISSION_FIELDS),
     _int("run_id"), UniqueConstraint("test_set_id", "system_id", "version"),
 )
-# The files of a submission, one for each run of the system: its replicates, numbered from 0.
+# The files of a submission, one per run of the system. Runs are replicates, numbered from 0.
 submission_source = Table(
     "submission_source", metadata, _int("submission_id"), _small("replicate"),
     _text("source_digest"), _text("name"), UniqueConstraint("submission_id", "replicate"),
 )
-# What tells the replicates of a submission apart where that is more than their number: the prompt, the annotator.
+# Factors of the replicates of a submission, such as the prompt or the annotator.
 replicate_factor = Table(
     "replicate_factor", metadata, _int("submission_id"), _small("replicate"),
     _text("factor"), _text("level"), UniqueConstraint("submission_id", "replicate", "factor"),
 )
-# What stays of a team that was purged: the name that stands in its place, and the salted digests of its own.
+# A purged team: the name that replaces its own, and salted digests of its own names.
 tombstone = Table(
     "tombstone", metadata, _id("tombstone_id"), _int("task_id"), _int("team_id"), _text("name"), _text("salt"),
     _text("names"), _int("run_id"), _time("created_at"), UniqueConstraint("team_id"),
 )
-# A submission's answers aligned with one revision of the gold, under one policy for missing items; `n_missing` counts
-# the missing answers of all its runs.
+# Answers of a submission joined with a gold revision, under a policy for missing items; `n_missing` counts the missing
+# answers of all runs.
 scoring = Table(
     "scoring", metadata, _id("scoring_id"), _int("submission_id"), _int("gold_revision_id"), _text("missing"),
     _int("n_missing"), _int("run_id"), UniqueConstraint("submission_id", "gold_revision_id", "missing"),
 )
 
-# What is remarkable about a scoring: what makes scores meaningless or surprising.
+# Messages about a scoring, such as reasons why its scores are meaningless or surprising.
 scoring_message = Table(
     "scoring_message", metadata, _int("scoring_id"), _small("replicate"), _text("category"), _text("code"),
     _text("parameters"),
 )
 
-# How answers are measured: `metric.name` is the canonical name, `task_metric.alias` the manifest's id.
+# Metrics: `metric.name` is the canonical name, `task_metric.alias` the id in the manifest.
 metric = Table("metric", metadata, _id("metric_id"), _text("name"), _text("family"), _text("better"),
                UniqueConstraint("name"))
 task_metric = Table(
     "task_metric", metadata, _int("task_id"), _text("alias"), _int("metric_id"), _int("position"), _flag("is_primary"),
     _flag("is_declared"), UniqueConstraint("task_id", "alias"),
 )
-# One metric computed for one scoring: the corpus score (of the average of its runs), and the digest of the statistics
-# behind it and the step that they are counted in; and the score of each run.
+# A scoring's score by a metric: the corpus score (of the average of its runs), with the digest and unit (`step`) of the
+# statistics; and the score of each run.
 score = Table(
     "score", metadata, _int("scoring_id"), _int("metric_id"), _number("value", null=True), _int("n_items"),
     _text("digest"), _int("run_id"), _number("step"), UniqueConstraint("scoring_id", "metric_id"),
@@ -136,16 +136,16 @@ replicate_score = Table(
     UniqueConstraint("scoring_id", "metric_id", "replicate"),
 )
 
-# Sums of statistics over all items: all that a public file has of them where it withholds the gold.
+# Sums of statistics over all items, which replace the statistics in public files without gold.
 statistic_total = Table(
     "statistic_total", metadata, _int("scoring_id"), _int("metric_id"), _small("replicate"), _small("position"),
     _text("statistic"), _big("total"), _big("per_one"),
 )
 
-# One row says that a file is public, and what was published; a registry's own file has none.
+# One row in a public file, which describes its contents; no row in the registry itself.
 publication = Table("publication", metadata, _time("published_at"), _flag("has_sources"), _text("program"))
 
-# What was read, who did what, and where a number comes from.
+# Files that were read, commands and their changes.
 source = Table(
     "source", metadata, Column("digest", String, primary_key=True), _text("name"), _big("n_bytes"),
     Column("content", LargeBinary, nullable=False), _time("created_at"),
@@ -160,9 +160,9 @@ event = Table(
     _text("subject"), _text("details"), _text("hash"), _text("salt", null=True), _text("digest"),
 )
 
-# Comparisons. A pair result is keyed by the content it rests on (the statistics of A, those of B, and what was asked of
-# them) and never changes; a comparison is one snapshot of a family. `sequence` tells which comparison of a board was
-# asked for last; 0 is one whose board is no more.
+# Comparisons. A pair result is identified by its inputs (statistics of A and of B, and settings of the test) and never
+# changes. A comparison is a snapshot of a family of pairs. The last comparison of a board has the highest
+# `sequence`; 0 marks comparisons of boards that no longer exist.
 pair_request = Table(
     "pair_request", metadata, _id("pair_request_id"), _text("metric"), _text("test"), _text("alternative"),
     _int("resamples"), _big("seed"), _text("interval"), _number("confidence"),
@@ -195,7 +195,7 @@ comparison_pair = Table(
     _int("pair_result_id"), _flag("is_swapped"), _number("p_adjusted", null=True), _flag("is_significant"),
     _flag("is_resolved"),
 )
-# One test of all systems of a comparison: is there any difference among them?
+# One test of all systems of a comparison: do they differ at all?
 overall_result = Table(
     "overall_result", metadata, _int("comparison_id"), _text("test"), _number("statistic"), _int("degrees"),
     _number("p_value"), _number("log10_p"), UniqueConstraint("comparison_id"),
@@ -208,7 +208,7 @@ standing = Table(
     _int("scoring_id", null=True), _text("kind"), _flag("late"),
 )
 
-# Studies: what was found, as JSON, and the parts of one that is not finished.
+# Studies: results as JSON, and the parts of unfinished studies.
 study = Table(
     "study", metadata, _id("study_id"), _text("digest"), _text("study"), _int("task_id"), _text("subject"),
     _text("result"), _text("signature"), _int("run_id"), _time("created_at"),
@@ -217,7 +217,7 @@ study = Table(
 study_part = Table("study_part", metadata, _text("digest"), _text("key"), _text("result"),
                    UniqueConstraint("digest", "key"))
 
-# Sets of answers: every distinct answer to an item, and who gave it.
+# Sets of answers: every distinct answer to an item, and the submissions that give it.
 answer = Table(
     "answer", metadata, _int("answer_id"), _int("gold_revision_id"), _int("item_id"), _text("key"), _text("type"),
     _flag("in_gold"),
@@ -239,22 +239,24 @@ def _statistics(family: str, suffix: str = "", *, whole: bool) -> Table:
     )
 
 
-# Right-or-wrong outcomes are whole numbers of a family that has others too: a table of their own takes a tenth of the
-# room. The view `statistics_ratio` has both.
+# Outcomes 0 and 1 are integers in a family that also has decimals: a table of their own needs a tenth of the space. The
+# view `statistics_ratio` combines both tables.
 whole_statistics = {"ratio": _statistics("ratio", "_whole", whole=True)}
 statistics = {name: _statistics(name, "_decimal" if name in whole_statistics else "", whole=family.integer)
               for name, family in FAMILIES.items()}
-of_family = {name: [of[name] for of in (statistics, whole_statistics) if name in of] for name in FAMILIES}
+of_family = {name: [tables[name] for tables in (statistics, whole_statistics) if name in tables] for name in FAMILIES}
+
 
 def _attach_comments() -> None:
-    """Give tables and columns their comments; a missing one is a KeyError."""
+    """Add comments to tables and columns; raises a KeyError if one is missing."""
     comments = tomllib.loads((Path(__file__).parent / "comments.toml").read_text("utf-8"))
     for table in metadata.tables.values():
-        own = comments[table.name]
-        table.comment = own["_"]
+        table_comments = comments[table.name]
+        table.comment = table_comments["_"]
         for column in table.columns:
             stem = column.name.rstrip("0123456789").removesuffix("_")  # correct_1 to correct_4 share one comment
-            column.comment = own.get(column.name) or own.get(stem) or comments["shared"][column.name]
+            column.comment = (table_comments.get(column.name) or table_comments.get(stem)
+                              or comments["shared"][column.name])
 
 
 _attach_comments()

@@ -1,4 +1,4 @@
-"""Statistics per item, answers and responses: bulk columns in, arrays out."""
+"""Statistics of items, answers and responses, inserted as bulk columns and loaded as arrays."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from registry.store import models
 from registry.store.rows import Columns, driver_of, insert_bulk, next_id, text_column
 
 Ids = NDArray[np.int32]
-_AT_ONCE = 2**21  # items that are loaded together
+_MAX_LOADED = 2**21  # items of several submissions that are in memory
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The statistics of one run of a submission by one metric: [items], and [items, columns] of its family."""
+    """Statistics of one run of a submission by one metric: item ids [items], and statistics [items, columns]."""
 
     scoring_id: int
     metric_id: int
@@ -35,7 +35,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class KnownAnswers:
-    """Answers to the items of a gold revision, a column each; which of them are the gold's."""
+    """Stored answers to the items of a gold revision, as columns [answers]."""
 
     item_ids: Ids
     keys: list[str]
@@ -45,12 +45,12 @@ class KnownAnswers:
 
 
 def insert_statistics(connection: Connection, family: str, blocks: Sequence[Block]) -> None:
-    """Insert blocks of one family, all in one statement: DuckDB inserts in parallel only from about 10^5 rows."""
+    """Insert blocks of one family, all in one statement: DuckDB uses several threads only from about 10^5 rows."""
     whole = [block for block in blocks if family in models.whole_statistics and _are_whole(block.statistics)]
     if whole:
         _insert(connection, models.whole_statistics[family], np.int32, whole)
-        apart = set(map(id, whole))
-        blocks = [block for block in blocks if id(block) not in apart]
+        inserted = set(map(id, whole))
+        blocks = [block for block in blocks if id(block) not in inserted]
     if blocks:
         _insert(connection, models.statistics[family], np.int32 if FAMILIES[family].integer else np.float64, blocks)
 
@@ -60,27 +60,27 @@ def _are_whole(statistics: Floats) -> bool:
 
 
 def _insert(connection: Connection, table: Table, dtype: type[np.int32 | np.float64], blocks: Sequence[Block]) -> None:
-    """Insert blocks, every second one backwards: ids that never jump take half the room when DuckDB packs them."""
+    """Insert blocks, every second one backwards: DuckDB compresses ids without jumps to half the size."""
     lengths = [len(block.item_ids) for block in blocks]
-    ways = [slice(None, None, -1 if n % 2 else 1) for n in range(len(blocks))]
+    orders = [slice(None, None, -1 if n % 2 else 1) for n in range(len(blocks))]
 
-    def repeated(values: list[int]) -> NDArray[np.int32] | int:
+    def repeat(values: list[int]) -> NDArray[np.int32] | int:
         return values[0] if len(set(values)) == 1 else np.repeat(np.array(values, dtype=np.int32), lengths)
 
     names = [column.name for column in table.columns][4:]
     insert_bulk(connection, table, {
-        "scoring_id": repeated([block.scoring_id for block in blocks]),
-        "metric_id": repeated([block.metric_id for block in blocks]),
-        "replicate": repeated([block.replicate for block in blocks]),
-        "item_id": np.concatenate([block.item_ids[way] for block, way in zip(blocks, ways, strict=True)],
+        "scoring_id": repeat([block.scoring_id for block in blocks]),
+        "metric_id": repeat([block.metric_id for block in blocks]),
+        "replicate": repeat([block.replicate for block in blocks]),
+        "item_id": np.concatenate([block.item_ids[order] for block, order in zip(blocks, orders, strict=True)],
                                   dtype=np.int32, casting="unsafe"),
-        **{name: np.concatenate([block.statistics[way, n] for block, way in zip(blocks, ways, strict=True)],
+        **{name: np.concatenate([block.statistics[order, n] for block, order in zip(blocks, orders, strict=True)],
                                 dtype=dtype, casting="unsafe") for n, name in enumerate(names)},
     })
 
 
-def forget(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int]) -> None:
-    """Delete statistics and scores of a metric."""
+def delete_statistics(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int]) -> None:
+    """Delete statistics and scores of some scorings by a metric."""
     for table in (*models.of_family[family], models.replicate_score, models.score):
         connection.execute(table.delete().where(
             table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids))))
@@ -88,23 +88,23 @@ def forget(connection: Connection, family: str, metric_id: int, scoring_ids: Seq
 
 def load_statistics(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
                     first_item: int, n_items: int) -> tuple[list[Floats], Flags]:
-    """Load the statistics of one metric.
+    """Load the statistics of submissions by one metric.
 
     Args:
-        connection: To read from.
-        family: Of the metric.
-        metric_id: The metric.
-        scoring_ids: The submissions, in the order wanted.
-        first_item: The first item id of the gold revision; its ids have no gap.
-        n_items: Of the gold revision.
+        connection: Connection to the registry.
+        family: Family of the metric.
+        metric_id: Id of the metric.
+        scoring_ids: Ids of the scorings, in the order of the result.
+        first_item: First item id of the gold revision; its ids have no gap.
+        n_items: Number of items of the gold revision.
 
     Returns:
-        The statistics of each submission, [items, runs, columns] in the order of the gold, and whether they are there,
-        [items, runs of all submissions] (an item that a submission lacks is not, under the policy `drop`).
+        The statistics of each submission, [items, runs, columns] in the order of the gold; and whether the item is
+        present, [items, runs of all submissions]. With the policy `drop`, unanswered items are absent.
     """
     names = FAMILIES[family].columns
-    wanted = "scoring_id", "replicate", "item_id", *names
-    parts = [fetch_columns(connection, select(*(table.c[name] for name in wanted)).where(
+    keys = "scoring_id", "replicate", "item_id"
+    parts = [fetch_columns(connection, select(*(table.c[name] for name in (*keys, *names))).where(
         table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids))))
         for table in models.of_family[family]]
     position = np.zeros(1 + max(scoring_ids, default=0), dtype=np.int64)
@@ -114,86 +114,86 @@ def load_statistics(connection: Connection, family: str, metric_id: int, scoring
         if part["replicate"].any():
             np.maximum.at(n_runs, position[part["scoring_id"]], part["replicate"] + 1)
     first_runs = np.cumsum(n_runs) - n_runs
-    statistics = np.zeros((n_runs.sum(), n_items, len(names)))  # as they were inserted: runs one after the other
+    statistics = np.zeros((n_runs.sum(), n_items, len(names)))  # run by run, in the order of insertion
     present = np.zeros(statistics.shape[:2], dtype=bool)
     for part in parts:
-        places = (first_runs[position[part["scoring_id"]]] + part["replicate"]) * n_items
-        places += part["item_id"] - first_item
-        present.ravel()[places] = True
+        rows = (first_runs[position[part["scoring_id"]]] + part["replicate"]) * n_items
+        rows += part["item_id"] - first_item
+        present.ravel()[rows] = True
         for n, name in enumerate(names):
-            statistics.reshape(-1, len(names))[places, n] = part[name]
-    return [of.transpose(1, 0, 2) for of in np.split(statistics, first_runs[1:])], present.T
+            statistics.reshape(-1, len(names))[rows, n] = part[name]
+    return [runs.transpose(1, 0, 2) for runs in np.split(statistics, first_runs[1:])], present.T
 
 
 class StoredStatistics(Sequence[Floats]):
-    """The statistics of submissions by one metric, [items, runs, columns] each; a few are in memory at a time.
+    """Statistics of submissions by one metric, [items, runs, columns] each; only a few are in memory at a time.
 
     Attributes:
-        present: Whether the items of the gold are in the runs that lack some, [items, such runs].
-        of_present: The places of the submissions that these runs are of.
+        present: Whether each item is present, [items, runs of submissions that lack items].
+        of_present: Index of the submission of each of these runs.
     """
 
     def __init__(self, connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
                  first_item: int, n_items: int) -> None:
-        """Find the runs that lack items; the arguments are those of `load_statistics`."""
+        """Find the runs that lack items; arguments as in `load_statistics`."""
         self._scoring_ids, self._n_items = list(scoring_ids), n_items
-        self._many = max(1, _AT_ONCE // max(1, n_items))
+        self._n_loaded = max(1, _MAX_LOADED // max(1, n_items))
         self._load = partial(load_statistics, connection, family, metric_id, first_item=first_item, n_items=n_items)
         self._items: Ints | None = None
-        self._some = slice(0, 0)
+        self._loaded_range = slice(0, 0)
         self._loaded: list[Floats] = []
-        lacking = set(self._scoring_ids) - _complete(connection, family, metric_id, scoring_ids, n_items)
-        places = [n for n, scoring_id in enumerate(self._scoring_ids) if scoring_id in lacking]
+        incomplete = set(self._scoring_ids) - _find_complete(connection, family, metric_id, scoring_ids, n_items)
+        indices = [n for n, scoring_id in enumerate(self._scoring_ids) if scoring_id in incomplete]
         self.of_present, self.present = np.empty(0, dtype=np.int64), np.empty((n_items, 0), dtype=bool)
-        for at in range(0, len(places), self._many):
-            some = places[at:at + self._many]
-            found, present = self._load([self._scoring_ids[n] for n in some])
-            self.of_present = np.append(self.of_present, np.repeat(some, [of.shape[1] for of in found]))
+        for start in range(0, len(indices), self._n_loaded):
+            batch = indices[start:start + self._n_loaded]
+            loaded, present = self._load([self._scoring_ids[n] for n in batch])
+            self.of_present = np.append(self.of_present, np.repeat(batch, [runs.shape[1] for runs in loaded]))
             self.present = np.concatenate([self.present, present], axis=1)
 
     def take(self, items: Ints) -> None:
-        """Give from now on only these items, by their places in the gold, in this order."""
+        """Restrict the statistics to these items, by their positions in the gold and in this order."""
         self._items = None if np.array_equal(items, np.arange(self._n_items)) else items
-        self._some, self._loaded = slice(0, 0), []
+        self._loaded_range, self._loaded = slice(0, 0), []
 
     def __len__(self) -> int:
-        """The number of submissions."""
+        """Return the number of submissions."""
         return len(self._scoring_ids)
 
     @overload
-    def __getitem__(self, at: int) -> Floats: ...
+    def __getitem__(self, index: int) -> Floats: ...
     @overload
-    def __getitem__(self, at: slice) -> list[Floats]: ...
-    def __getitem__(self, at: int | slice) -> Floats | list[Floats]:
-        """Those of one submission, or of several."""
-        if isinstance(at, slice):
-            return [self[n] for n in range(*at.indices(len(self)))]
-        if not 0 <= at < len(self):
-            raise IndexError(at)
-        if not self._some.start <= at < self._some.stop:
-            self._some = slice(at, at + self._many)
-            self._loaded = []  # before others take room
-            self._loaded, _ = self._load(self._scoring_ids[self._some])
-        found = self._loaded[at - self._some.start]
-        return found if self._items is None else found.take(self._items, axis=0)  # much faster than by []
+    def __getitem__(self, index: slice) -> list[Floats]: ...
+    def __getitem__(self, index: int | slice) -> Floats | list[Floats]:
+        """Return the statistics of one or several submissions."""
+        if isinstance(index, slice):
+            return [self[n] for n in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        if not self._loaded_range.start <= index < self._loaded_range.stop:
+            self._loaded_range = slice(index, index + self._n_loaded)
+            self._loaded = []  # frees memory before the next ones are loaded
+            self._loaded, _ = self._load(self._scoring_ids[self._loaded_range])
+        statistics = self._loaded[index - self._loaded_range.start]
+        return statistics if self._items is None else statistics.take(self._items, axis=0)  # much faster than by []
 
 
-def _complete(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
-              n_items: int) -> set[int]:
-    """The submissions that have statistics of every item in each of their runs."""
-    counted: dict[int, dict[int, int]] = defaultdict(dict)
+def _find_complete(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
+                   n_items: int) -> set[int]:
+    """Return the scorings with statistics of every item in each run."""
+    counts: dict[int, dict[int, int]] = defaultdict(dict)
     for table in models.of_family[family]:
-        of = table.c.scoring_id, table.c.replicate
-        found = fetch_columns(connection, select(*of, func.count().label("n")).where(
-            table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids))).group_by(*of))
-        for scoring_id, replicate, n in zip(*(found[name].tolist() for name in found), strict=True):
-            counted[scoring_id][replicate] = n
-    return {scoring_id for scoring_id, runs in counted.items()
+        keys = table.c.scoring_id, table.c.replicate
+        columns = fetch_columns(connection, select(*keys, func.count().label("n")).where(
+            table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids))).group_by(*keys))
+        for scoring_id, replicate, n in zip(*(columns[name].tolist() for name in columns), strict=True):
+            counts[scoring_id][replicate] = n
+    return {scoring_id for scoring_id, runs in counts.items()
             if len(runs) == 1 + max(runs) and set(runs.values()) == {n_items}}
 
 
 def fetch_columns(connection: Connection, query: Any) -> dict[str, NDArray[Any]]:
-    """Run a SELECT and give its columns as arrays, without a row ever becoming a Python object."""
+    """Run a SELECT and return its columns as arrays, without Python objects for rows."""
     statement = str(query.compile(connection, compile_kwargs={"literal_binds": True}))
     fetched: dict[str, NDArray[Any]] = driver_of(connection).execute(statement).fetchnumpy()
     return fetched
@@ -201,7 +201,7 @@ def fetch_columns(connection: Connection, query: Any) -> dict[str, NDArray[Any]]
 
 def insert_items(connection: Connection, gold_revision_id: int, keys: list[str],
                  attributes: dict[str, list[str | None]]) -> int:
-    """Insert the items of a gold revision in their order, with attributes by name; returns the first item's id."""
+    """Insert the items of a gold revision, with attributes by name; return the first item's id."""
     first, n = next_id(connection, models.item), len(keys)
     ids = np.arange(first, first + n, dtype=np.int32)
     insert_bulk(connection, models.item, {
@@ -209,9 +209,10 @@ def insert_items(connection: Connection, gold_revision_id: int, keys: list[str],
         "key": text_column(keys),
     })
     for name, values in attributes.items():
-        there = np.array([v is not None for v in values], dtype=bool)
+        has_value = np.array([v is not None for v in values], dtype=bool)
         insert_bulk(connection, models.item_attribute, {
-            "gold_revision_id": gold_revision_id, "item_id": ids[there], "name": text_column([name] * int(there.sum())),
+            "gold_revision_id": gold_revision_id, "item_id": ids[has_value],
+            "name": text_column([name] * int(has_value.sum())),
             "value": text_column([v for v in values if v is not None]),
         })
     return first
@@ -219,7 +220,7 @@ def insert_items(connection: Connection, gold_revision_id: int, keys: list[str],
 
 def answer_columns(gold_revision_id: int, first_id: int, item_ids: Sequence[int], keys: Sequence[str],
                    types: Sequence[str], *, in_gold: bool) -> Columns:
-    """Distinct answers to items as columns of their table; the first one has the id `first_id`, the others follow."""
+    """Return distinct answers to items as columns of their table, with ids from `first_id`."""
     return {
         "answer_id": np.arange(first_id, first_id + len(keys), dtype=np.int32), "gold_revision_id": gold_revision_id,
         "item_id": np.array(item_ids, dtype=np.int32), "key": text_column(list(keys)), "type": text_column(list(types)),
@@ -228,17 +229,24 @@ def answer_columns(gold_revision_id: int, first_id: int, item_ids: Sequence[int]
 
 
 def load_answers(connection: Connection, gold_revision_id: int) -> KnownAnswers:
-    """Every known answer of a gold revision."""
+    """Load all stored answers to the items of a gold revision."""
     answer = models.answer
-    query = select(answer).where(answer.c.gold_revision_id == gold_revision_id)
-    found = fetch_columns(connection, query)
-    return KnownAnswers(found["item_id"], found["key"].tolist(), found["type"].tolist(), found["answer_id"],
-                        found["in_gold"])
+    columns = fetch_columns(connection, select(answer).where(answer.c.gold_revision_id == gold_revision_id))
+    return KnownAnswers(columns["item_id"], columns["key"].tolist(), columns["type"].tolist(), columns["answer_id"],
+                        columns["in_gold"])
 
 
 def response_columns(scoring_id: int, lengths: Sequence[int], answer_ids: Ids, correct: Flags,
                      scores: Floats) -> Columns:
-    """The answers that one submission gave as columns: run after run, of which each gave so many; nan is no score."""
+    """Return the answers of one submission as columns of their table.
+
+    Args:
+        scoring_id: Id of the scoring.
+        lengths: Number of answers of each run, [runs].
+        answer_ids: Ids of the answers, run by run.
+        correct: Whether the gold contains each answer.
+        scores: The system's own scores of its answers; nan for none.
+    """
     return {
         "scoring_id": scoring_id, "replicate": np.repeat(np.arange(len(lengths), dtype=np.int16), lengths),
         "answer_id": answer_ids, "correct": correct, "score": scores,
@@ -247,11 +255,11 @@ def response_columns(scoring_id: int, lengths: Sequence[int], answer_ids: Ids, c
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """Which answers submissions give, and with which scores.
+    """The answers of submissions, with scores.
 
     Attributes:
-        given: [answers, submissions].
-        scores: nan where an answer has none or is not given, [answers, submissions].
+        given: Whether a submission has an answer, [answers, submissions].
+        scores: The system's own scores; nan if an answer has none or is not given, [answers, submissions].
     """
 
     given: Flags
@@ -260,13 +268,13 @@ class Responses:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """The answers that are known of a gold revision, by their ids.
+    """Stored answers to the items of a gold revision, sorted by id.
 
     Attributes:
-        ids: Rising, [answers].
-        items: The id of the item of each.
-        names: Its item's key, its own key and its type.
-        in_gold: Whether the gold has it.
+        ids: Ids, ascending, [answers].
+        items: Id of the item of each answer.
+        names: Key of the item, key and type of each answer.
+        in_gold: Whether the gold has the answer.
     """
 
     ids: Ints
@@ -276,28 +284,33 @@ class Answers:
 
 
 def load_responses(connection: Connection, scoring_ids: Sequence[int], answer_ids: Ints) -> Responses:
-    """Load what each submission says in its first run of some answers; both in the order wanted."""
+    """Load which of some answers each submission gives in its first run, [answers, submissions]."""
     response = models.response
     query = select(response.c.scoring_id, response.c.answer_id, response.c.score).where(
         response.c.scoring_id.in_(list(scoring_ids)), response.c.replicate == 0)
     loaded = fetch_columns(connection, query)
-    rows, columns = (_places(wanted, loaded[name]) for wanted, name in (
+    rows, columns = (_find_indices(ids, loaded[name]) for ids, name in (
         (answer_ids, "answer_id"), (np.array(scoring_ids), "scoring_id")))
-    at = rows[rows >= 0], columns[rows >= 0]
+    cells = rows[rows >= 0], columns[rows >= 0]
     given = np.zeros((len(answer_ids), len(scoring_ids)), dtype=bool)
-    given[at] = True
+    given[cells] = True
     scores = np.full(given.shape, np.nan)
-    scores[at] = np.ma.filled(loaded["score"], np.nan)[rows >= 0]  # NULL comes masked
+    scores[cells] = np.ma.filled(loaded["score"], np.nan)[rows >= 0]  # NULL is masked
     return Responses(given, scores)
 
 
 def load_correct(connection: Connection, gold_revision_id: int,
                  runs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.uint64], int]:
-    """Load what each run (a scoring and its replicate) gets right: gold answers, or items if items have no answers.
+    """Load the gold answers that each run gives, or its correct items if items have no answers.
+
+    Args:
+        connection: Connection to the registry.
+        gold_revision_id: Id of the gold revision.
+        runs: Scoring and replicate of each run.
 
     Returns:
-        A bit for each gold answer or item, [runs, words of 64], in an order that is the same for all runs; all other
-        bits are 0. And how many gold answers or items there are.
+        A bit for each gold answer or item, [runs, words of 64], in the same order for all runs, with unused bits 0; and
+        the number of gold answers or items.
 
     Raises:
         MismatchError: Items have no answers, and the scores of some run are not all 0 or 1.
@@ -323,20 +336,20 @@ def load_correct(connection: Connection, gold_revision_id: int,
         WHERE scoring_id BETWEEN {min(scorings)} AND {max(scorings)} AND id BETWEEN {first} AND {last}
         GROUP BY ALL""").fetchall()  # noqa: S608
     rows = {(scoring_id, replicate): np.frombuffer(bits, dtype=np.uint64) for scoring_id, replicate, bits in packed}
-    none = np.zeros(words, dtype=np.uint64)
-    return np.stack([rows.get(run, none) for run in runs]), n
+    no_bits = np.zeros(words, dtype=np.uint64)
+    return np.stack([rows.get(run, no_bits) for run in runs]), n
 
 
 def _require_binary(connection: Connection, scoring_ids: Sequence[int]) -> None:
-    """Refuse scorings whose items are neither correct nor incorrect."""
+    """Raise a MismatchError if items of a scoring are neither correct nor incorrect."""
     binary = set(connection.execute(text("SELECT scoring_id FROM binary_scoring")).scalars())
     if not binary.issuperset(scoring_ids):
-        raise MismatchError("the items are neither correct nor incorrect: they have no answers, and not all scores by "
-                            "the primary metric are 0 or 1; the view item_score has the score of each")
+        raise MismatchError("items have no answers, and not all of their scores by the primary metric are 0 or 1, so "
+                            "they are neither correct nor incorrect; read their scores from the view item_score")
 
 
 def load_named_answers(connection: Connection, gold_revision_id: int) -> Answers:
-    """Load every known answer of a gold revision with its names."""
+    """Load all stored answers to the items of a gold revision, with keys of items."""
     answer, item = models.answer, models.item
     loaded = fetch_columns(connection, (
         select(answer.c.answer_id, answer.c.item_id, item.c.key.label("item_key"), answer.c.key, answer.c.type,
@@ -347,15 +360,15 @@ def load_named_answers(connection: Connection, gold_revision_id: int) -> Answers
     return Answers(loaded["answer_id"].astype(np.int64), loaded["item_id"].astype(np.int64), names, loaded["in_gold"])
 
 
-def _places(wanted: Ints, found: NDArray[Any]) -> Ints:
-    """Where each of the ids that were found stands among those wanted, -1 where it is not among them."""
-    places = np.full(1 + max(wanted.max(initial=0), found.max(initial=0)), -1, dtype=np.int64)
-    places[wanted] = np.arange(len(wanted))
-    return np.asarray(places[found])
+def _find_indices(ids: Ints, loaded: NDArray[Any]) -> Ints:
+    """Return the index in `ids` of each loaded id, or -1."""
+    indices = np.full(1 + max(ids.max(initial=0), loaded.max(initial=0)), -1, dtype=np.int64)
+    indices[ids] = np.arange(len(ids))
+    return np.asarray(indices[loaded])
 
 
-def several_runs(connection: Connection, submission_ids: Sequence[int]) -> set[int]:
-    """Those of the submissions that have more than one run."""
+def find_repeated(connection: Connection, submission_ids: Sequence[int]) -> set[int]:
+    """Return the submissions with more than one run."""
     table = models.submission_source
     query = select(table.c.submission_id).where(table.c.submission_id.in_(list(submission_ids)), table.c.replicate > 0)
-    return {int(found) for found in connection.execute(query).scalars()}
+    return set(map(int, connection.execute(query).scalars()))

@@ -24,12 +24,12 @@ from registry.identity import digest_array, salt_digest, short
 from registry.messages import Message
 from registry.metrics.sets import Ties, count_accepted, find_accepted, order_ties, sort_best_first
 from registry.provenance import StudySignature
-from registry.significance.diagnostics.assumptions import shared_candidates
+from registry.significance.diagnostics.assumptions import warn_of_shared_candidates
 from registry.significance.distributions import clopper_pearson
 from registry.significance.pairwise.independent import fisher_tail, same_items
 from registry.store import catalog
 from registry.store.catalog import GoldRevisionRow, Member, TaskRow, TestSetRow
-from registry.store.statistics import load_named_answers, load_responses, several_runs
+from registry.store.statistics import find_repeated, load_named_answers, load_responses
 from registry.studies.study import Choice, Finding, Parts, Row, Study, name_systems, option, parse_sizes
 
 Counts = Ints
@@ -302,12 +302,12 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
             item.
     """
     name = f"{task.slug}/{test_set.name}"
-    members = catalog.ranked(connection, test_set.test_set_id)
+    members = catalog.load_ranked(connection, test_set.test_set_id)
     if not members:
         raise InputError(f"{name} has no participating submission; add one by `registry submit`")
     answers = load_named_answers(connection, test_set.gold_revision_id)
     responses = load_responses(connection, [member.scoring_id for member in members], answers.ids)
-    repeated = several_runs(connection, [member.submission_id for member in members])
+    repeated = find_repeated(connection, [member.submission_id for member in members])
     for n, member in enumerate(members):
         if member.submission_id in repeated:
             raise InputError(f"{member.name} has several runs, and a ranking needs one; submit each run as a system")
@@ -329,7 +329,7 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
     order = order_ties(seed, (answers.names[n] for n in candidates))
     ranked = Ranked(tuple(name_systems([members[n] for n in chosen])), answers.in_gold[candidates],
                     responses.scores[candidates][:, chosen], order)
-    warning = shared_candidates(items, has_intervals=True)
+    warning = warn_of_shared_candidates(items, has_intervals=True)
     gold = catalog.get(connection, GoldRevisionRow, gold_revision_id=test_set.gold_revision_id)
     submissions = tuple(f"{members[n].team}/{members[n].system}@{members[n].version}" for n in chosen)
     return RankedTestSet(name, ranked, items, submissions, gold,

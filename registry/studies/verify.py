@@ -52,7 +52,7 @@ def verify_studies(database: Database, task: str | None, results: str, execution
         try:
             recomputed = _recompute(database, row, execution, load)
             verified.faults += _compare(row, *recomputed, elsewhere=elsewhere.get(row.run_id, ""))
-            verified.count("study", 1)
+            verified.counts["study"] += 1
         except RegistryError as error:
             verified.notes.append(f"{_format_name(row)} was not recomputed: {error}")
         except Exception as error:  # altered data can raise any exception

@@ -35,7 +35,7 @@ FULL = "".join(f"i{n}\tyes\n" for n in range(6))
     (FULL.encode() + b"\xff\n", ["new.tsv:7: byte 0xff is not UTF-8"]),
     (FULL.replace("i3\t", "i3 "), ["new.tsv:4: 1 column where 2 are expected (item, label; separator tab)"]),
     (FULL + "i77\tyes\n", ["new.tsv:7: item 'i77': not in the gold"]),
-    (FULL + "i2\tno\n", ["new.tsv:7: item 'i2': stands twice, first in line 3"]),
+    (FULL + "i2\tno\n", ["new.tsv:7: item 'i2': occurs twice, first in line 3"]),
     (FULL.replace("i4\tyes\n", ""), ["new.tsv: item 'i4': there is no answer to it", "missing = "]),
     (FULL.replace("i4", "i4\x1b[31m"), ["new.tsv:5:", "control or invisible character"]),
 ])
@@ -106,7 +106,8 @@ def test_no_registry_is_left_behind_by_a_first_run_that_fails(task, registry, tm
 
 def test_a_log_without_its_database_is_not_played_into_a_new_one(registry, tmp_path):
     (tmp_path / "registry.duckdb.wal").write_bytes(b"x")
-    assert "registry.duckdb.wal stands here without its database" in registry("init", exit_code=3).stderr
+    told = registry("init", exit_code=3).stderr
+    assert "apply the log of a missing database, registry.duckdb.wal, to a new one" in told
     assert (tmp_path / "registry.duckdb.wal").read_bytes() == b"x"
 
 
@@ -114,12 +115,12 @@ def test_a_log_without_its_database_is_not_played_into_a_new_one(registry, tmp_p
 def test_a_name_that_duckdb_takes_for_a_table(registry, tmp_path, name):
     assert "name it *.duckdb" in registry("init", "--db", name, exit_code=3).stderr
     (tmp_path / name).write_text("a,b\n1,2\n")
-    assert "no DuckDB database" in registry("board", "--db", name, exit_code=3).stderr
+    assert "not a DuckDB database" in registry("board", "--db", name, exit_code=3).stderr
 
 
 def test_a_link_that_leads_nowhere(registry, tmp_path):
     (tmp_path / "d.duckdb").symlink_to("nowhere.duckdb")
-    assert "leads nowhere" in registry("init", "--db", "d.duckdb", exit_code=3).stderr
+    assert "a symbolic link without target" in registry("init", "--db", "d.duckdb", exit_code=3).stderr
 
 
 def test_long_items_are_clipped(applied):

@@ -197,10 +197,10 @@ def test_in_a_blind_phase_no_score_is_public(registry, task):
     task.extra = BLIND
     told = registry("run", task.write(), "--public")
     assert "0.833" not in told.stdout + told.stderr
-    assert "scores and ranks are hidden until its organisers say otherwise" in told.stderr
+    assert "scores and ranks are hidden until the organisers reveal them" in told.stderr
     private = registry("board")
     assert "0.833" in private.stdout
-    assert "small: not public: scores and ranks until its organisers say otherwise" in private.stderr
+    assert "small: not public: scores and ranks until the organisers reveal them" in private.stderr
     for command in (("board",), ("pairs",), ("items", "small", "hard"), ("effects", "small")):
         told = registry(*command, "--public")
         assert "error" not in told.stderr

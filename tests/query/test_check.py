@@ -42,7 +42,7 @@ DANGEROUS = re.compile(
 HARMLESS = """
     log log2 log10 parse_filename parse_path parse_dirpath parse_duckdb_log_message json_extract_path
     json_extract_path_text in_search_path json_serialize_sql json_deserialize_sql current_connection_id current_query_id
-    variant_to_parquet_variant current_catalog pg_conf_load_time
+    variant_to_parquet_variant current_catalog pg_conf_load_time path_join
 """
 # Macros of DuckDB that queries may call although they read a table function.
 READING = {"format_type", "pg_get_constraintdef", "pg_get_viewdef", "get_block_size"}

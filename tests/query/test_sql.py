@@ -1,5 +1,7 @@
 """SQL from users: one SELECT or EXPLAIN that can change nothing and reach nothing."""
 
+import re
+
 import pytest
 
 from registry.errors import LimitError, QueryError
@@ -8,6 +10,11 @@ from registry.query.sql import count_rows, describe_columns, run_query, write_pa
 from registry.store.database import Database
 from registry.store.rows import driver_of
 from tests.query.refused import REFUSED
+
+
+def one_caret(error):
+    """Return the excerpt of an error; DuckDB 2 underlines the whole token, DuckDB 1.5 its first character."""
+    return re.sub(r"\^+$", "^", error.excerpt)
 
 
 @pytest.fixture
@@ -68,7 +75,7 @@ def test_an_explain_is_answered_and_its_errors_show_the_line(opened, explain):
         asked(connection, f"{explain}\nSELECT no_such\nFROM task")
     line = 2 + explain.count("\n")
     assert str(caught.value).startswith(f"SQL:{line}: ")
-    assert caught.value.excerpt == "  SELECT no_such\n         ^"
+    assert one_caret(caught.value) == "  SELECT no_such\n         ^"
 
 
 def test_text_that_no_unicode_text_can_hold_is_refused(opened):
@@ -110,7 +117,7 @@ def test_errors_show_the_line(database, sql, place, excerpt):
     with pytest.raises(QueryError) as caught:
         ask(database, sql)
     assert str(caught.value).startswith(place)
-    assert caught.value.excerpt == excerpt
+    assert one_caret(caught.value) == excerpt
 
 
 @pytest.mark.parametrize("sql", REFUSED)
@@ -173,5 +180,5 @@ def test_parquet_is_written_to_the_allowed_file_only(database, tmp_path, sql):
             write_parquet(connection, Query("EXPLAIN SELECT 1", {}), file)
         with pytest.raises(QueryError, match=r"^SQL:2: .*nothing") as caught:
             write_parquet(connection, Query("SELECT 1 AS a,\n nothing", {}), file)
-        assert caught.value.excerpt == "   nothing\n   ^"
+        assert one_caret(caught.value) == "   nothing\n   ^"
     assert not other.exists()

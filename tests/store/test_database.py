@@ -32,7 +32,7 @@ def database(tmp_path):
 def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path, content):
     (tmp_path / "f").write_bytes(content)
     for use in (lambda: create(Database(tmp_path / "f")), Database(tmp_path / "f").reading().__enter__):
-        with pytest.raises(InputError, match="f: this file is no DuckDB database"):
+        with pytest.raises(InputError, match="f: not a DuckDB database"):
             use()
     assert (tmp_path / "f").read_bytes() == content
 
@@ -241,9 +241,10 @@ def test_what_is_read_only_is_called_so_and_can_be_read(what, empty_registry):
         told = subprocess.run([sys.executable, "-c", READ_ONLY, what], cwd=folder, capture_output=True, text=True,
                               check=True).stdout.splitlines()
     assert told[0] == "0"
-    assert told[1] == ("r.duckdb: the database is read-only, the file or its folder, so commands can only read it; "
-                       "copy the file to where you may write, and name the copy with --db")
-    assert told[2] == "new.duckdb: cannot create the database: its folder is read-only; --db names another place"
+    assert told[1] == ("r.duckdb: the database or its folder is read-only; copy the file to a writable folder, and "
+                       "name the copy with --db")
+    assert told[2] == "new.duckdb: cannot create the database, because its folder is read-only; name another " \
+                      "path with --db"
 
 
 def test_a_file_whose_place_is_taken_while_it_is_opened_is_opened_again(database, tmp_path, monkeypatch):
@@ -252,7 +253,7 @@ def test_a_file_whose_place_is_taken_while_it_is_opened_is_opened_again(database
     shutil.copyfile(database.path, new)
     with Database(new).writing() as connection:
         connection.execute(text("INSERT INTO track VALUES (1, 1, 'open')"))
-    identity = files._identity
+    identity = files._identify
 
     def replaced_after_the_first_look(path):
         if len(looked) == 1:
@@ -260,7 +261,7 @@ def test_a_file_whose_place_is_taken_while_it_is_opened_is_opened_again(database
         looked.append(path)
         return identity(path)
 
-    monkeypatch.setattr(files, "_identity", replaced_after_the_first_look)
+    monkeypatch.setattr(files, "_identify", replaced_after_the_first_look)
     with database.reading() as connection:
         assert connection.execute(text("SELECT name FROM track")).scalars().all() == ["open"]
 

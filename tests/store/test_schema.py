@@ -90,7 +90,7 @@ def test_alembic_makes_what_init_makes(as_made, tmp_path):
     engine.dispose()
     with Database(path).reading() as migrated:
         found = described(migrated)
-        assert definitions.alterations(driver_of(migrated)) == []
+        assert definitions.find_alterations(driver_of(migrated)) == []
     assert found == described(as_made)
     assert found["revision"] == [(schema.REVISION,)]
     assert len(found["tables"]) == len(models.metadata.tables) + 1

@@ -149,7 +149,7 @@ def load_board_keys(connection: Connection, task_row: TaskRow, request: Request)
         MismatchError: A submission is not scored yet.
     """
     for test_set in catalog.test_sets(connection, task_row.task_id):
-        members = catalog.ranked(connection, test_set.test_set_id)
+        members = catalog.load_ranked(connection, test_set.test_set_id)
         if not members:
             continue
         gold = catalog.get(connection, GoldRevisionRow, gold_revision_id=test_set.gold_revision_id)

@@ -288,7 +288,7 @@ def _store_task(ingest: Ingest, content: bytes, summary: IngestSummary) -> TaskR
         metrics.append((alias, metric_id, alias == manifest.primary.id))
     summary.task_changed |= catalog.declare_metrics(connection, ingest.task_id, metrics)
     if summary.task_changed:
-        sources.keep(connection, digest(content), task.root.manifest_name, content)
+        sources.store(connection, digest(content), task.root.manifest_name, content)
         ingest.log_event("task", ingest.slug, version=manifest.task.version, manifest=digest(content),
                          normalized=task.stored_digest, seed=values.get("seed"), **describe_hiding(hiding),
                          **describe_salt(salt))
@@ -299,7 +299,7 @@ def _rejoin_undeclared(ingest: Ingest, submissions: Sequence[DeclaredSubmission]
     """Join stored submissions that the manifest does not declare with new gold, and report that they take part."""
     declared_names = {f"{submission.test_set.name}/{submission.name}" for submission in submissions}
     undeclared = [row for row in ingest.ledger.submissions if row.full_name not in declared_names]
-    taking_part = catalog.taking_part(ingest.connection, ingest.slug) if undeclared else ()
+    taking_part = catalog.current_names(ingest.connection, ingest.slug) if undeclared else ()
     undeclared = [row for row in undeclared if f"{ingest.slug}/{row.full_name}" in taking_part]
     for row in undeclared:
         if row.test_set not in summary.gold:

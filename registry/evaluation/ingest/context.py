@@ -88,7 +88,7 @@ class ParseCache(LastFileCache):
 
     def prefetch(self, submission_ids: Sequence[int]) -> None:
         """Load the readers and file names of many submissions with one query."""
-        self._submitted.update(catalog.submitted(self._connection, submission_ids))
+        self._submitted.update(catalog.load_submitted(self._connection, submission_ids))
 
     def reader(self, submission_id: int) -> Reader:
         """Return the reader of a submission."""
@@ -193,7 +193,7 @@ class Ingest:
     def store_document(self, document: Document) -> None:
         """Store the bytes of a file, if they are not stored yet."""
         if document.digest not in self._stored_documents:
-            sources.keep(self.connection, document.digest, document.name, document.content)
+            sources.store(self.connection, document.digest, document.name, document.content)
             self._stored_documents.add(document.digest)
 
     def log_event(self, action: str, subject: str, **details: object) -> None:

@@ -73,7 +73,7 @@ def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Scori
     stale_scores = list(find_stale_scores(connection, ingest.task_id)) if stale else []
     stale_keys = {(score.scoring_id, score.metric_id) for score in stale_scores}
     for test_set in ingest.test_sets.values():
-        members = catalog.ranked(connection, test_set.test_set_id)
+        members = catalog.load_ranked(connection, test_set.test_set_id)
         _check_runs(connection, members, metrics.values(), ingest.refuse)
         missing = list(_find_missing(connection, members, metrics, stale_keys))
         summary.n_unchanged += len(members) * len(metrics) - sum(len(rows) for _, rows in missing)
@@ -146,7 +146,7 @@ def _check_runs(connection: Connection, members: Sequence[Member], metrics: Iter
                 refuse: Refuse) -> None:
     """Refuse several runs of a system if a metric is a correlation, which is not an average over runs."""
     if correlation := next((metric for metric in metrics if isinstance(metric, CorrelationMetric)), None):
-        submitted = catalog.submitted(connection, [member.submission_id for member in members])
+        submitted = catalog.load_submitted(connection, [member.submission_id for member in members])
         for member in members:
             if (n := len(submitted[member.submission_id].files)) > 1:
                 refuse(InputError(f"{member.name} has {n} runs, and {correlation!r} is not an average over runs; "
@@ -277,7 +277,7 @@ class ScoreReplacement:
             self._before |= rows
             self._metrics[metric.metric_id] = metric
             self._results |= comparisons.dependent_results(self._connection, metric.metric_id, scoring_ids)
-            statistics.forget(self._connection, metric.family, metric.metric_id, scoring_ids)
+            statistics.delete_statistics(self._connection, metric.family, metric.metric_id, scoring_ids)
 
     def log_changes(self, ingest: Ingest) -> None:
         """Give each changed score a digest of its own, and log the changes."""

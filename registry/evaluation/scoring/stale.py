@@ -49,7 +49,7 @@ def find_stale_scores(connection: Connection, task_id: int) -> Iterator[StaleSco
     """Yield the scores of a task that are missing or were computed by other code than the installed one."""
     scorers = load_scorers(connection)
     for test_set in catalog.test_sets(connection, task_id):
-        members = catalog.ranked(connection, test_set.test_set_id)
+        members = catalog.load_ranked(connection, test_set.test_set_id)
         for metric in catalog.task_metrics(connection, task_id):
             parameters = {"metric": metric.metric_id, "test_set": test_set.test_set_id}
             current = {row.scoring_id: row for row in connection.execute(_SCORES, parameters)}

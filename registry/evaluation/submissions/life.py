@@ -69,7 +69,7 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Select
         declared: Values of declared `SUBMISSION_FIELDS` by name; `attributes` are added to existing ones.
     """
     task = submissions[0].task
-    members_before = catalog.taking_part(connection, task.slug)
+    members_before = catalog.current_names(connection, task.slug)
     amendment, columns = Amendment([], []), dict(declared)
     if (track := columns.pop("track", None)) is not None:
         if track not in (known := catalog.tracks(connection, task.task_id)):
@@ -87,7 +87,7 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Select
             catalog.set_values(connection, models.submission, row.submission_id, **changed)
             journal.event(connection, "submission-changed", submission.name, **changed, reason=reason)
             amendment.changed.append(submission.name)
-    members_after = catalog.taking_part(connection, task.slug)
+    members_after = catalog.current_names(connection, task.slug)
     amendment.notes.extend(f"{name} takes part now" for name in sorted(members_after - members_before))
     amendment.notes.extend(f"{name} no longer takes part" for name in sorted(members_before - members_after))
     return amendment
@@ -182,9 +182,9 @@ def load_run_metadata(connection: Connection, name: str) -> list[dict[str, Any]]
         names = submission.full_name, submission.full_name.removesuffix(f"@{submission.version}")
         if rest not in names or not isinstance(parse("reader", READERS, submission.reader), Trec):
             continue
-        files = catalog.submitted(connection, [submission.submission_id])[submission.submission_id].files
+        files = catalog.load_submitted(connection, [submission.submission_id])[submission.submission_id].files
         for run, file in enumerate(files, 1):
-            if sources.is_kept(connection, file.source_digest):
+            if sources.is_stored(connection, file.source_digest):
                 document = Document(file.name, sources.fetch(connection, file.source_digest))
                 rows += [{"version": submission.version, "run": run, "line": line}
                          for line in read_metadata(document)]

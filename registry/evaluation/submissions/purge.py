@@ -258,7 +258,7 @@ def _erase_manifests(connection: Connection, names: TeamNames) -> int:
             except ManifestError:  # content that an earlier purge has left
                 continue
             if not names.are_in(task):
-                sources.keep(connection, digest_of(task.encode()), name, task.encode())
+                sources.store(connection, digest_of(task.encode()), name, task.encode())
     connection.execute(table.delete().where(table.c.digest.in_(deleted)))
     return len(deleted)
 

@@ -7,7 +7,6 @@ digests. Tombstones and past comparisons must match the log's entries of purges.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -29,26 +28,9 @@ from registry.store.log import (
 )
 
 
-@dataclass
-class Blanked:
-    """Entries and runs that purges have blanked.
-
-    Attributes:
-        entries: The entry of the purge, by blanked entry.
-        runs: The entry of the purge, by blanked run.
-    """
-
-    entries: dict[int, int] = field(default_factory=dict)
-    runs: dict[int, int] = field(default_factory=dict)
-
-    @classmethod
-    def load(cls, connection: Connection) -> Blanked:
-        """Load the entries and runs that the log's purges list."""
-        blanked = cls()
-        for entry in read_entries(connection, "purge"):
-            blanked.entries |= dict.fromkeys(entry.details["entries"], entry.event_id)
-            blanked.runs |= dict.fromkeys(entry.details["runs"], entry.event_id)
-        return blanked
+def _load_blanked(connection: Connection, key: str) -> dict[int, int]:
+    """Return the entry of the purge for each blanked object; the key is `entries` or `runs`."""
+    return {number: entry.event_id for entry in read_entries(connection, "purge") for number in entry.details[key]}
 
 
 def verify_log(connection: Connection, published: str | None) -> Iterator[Fault]:
@@ -60,10 +42,11 @@ def verify_log(connection: Connection, published: str | None) -> Iterator[Fault]
     """
     event, run = models.event, models.run
     runs = {row.run_id: row for row in connection.execute(select(run))}
-    run_digests, blanked = {run_id: digest_of_run(row) for run_id, row in runs.items()}, Blanked.load(connection)
+    run_digests = {run_id: digest_of_run(row) for run_id, row in runs.items()}
+    blanked_entries, blanked_runs = (_load_blanked(connection, key) for key in ("entries", "runs"))
     for command in runs.values():
         if command.salt is None:
-            fault = _describe_wrong_blank(command.parameters, is_listed=command.run_id in blanked.runs)
+            fault = _describe_wrong_blank(command.parameters, is_listed=command.run_id in blanked_runs)
         else:
             fault = _describe_alteration(command.digest, digest_json([command.salt, command.parameters]))
         if fault:
@@ -82,7 +65,7 @@ def verify_log(connection: Connection, published: str | None) -> Iterator[Fault]
         elif link(previous, row, run_digests[row["run_id"]]) != row["hash"]:
             yield Fault("altered", "log", name,
                         "its hash does not match the entry, its run and the hash of the entry before")
-        yield from _verify_entry(name, row, runs, blanked)
+        yield from _verify_entry(name, row, runs, blanked_entries)
         previous = row["hash"]
         hashes.append(str(previous))
     if published is not None and not any(
@@ -104,11 +87,12 @@ def _describe_wrong_blank(*texts: str | None, is_listed: bool) -> str | None:
     return "are listed as blanked by a purge, and are not blank" if any(text not in BLANK for text in texts) else None
 
 
-def _verify_entry(name: str, row: Mapping[Any, Any], runs: Mapping[int, Any], blanked: Blanked) -> Iterator[Fault]:
+def _verify_entry(name: str, row: Mapping[Any, Any], runs: Mapping[int, Any],
+                  blanked: Mapping[int, int]) -> Iterator[Fault]:
     """Compare an entry with its digest, and its run with the entry."""
     if row["salt"] is None:
         fault = _describe_wrong_blank(
-            row["actor"], row["subject"], row["details"], is_listed=row["event_id"] in blanked.entries)
+            row["actor"], row["subject"], row["details"], is_listed=row["event_id"] in blanked)
     else:
         fault = _describe_alteration(row["digest"], digest_of_words(row["salt"], row))
     if fault:
@@ -222,12 +206,12 @@ def verify_tombstones(connection: Connection) -> Iterator[Fault]:
 
 def describe_purges(connection: Connection) -> Iterator[str]:
     """Yield notes on data that purges have deleted and `verify` cannot check."""
-    blanked = Blanked.load(connection)
-    purges = sorted(set(blanked.entries.values()) | set(blanked.runs.values()))
+    blanked_entries, blanked_runs = (_load_blanked(connection, key) for key in ("entries", "runs"))
+    purges = sorted({*blanked_entries.values(), *blanked_runs.values()})
     if purges:
         yield (f"purges ({', '.join(f'entry {number}' for number in purges)}) have blanked "
-               f"{counted(len(blanked.entries), 'entry', 'entries')} of the log and the parameters of "
-               f"{counted(len(blanked.runs), 'command')}; only their digests were verified")
+               f"{counted(len(blanked_entries), 'entry', 'entries')} of the log and the parameters of "
+               f"{counted(len(blanked_runs), 'command')}; only their digests were verified")
     if comparisons := find_purged_comparisons(connection):
         yield (f"{counted(len(comparisons), 'comparison')} with a purged team cannot be repeated, so only "
                f"{'its digest was' if len(comparisons) == 1 else 'their digests were'} verified")

@@ -23,7 +23,7 @@ from registry.identity import canonical_json, digest, digest_json
 from registry.metrics import METRICS
 from registry.store import catalog, models
 from registry.store.catalog import GoldRevisionRow, NamedSubmission, TaskRow
-from registry.store.definitions import alterations, restore_views
+from registry.store.definitions import find_alterations, restore_views
 from registry.store.embargoes import is_system_of
 from registry.store.log import read_entries
 from registry.store.rows import driver_of, find_nonempty
@@ -39,7 +39,7 @@ def verify_definitions(connection: Connection) -> list[Fault]:
     If `are_tables_intact` is false, views and macros may not fit the tables and are not restored.
     """
     faults = [Fault(alteration.fault, alteration.kind, alteration.name, alteration.sentence)
-              for alteration in alterations(driver_of(connection))]
+              for alteration in find_alterations(driver_of(connection))]
     if faults and are_tables_intact(faults):
         restore_views(connection)
     return faults

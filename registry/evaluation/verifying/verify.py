@@ -7,6 +7,7 @@ and comparisons again in a copy of the database, with the same code; they must b
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -67,11 +68,7 @@ class VerificationResult:
 
     faults: list[Fault] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    counts: dict[str, int] = field(default_factory=dict)
-
-    def count(self, object_kind: str, n: int) -> None:
-        """Add to the number of verified objects."""
-        self.counts[object_kind] = self.counts.get(object_kind, 0) + n
+    counts: Counter[str] = field(default_factory=Counter)
 
     def without_rounding(self) -> VerificationResult:
         """Turn faults of kind `rounded` into notes: other versions or platforms explain them."""
@@ -108,7 +105,7 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
               if number not in purged]
     with _collect_error(result, "source", "all"):
         result.faults += verify_files(connection)
-    result.count("file", _count_rows(connection, "source"))
+    result.counts["file"] += _count_rows(connection, "source")
     result.faults += [*verify_references(connection), *verify_use(connection)]
     result.notes += describe_parts(connection)
     _verify_log(connection, head, result)
@@ -119,7 +116,7 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
             numbers = [number for number, task_id in chosen if task_id == row.task_id]
             with _collect_error(result, "comparison", row.slug):
                 result.faults += derive_results(connection, journal, row, numbers, execution)
-            result.count("comparison", len(numbers))
+            result.counts["comparison"] += len(numbers)
         with _collect_error(result, "comparison", "all"):
             result.faults += compare_results(connection, [number for number, _ in chosen])
     return result
@@ -145,7 +142,7 @@ def _verify_log(connection: Connection, head: str | None, result: VerificationRe
         result.faults += verify_tables(connection)
         result.faults += verify_tombstones(connection)
         result.notes += describe_purges(connection)
-    result.count("entry of the log", _count_rows(connection, "event"))
+    result.counts["entry of the log"] += _count_rows(connection, "event")
     if head is None:
         result.notes.append("a truncated or rewritten log can be detected only by a log head that was published "
                               "before; print it by `registry show --head`, and check it by `registry verify --head "
@@ -202,7 +199,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
         except Exception as error:
             broken.add(revision.gold_revision_id)
             result.faults.append(_make_unreadable("gold", f"{row.slug}/{test_set}", error))
-        result.count("gold revision", 1)
+        result.counts["gold revision"] += 1
     scorings = [scoring for scoring in map(ScoringRow.of, connection.execute(select(*ScoringRow.columns())))
                 if scoring.gold_revision_id not in broken]
     joined = {scoring.submission_id: scoring.gold_revision_id for scoring in scorings}
@@ -216,7 +213,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
             readable.add(submission.submission_id)
         except Exception as error:
             result.faults.append(_make_unreadable("submission", f"{row.slug}/{submission.full_name}", error))
-        result.count("submission", 1)
+        result.counts["submission"] += 1
     scorings = [scoring for scoring in scorings if scoring.submission_id in readable]
     if scorings:
         ids = ", ".join(f"({scoring.scoring_id})" for scoring in scorings)

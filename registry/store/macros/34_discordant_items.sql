@@ -2,15 +2,15 @@
 -- the gold's answers, or to have the better score if scores are all 0 or 1. Items that are neither correct nor incorrect
 -- are an error. One row per pair of runs and item.
 --
--- a: a submission, task/test_set/team/system; with @version one that takes no part now
+-- a: a submission, task/test_set/team/system; with @version also one that is not current
 -- b: another submission
--- item: the item's key
--- gold: the gold's answers, each with its type; NULL if items have scores instead
--- answers_a: the first submission's answers; NULL if items have scores instead
--- answers_b: the second submission's answers; NULL if items have scores instead
--- right_one: which of the two is right: a or b
--- replicate_a: the run of the first, counted from 0
--- replicate_b: the run of the second
+-- item: key of the item
+-- gold: answers of the gold with types; NULL if items have scores instead
+-- answers_a: answers of the first submission; NULL if items have scores instead
+-- answers_b: answers of the second submission; NULL if items have scores instead
+-- right_one: the submission that is correct: a or b
+-- replicate_a: run of the first submission, from 0
+-- replicate_b: run of the second submission, from 0
 CREATE MACRO discordant_items(a, b) AS TABLE
 WITH pair AS MATERIALIZED (
     FROM scoring_pair(a, b)
@@ -55,8 +55,8 @@ side_by_side AS (
         gold.*,
         coalesce(first.answers, []) AS answers_a,
         coalesce(second.answers, []) AS answers_b,
-        if(gold.is_binary, first.item_id IS NOT NULL, answers_a = gold.answers) AS is_right_a,
-        if(gold.is_binary, second.item_id IS NOT NULL, answers_b = gold.answers) AS is_right_b,
+        CASE WHEN gold.is_binary THEN first.item_id IS NOT NULL ELSE answers_a = gold.answers END AS is_right_a,
+        CASE WHEN gold.is_binary THEN second.item_id IS NOT NULL ELSE answers_b = gold.answers END AS is_right_b,
         run_a.replicate AS replicate_a,
         run_b.replicate AS replicate_b
     FROM pair
@@ -72,10 +72,10 @@ side_by_side AS (
 )
 SELECT
     key AS item,
-    if(is_binary, NULL, answers) AS gold,
-    if(is_binary, NULL, answers_a) AS answers_a,
-    if(is_binary, NULL, answers_b) AS answers_b,
-    if(is_right_a, 'a', 'b') AS right_one,
+    CASE WHEN is_binary THEN NULL ELSE answers END AS gold,
+    CASE WHEN is_binary THEN NULL ELSE answers_a END AS answers_a,
+    CASE WHEN is_binary THEN NULL ELSE answers_b END AS answers_b,
+    CASE WHEN is_right_a THEN 'a' ELSE 'b' END AS right_one,
     replicate_a,
     replicate_b
 FROM side_by_side

@@ -2,10 +2,10 @@
 -- closed form. One row per comparison and pair, in the direction of the board. Of units that are right or wrong it is
 -- Bonett and Price's (2012), which the counts tell; others in closed form are in the table pair_interval.
 --
--- comparison_id: the comparison
--- position: the pair's place on the board, from 0
--- ci_low: the lower end; NULL where there is none
--- ci_high: the upper end
+-- comparison_id: id of the comparison
+-- position: place of the pair on the board, from 0
+-- ci_low: lower end of the confidence interval; NULL if there is none
+-- ci_high: upper end of the confidence interval
 WITH asked AS (
     SELECT
         comparison_id,
@@ -20,11 +20,11 @@ found AS (
         comparison_pair.is_swapped,
         coalesce(pair_result.ci_low, pair_interval.low) AS low,
         coalesce(pair_result.ci_high, pair_interval.high) AS high,
-        if(
-            pair_result.ci_low IS NULL AND pair_interval.pair_result_id IS NULL AND pair_result.difference IS NOT NULL,
-            asked.quantile,
-            NULL
-        ) AS quantile,
+        CASE
+            WHEN pair_result.ci_low IS NULL AND pair_interval.pair_result_id IS NULL AND pair_result.difference IS NOT NULL
+                THEN asked.quantile
+            ELSE NULL
+        END AS quantile,
         pair_result.n_units + 2 AS units,
         pair_result.difference * pair_result.n_units / (pair_result.n_units + 2) AS centre,
         (pair_result.n_discordant + 2) / (pair_result.n_units + 2) AS discordant
@@ -43,8 +43,8 @@ ends AS (
         comparison_id,
         position,
         is_swapped,
-        if(reach IS NULL, low, greatest(-1, centre - reach)) AS low,
-        if(reach IS NULL, high, least(1, centre + reach)) AS high
+        CASE WHEN reach IS NULL THEN low ELSE greatest(-1, centre - reach) END AS low,
+        CASE WHEN reach IS NULL THEN high ELSE least(1, centre + reach) END AS high
     FROM reached
 ),
 
@@ -52,8 +52,8 @@ final AS (
     SELECT
         comparison_id,
         position,
-        if(is_swapped, -high, low) AS ci_low,
-        if(is_swapped, -low, high) AS ci_high
+        CASE WHEN is_swapped THEN -high ELSE low END AS ci_low,
+        CASE WHEN is_swapped THEN -low ELSE high END AS ci_high
     FROM ends
 )
 SELECT * FROM final

@@ -47,7 +47,7 @@ def test_boards_of_a_task_are_one_family(two, registry):
     board = " ".join(registry("board", "--format", "table").stdout.split())
     assert board.count("The family-wise error of 0.05 holds over the 12 pairs of 2 boards (test, acc; test, f1).") == 2
     assert "nothing changed" in registry("compare", "--family", "task").stderr
-    assert "family was board, and is task." in " ".join(registry("diff", "--format", "table").stdout.split())
+    assert "family was board, and now is task." in " ".join(registry("diff", "--format", "table").stdout.split())
 
 
 def test_gatekeeping_goes_from_the_primary_metric_to_the_other(two, registry):
