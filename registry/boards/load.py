@@ -268,7 +268,7 @@ def _make_leaderboard(board: StoredBoard, ranks: Ranks, resampled: ResampledRank
     if len(ranked) > 1:
         statements.insert(1, describe_groups([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differs,
                                              groups, comparison))
-    if name_of(rows[0]["metric_name"]) == _MEAN:
+    if get_name(rows[0]["metric_name"]) == _MEAN:
         warning = warn_of_mixed_scales(names, [math.nan if row["score"] is None else row["score"] for row in rows])
         statements += [] if warning is None else [warning]
     direction = describe_direction(comparison, request, rows, names) if decisions else ""

@@ -8,7 +8,7 @@ from typing import Any
 
 from registry.direct.board import Board
 from registry.direct.task import TASK, Asked, make_task
-from registry.errors import InputError, RegistryError, together
+from registry.errors import InputError, RegistryError, combine_errors
 from registry.parallel.execution import Execution
 from registry.pipeline import evaluate_task
 from registry.store.log import Journal
@@ -31,7 +31,7 @@ def evaluate_values(asked: Asked) -> Board:
         result = evaluate_task(task.folder, TASK, Journal("evaluate", {}), Execution(), sentences.append)
     except InputError as error:
         owners = set(task.folder.copies.values())
-        raise together([_without_line(fault, owners) for fault in (error, *error.others)]) from None
+        raise combine_errors([_without_line(fault, owners) for fault in (error, *error.others)]) from None
     (board,) = result.boards
     messages = [_without_options(_name_values(sentence, task.folder.copies))
                for sentence in sentences if sentence.startswith(("warning: ", "note: "))]

@@ -107,7 +107,7 @@ def make_task(asked: Asked) -> Made:
             files[paths[name]] = form.write(values)
         copies[paths[name]] = owners[name]
     declared = declared_metric(metric, asked.metric or "")
-    package = package_of(metric.name)
+    package = find_package(metric.name)
     names = name_systems(columns)
     folder = TaskFolder({
         "task": {"plugins": [package]} if package else {},

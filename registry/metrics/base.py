@@ -68,7 +68,7 @@ class Metric(Value):
         if not words:
             return repr(self)
         words += f" of {', '.join(types)}" if (types := self.types()) else ""
-        options = [f"{option.name}={written(value)}" for option in fields(self)
+        options = [f"{option.name}={format_option(value)}" for option in fields(self)
                    if option.name not in (*shown, "type", "better")
                    and (value := getattr(self, option.name)) != option.default]
         return words + (f" ({', '.join(options)})" if options else "")

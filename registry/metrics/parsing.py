@@ -130,7 +130,7 @@ class UFeats(_WordMetric):
     called = "universal features score"
 
     def is_correct(self, gold: Word, system: Projected) -> bool:
-        return universal(system.word.feats) == universal(gold.feats)
+        return select_universal_features(system.word.feats) == select_universal_features(gold.feats)
 
 
 class AllTags(_WordMetric):
@@ -140,7 +140,8 @@ class AllTags(_WordMetric):
 
     def is_correct(self, gold: Word, system: Projected) -> bool:
         word = system.word
-        return (word.upos == gold.upos and word.xpos == gold.xpos and universal(word.feats) == universal(gold.feats))
+        return (word.upos == gold.upos and word.xpos == gold.xpos
+                and select_universal_features(word.feats) == select_universal_features(gold.feats))
 
 
 class Lemmas(_WordMetric):
@@ -167,7 +168,7 @@ class LAS(_WordMetric):
     called = "labelled attachment score"
 
     def is_correct(self, gold: Word, system: Projected) -> bool:
-        return system.head == gold.head and relation(system.word.deprel) == relation(gold.deprel)
+        return system.head == gold.head and strip_subtype(system.word.deprel) == strip_subtype(gold.deprel)
 
 
 class CLAS(LAS):
@@ -198,7 +199,7 @@ class MLAS(CLAS):
     def is_correct(self, gold: Word, system: Projected) -> bool:
         """Compare head, relation, UPOS and features; `correct` compares function words in the same way."""
         return (super().is_correct(gold, system) and system.word.upos == gold.upos
-                and universal(system.word.feats) == universal(gold.feats))
+                and select_universal_features(system.word.feats) == select_universal_features(gold.feats))
 
 
 class BLEX(CLAS):
@@ -252,7 +253,7 @@ class PlainLAS(_AttachmentMetric):
     def is_correct(self, gold: Word, system: Projected) -> bool:
         if self.subtypes:
             return system.head == gold.head and system.word.deprel == gold.deprel
-        return system.head == gold.head and relation(system.word.deprel) == relation(gold.deprel)
+        return system.head == gold.head and strip_subtype(system.word.deprel) == strip_subtype(gold.deprel)
 
 
 def _is_punctuation(form: str) -> bool:

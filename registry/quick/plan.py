@@ -205,7 +205,7 @@ def options_of(reader: Reader, base: Reader | None = None) -> dict[str, Any]:
     for one in fields(reader):
         value, usual = getattr(reader, one.name), one.default if same is None else getattr(same, one.name)
         if value is not None and value != usual:
-            options[one.name] = as_toml(value) if value else {} if one.name == "rename" else as_toml(value)
+            options[one.name] = to_toml(value) if value else {} if one.name == "rename" else to_toml(value)
         elif value is None and usual is not None and one.name == "comment":
             options[one.name] = ""  # TOML has no null
     return options
@@ -277,7 +277,7 @@ class Trial:
             if len(errors) > _MOST_FILES:
                 shown.append(InputError(f"{counted(len(errors) - _MOST_FILES, 'more file is', 'more files are')} "
                                         "not read"))
-            raise together(shown)
+            raise combine_errors(shown)
         return items, [result for _, result in results if not isinstance(result, InputError)]
 
 

@@ -48,13 +48,13 @@ def dump_json(data: Any) -> str:
     >>> print(dump_json({"name": "</script>&\u2028"}))
     {"name":"\u003c/script\u003e\u0026\u2028"}
     """
-    text = json.dumps(plain_value(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = json.dumps(replace_undefined(data), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return "".join(f"\\u{ord(c):04x}" if c in "<>&\u2028\u2029" else c for c in text)
 
 
 def round_number(value: float | None, digits: int) -> float | None:
     """Round a number to some significant digits."""
-    value = plain_value(value)
+    value = replace_undefined(value)
     return None if value is None else float(f"{value:.{digits}g}")
 
 
@@ -64,13 +64,13 @@ def round_precisely(value: float | None, decimals: int) -> float | None:
     >>> [round_precisely(number, 4) for number in (0.0123456789, 123.456789)]
     [0.0123457, 123.45679]
     """
-    value = plain_value(value)
+    value = replace_undefined(value)
     return None if value is None else round_number(value, max(6, len(str(int(abs(value)))) + decimals + 1))
 
 
 def make_column(values: Iterable[Any]) -> Any:
     """Return values as a list, or one value if all are equal and not lists themselves."""
-    column = [plain_value(value) for value in values]
+    column = [replace_undefined(value) for value in values]
     are_equal = len({json.dumps(value) for value in column}) == 1 and not isinstance(column[0], list)
     return column[0] if are_equal else column
 
@@ -114,7 +114,8 @@ def make_systems_data(boards: Sequence[Leaderboard]) -> Json:
     for standing in (standing for board in boards for standing in board.standings):
         if not standing.attributes or standing.submission in systems:
             continue
-        facts = {name: plain_value(value) for name, value in standing.attributes.items() if _is_shown(name, value)}
+        facts = {name: replace_undefined(value) for name, value in standing.attributes.items() if _is_shown(name,
+            value)}
         room -= len(dump_json(facts).encode())
         if room < 0 and facts.pop("description", None) is not None:
             left_out += 1

@@ -135,7 +135,7 @@ def _bootstrap_pairs(pairs: ObservedPairs, items: JudgedItems, settings: Setting
     """Bootstrap pairs in blocks, each as a system whose score is the difference and a constant system."""
     assert items.statistics is not None
     block_size = max(1, settings.execution.memory // (64 * 16 * len(items.statistics)))
-    step = max(step_of(items.of(n)) for n in range(items.statistics.shape[1]))  # of all, whichever pairs are together
+    step = max(find_step(items.of(n)) for n in range(items.statistics.shape[1]))  # of all, whichever pairs are together
     for start in range(0, len(pairs), block_size):
         chosen = slice(start, start + block_size)
         part = pairs[chosen]
