@@ -176,7 +176,7 @@ class Tail:
 
     Attributes:
         log_p: Natural logarithm of the p-value.
-        coins: Number of fair coins of which the p-value counts outcomes, a multiple of 2^-`coins`; 0 for others.
+        coins: Number of fair coins whose outcomes the p-value counts, a multiple of 2^-`coins`; 0 for others.
         p: The p-value itself if it is exact to the last digit; nan stands for exp(`log_p`).
         favours: A number with the sign of the evidence; nan stands for the difference.
     """

@@ -2,9 +2,9 @@
 
 A correlation is not a function of sums over items. The bootstrap weights each item by the number of times that it is
 drawn: an item of weight c counts as c tied items. The permutation test swaps standardized predictions (Deutsch, Dror
-and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods"). The draws are
-those of all other metrics. Sums are of whole numbers below 2^53 and exact, so a score depends neither on the order of
-summation nor on other systems.
+and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods"). All metrics share
+the random numbers. Sums are of whole numbers below 2^53 and exact, so a score depends neither on the order of summation
+nor on other systems.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from registry.significance.matrix import Matrix
 from registry.significance.resampling.draws import BLOCK, blocks, draw_counts, draw_permutations
 from registry.significance.units import midranks
 
-ROWS = 512  # items that are compared with all others at once
+ROWS = 512  # items that are compared with all others in one block
 
 
 def compute_weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:

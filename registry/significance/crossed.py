@@ -216,7 +216,7 @@ def count_levels(matrix: Matrix) -> Iterator[int]:
 
 
 def _factors(matrix: Matrix) -> list[str]:
-    """Return the factors that distinguish runs: `run` if none are declared."""
+    """Return the factors that distinguish runs: `run` without declared factors."""
     if matrix.factors is None:
         return [OWN]
     return sorted(matrix.factors[0][0], key=lambda name: (name != OWN, name))

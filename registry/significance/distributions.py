@@ -109,9 +109,9 @@ def log_tail(m: Ints, n: Ints, *, half: bool = False) -> Floats:
 
         F = m times the integral of (1 - w)^(m - 1) (1 + w)^(n - m) over w from 0 to 1.
 
-    The integrand falls from 1, faster than exp(-(2 m - n - 1) w - (n - m) w^2), and a Gaussian quadrature of few nodes
-    over the range in which it is not negligible gives nearly all digits of a float. Only positive numbers are added, so
-    tails far below what a float can hold are as accurate as others.
+    The integrand decreases from 1 faster than exp(-(2 m - n - 1) w - (n - m) w^2). A Gaussian quadrature with few nodes
+    over the relevant range yields nearly all digits of a float. Only positive numbers are added, so tails below the
+    range of floats are as accurate as others.
 
     Args:
         m: Numbers of heads.
@@ -246,8 +246,8 @@ def clopper_pearson(hits: ArrayLike, trials: ArrayLike, confidence: float = 0.95
 def wilson(share: ArrayLike, trials: ArrayLike, quantile: ArrayLike) -> tuple[Floats, Floats]:
     """Return the interval of proportions that are at most `quantile` standard errors from a share (Wilson 1927).
 
-    The standard error is that under the supposed proportion p, sqrt(p (1 - p) / trials), so the interval is within 0
-    and 1 and has a width even if all trials went the same way.
+    The standard error is sqrt(p (1 - p) / trials) with the hypothetical proportion p. So the interval is within 0 and
+    1, and has a positive width even if all trials agree.
 
     Args:
         share: Observed proportions, of any shape.

@@ -1,6 +1,6 @@
 """Effect sizes of a pair with their intervals, equivalence, clustering and normality of its differences.
 
-A p-value depends on the size of the difference and on that of the test set, an effect size on the former alone. A
+A p-value depends on the sizes of the difference and of the test set, an effect size on the difference only. A
 difference that is not significant does not show equivalence: `assess_equivalence` tests it within a margin that is
 declared before looking at the results.
 """
@@ -130,9 +130,9 @@ def _measure_standardized(differences: Floats, slack: float, confidence: float, 
 def _varies_more(differences: Floats) -> bool:
     """Return whether the error of a standardized difference d is clearly larger than its interval assumes.
 
-    With skewness s and kurtosis k of n units, sqrt(n) d has the variance 1 - d s + d^2 (k - 1) / 4 in the limit, and
-    1 + d^2 / 2 if units are normal (the delta method). In normal samples s and k deviate by sqrt(6 / n) and
-    sqrt(24 / n).
+    Let s be the skewness and k the kurtosis of n units. The asymptotic variance of sqrt(n) d is 1 - d s + d^2 (k - 1) /
+    4, and 1 + d^2 / 2 for normal units (delta method). In normal samples s and k deviate by sqrt(6 / n) and sqrt(24 /
+    n).
     """
     n, z = len(differences), differences / differences.std()
     d, z = z.mean(), z - z.mean()
@@ -171,9 +171,9 @@ class Equivalence:
 def assess_equivalence(observed: Observed, margin: float, settings: Settings) -> Equivalence:
     """Test whether a pair's difference lies within a margin, by two one-sided tests (Schuirmann 1987).
 
-    If the score is the mean of unit scores, these are Tango's score tests of +margin and -margin for units that are
-    right or wrong (Tango 1998, who proposed them for this), otherwise paired t-tests. Any other score is tested by the
-    paired bootstrap: differences d* - d of resamples, moved to either margin.
+    If the score is the mean of binary unit scores, these are Tango's score tests of +margin and -margin (Tango 1998).
+    For other means they are paired t-tests. Any other score is tested by the paired bootstrap: differences d* - d of
+    resamples, moved to either margin.
 
     Args:
         observed: The pair, by unit.

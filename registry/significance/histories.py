@@ -1,4 +1,4 @@
-"""Leaderboards that stay open: which submissions are new bests, and which scores may be shown meanwhile.
+"""Leaderboards that stay open: which submissions are new bests, and which scores may be shown.
 
 Every submission is tested against all earlier ones. It is a new best if it beats each of them: the largest of its
 p-values counts (an intersection-union test; Berger 1982), so earlier submissions need no correction among themselves.
@@ -18,7 +18,7 @@ import numpy as np
 
 from registry.arrays import Flags, Floats
 
-_ROUNDING = 1e-9  # of a step, by which a score that is a multiple of it may be off
+_ROUNDING = 1e-9  # rounding error of scores, relative to the step
 
 @dataclass(frozen=True, eq=False)
 class NewBests:
@@ -26,7 +26,7 @@ class NewBests:
 
     Attributes:
         log_levels: [submissions], the natural logarithm of the level of each test; -inf if no alpha was left.
-        declared: [submissions], whether each is a new best. The first is none, because nothing is before it.
+        declared: [submissions], whether each is a new best. The first submission never is.
     """
 
     log_levels: Floats
@@ -61,8 +61,9 @@ def find_new_bests_by_ladder(log_p: Floats, raised: Flags, alpha: float, most: i
     Such values reveal little: which submissions raised the shown score, and to which values. Along each of these
     histories the submissions are fixed, and every test in each of them has its own part of alpha (after Blum and Hardt
     2015, section 3). A test after r values were shown is one of C(most - 1, r) C(values, r): r - 1 of the submissions
-    after the first raised the shown score before the tested one, and the r values rise. These tests have 1 / (r (r +
-    1)) of alpha, and none has more than those after fewer values. So an unknown submission may count as raising it.
+    after the first raised the shown score before the tested one, and the r values rise. These tests share 1 / (r (r +
+    1)) of alpha, and their level does not exceed the level after fewer values. So an unknown submission may count as
+    raising it.
 
     Args:
         log_p: As of `find_new_bests`.

@@ -36,7 +36,7 @@ _LEAST_EVEN, _UNEVEN = 40, 0.5  # units of equal weight, and their share of all:
 _FEW_DEGREES, _FEW_OF_MANY = 8, 1 / 8  # of freedom, and as a share of units: below both, an error is hardly known
 _FEW_TRIALS = 15  # of a rare class: MCC with 3 of 300 positives (7.9 trials) covers in 88 %, with 6 (20) in 95 %
 _GROUPS = 500  # groups of units for the jackknife of a correlation: the jackknife by unit would take n^2
-_TOGETHER = 2**22  # statistics or influences that are multiplied at once
+_TOGETHER = 2**22  # statistics or influences in one product
 _ROUNDING = 1e-12  # relative error of a score: a score this near to a bound, or to another score, equals it
 
 Method = Literal["wilson", "share", "proportional", "student", "fisher", "bonett-price", "mover", "crossed"]

@@ -22,7 +22,7 @@ from registry.arrays import Flags, Floats, Ints
 from registry.judged import apart
 from registry.parallel.scratch_files import make_array
 
-_MOVED = 2**20  # values that change places at once
+_MOVED = 2**20  # values that are moved together
 
 
 @dataclass(frozen=True, eq=False)

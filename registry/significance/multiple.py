@@ -37,7 +37,7 @@ STEP_DOWN = ("permutation", "bootstrap")  # the tests that have joint draws
 _SMALL = 1e-100  # a p-value that no correction raises to 1
 _SINGLE = 1e-6  # relative to a statistic: values in single precision that are closer may be equal
 _UNDEFINED = 1e30  # replaces an undefined difference, which is more extreme than any other
-_VALUES = 2**17  # differences of resamples at once
+_VALUES = 2**17  # differences of resamples in memory
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def count_required_draws(p: Floats, correction: str, alpha: float) -> int:
 
 
 def compute_shaffer_factors(systems: int) -> Floats:
-    """Return how many hypotheses "two systems are equal" can be true at once, for Shaffer's procedure S1.
+    """Return the possible numbers of true hypotheses "two systems are equal", for Shaffer's procedure S1.
 
     Equality divides the systems into groups, and all hypotheses within a group are true: S(k), the possible numbers of
     true hypotheses among k systems, is the union over the size g of one group of g (g - 1) / 2 + S(k - g) (Shaffer
@@ -199,8 +199,9 @@ def adjust_boards(p: Sequence[Floats], chains: Sequence[Ints], correction: str) 
 
     Under gatekeeping, a pair of systems on the same items is a chain of hypotheses, one for each metric, the primary
     metric first. All chains begin with the same share of alpha. If a pair differs significantly by one metric, its
-    share goes to the same pair by the next metric, and from the last metric in equal parts to the remaining pairs: the
-    graph of Bretz, Maurer, Brannath and Posch (2009), figure 8. With a single metric that is Holm's correction.
+    share goes to the same pair by the next metric. After the last metric, the share is divided equally among the
+    remaining pairs: the graph of Bretz, Maurer, Brannath and Posch (2009), figure 8. With a single metric that is
+    Holm's correction.
 
     Args:
         p: Of each board, [pairs]; an undefined one (nan) stays undefined and counts as one that rejects nothing.
@@ -306,15 +307,15 @@ def explain_too_few_runs(runs: Sequence[int], family: int, correction: str, alph
 def estimate_resampling_error(units: float, pairs: int, alpha: float) -> float:
     """Return how often the largest difference of equal systems is significant by its place among joint resamples.
 
-    Resamples move every difference by its standard error as it was observed, as if that were known. The bar of so many
-    pairs is about z of Bonferroni; by Student's distribution, as of estimated errors, more lies beyond it.
+    Every difference varies by its observed standard error, as if this error were known. The bar of so many pairs is
+    about z of Bonferroni; by Student's distribution, as of estimated errors, more lies beyond it.
 
     >>> [round(estimate_resampling_error(units, pairs, 0.05), 3) for units, pairs in ((200, 1), (200, 190), (60, 28))]
     [0.051, 0.064, 0.077]
 
     Args:
         units: The number of units, all of equal weight.
-        pairs: The number of pairs, of which the largest difference is tested.
+        pairs: Number of pairs; the largest difference is tested.
         alpha: The level of significance.
     """
     from scipy.special import ndtri, stdtr
@@ -476,7 +477,7 @@ def adjust_min_p(*of_boards: Draws) -> StepDown:
 def adjust_max_t(*of_boards: Draws) -> StepDown:
     """Adjust by the largest extremity of each draw, in standard deviations (Westfall and Young 1993, algorithm 4.1).
 
-    The standard deviation of a pair is that of its draws about 0, the same for every alternative. P-values are finer
+    The standard deviation of a pair is estimated from its resamples about 0, for every alternative. P-values are finer
     than those of `adjust_min_p` if R is small for the number of pairs, and less balanced if the draws of pairs differ
     in shape. Undefined differences and boards are as in `adjust_min_p`. The draws are consumed.
     """

@@ -107,7 +107,7 @@ def find_frequent_ranks(frequencies: Floats, confidence: float) -> tuple[Ints, I
 
 
 def find_groups(differ: Flags) -> list[tuple[int, ...]]:
-    """Return all maximal groups of systems of which no two differ: two systems share a group if they do not differ.
+    """Return all maximal groups of systems without a significant difference between any two.
 
     The groups are the columns of the compact letter display of Piepho (2004), found as maximal cliques (Bron and
     Kerbosch 1973, with pivots).

@@ -1,7 +1,8 @@
 """Warnings of uses that a test's assumptions do not cover.
 
-Where a test cannot be computed it refuses (`PairTest.refusal`). These rules warn of what can be computed and should not
-be trusted: the misuses of Dror et al. 2018 (footnote 3) and the independence assumption of Yeh 2000 (section 2).
+Where a test cannot be computed it refuses (`PairTest.refusal`). These rules warn about tests that can be computed but
+should not be trusted: the misuses of Dror et al. 2018 (footnote 3) and the independence assumption of Yeh 2000 (section
+2).
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ class PairWarning(NamedTuple):
 def range_tail(score: float, n_systems: int) -> float:
     """Return the probability that the largest standard score of all pairs reaches `score` by chance.
 
-    The scores of pairs are differences of independent normal values of the systems, over the root of two, so that the
+    The scores of pairs are differences of independent normal values of the systems, divided by the root of two. So the
     largest one has the distribution of the studentized range with known variance (Tukey 1953).
     """
     from scipy.special import ndtr

@@ -28,7 +28,7 @@ from registry.significance.matrix import Matrix
 
 MAX_CELLS = 2**18  # of a window, some 40 bytes and 100 ns each; beyond it Monte Carlo is the better answer
 LOG_OUTSIDE = -52.0  # the logarithm of the probability that lies beyond an edge of the window
-_AROUND = 2 ** np.linspace(-5, 3, 33)  # times what is best for a normal distribution
+_AROUND = 2 ** np.linspace(-5, 3, 33)  # factors of the optimum for a normal distribution
 
 
 def are_too_fine(pairs: ObservedPairs) -> Flags:
@@ -74,7 +74,7 @@ def edge(places: Ints, log_shares: Floats, draws: int) -> int:
     """Return a place that the sum of draws exceeds with a probability below exp(LOG_OUTSIDE) (Chernoff).
 
     P(sum >= e) <= exp(draws K(s) - s e) for any s > 0, with K the logarithm of the moment generating function of a
-    draw. The best of some s around that of a normal distribution is good enough.
+    draw. The best of some s near the optimum of a normal distribution is good enough.
     """
     if not places.any():
         return 0

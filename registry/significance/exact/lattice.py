@@ -227,10 +227,10 @@ HOPELESS = 64  # times too large without a tilt: no tilt makes the window that m
 SMALL = 2**24  # cells times vectors up to which plain convolution is as fast
 MOST_HALVED = 1000  # vectors up to which no probability underflows
 TOLERANCE = 1e-14
-OVERHEAD = 5e6  # what finding a tilt costs, in additions, of which a core does four in a nanosecond
+OVERHEAD = 5e6  # cost of finding a tilt, in additions (four per nanosecond)
 
-_MOVE = 108  # what a cell and vector cost in a transform
-_STEP, _CELL = 2e5, 8  # what a vector costs in a plain convolution, and a cell and vector
+_MOVE = 108  # cost of a cell and vector in a transform
+_STEP, _CELL = 2e5, 8  # cost of a vector, and of a cell and vector, in a plain convolution
 
 
 class TooLargeError(Exception):

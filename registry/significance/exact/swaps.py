@@ -31,7 +31,7 @@ from registry.significance.matrix import common_divisor
 MOST = 1000  # weights of a half, whose counts a float holds
 
 _LARGEST = 2**23  # sums of a half, of 64 MiB
-_AT_ONCE = 2**14  # counts that are added at a time, from the last on: what they are added to stays in the cache
+_AT_ONCE = 2**14  # counts that are added at a time, from the last on: their target stays in the cache
 _BLOCK = 1024  # counts that are cumulated at a time
 STEP, _JOIN = 2e4, 16  # what a weight costs beside its additions, and what a sum costs in the end, in additions
 
@@ -44,7 +44,7 @@ def log_subset_share(weights: Ints, reach: int) -> float:
     lower ones are added to, and none above the bar is needed. Then every sum of one half meets the sums of the other
     half that are small enough.
 
-    Counts are whole numbers, exact below 2^53, as those of 53 weights are. Beyond, each addition rounds, by 2^-53 at
+    Counts are whole numbers, exact below 2^53, hence for up to 53 weights. Beyond, each addition rounds, by 2^-53 at
     most. Nothing is subtracted, so the relative error of the result is at most the number of additions in a row times
     that: `MOST` in the counts of either half, 2 `_BLOCK` and a few in cumulating them, and 40 in the last sum, which
     numpy takes in pairs. Together this is less than 1e-12.
@@ -118,7 +118,7 @@ def _cumulate(counts: Floats) -> Floats:
 MOST_WORK = 2**33  # additions, some 2 s, beyond which Monte Carlo is the better answer
 LISTED = 44  # weights up to which all sums of either half may be listed, whatever the weights: they take 32 MiB
 
-_ELEMENT = 160  # what a listed sum costs, in additions
+_ELEMENT = 160  # cost of a listed sum, in additions
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +253,7 @@ def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_W
             log_p = min(0.0, math.log(2) + swaps.log_tail()) if favours else 0.0
         elif favours > 0:
             log_p = swaps.log_tail()
-        else:  # at least as extreme as a difference that points the other way: all but what is beyond it there
+        else:  # at least as extreme as a difference that points the other way: all sums except those above it
             log_p = math.log1p(-math.exp(swaps.log_tail(beyond=True)))
     except TooLargeError:
         return None
@@ -354,7 +354,7 @@ class _Swaps:
         self.beyond = beyond
         log_p = log_probability(self.moves // np.array(self.steps), Region(self.threshold, self.thresholds))
         if log_p == -math.inf and not beyond:
-            raise TooLargeError  # what was observed is in the region, so this is rounding
+            raise TooLargeError  # the observed sums are in the region, so this is rounding
         return log_p
 
     @cached_property

@@ -37,7 +37,7 @@ class PairTest(Value):
         independent: True if it assumes that the two systems' results are independent of each other, which they hardly
             ever are on one test set (Yeh 2000, section 2).
         takes_unequal: True if the systems may have different items.
-        of_unit_scores: True if it compares the scores of single units, not those of all units together.
+        of_unit_scores: True if it compares the scores of single units, not sums over all units.
         draws_intervals: True if intervals of scores are always drawn.
     """
 
@@ -67,7 +67,7 @@ class PairTest(Value):
 
     @property
     def swaps_units(self) -> bool:
-        """True if p-values count the ways to swap n units, so that none is below 2^-n, or 2^(1 - n) two-sided."""
+        """True if p-values count the ways to swap n units. They are at least 2^-n, or 2^(1 - n) two-sided."""
         return False
 
     def why_drawn(self, matrix: Matrix) -> str:  # noqa: ARG002
@@ -89,7 +89,7 @@ class PairTest(Value):
     def refusal(self, matrix: Matrix) -> str | None:
         """Return why the test does not apply to the matrix (by unit), or None if it does; see `own_refusal`."""
         if matrix.family == "pair" and "pair" not in (self.families or ()):
-            return (f"{self.name} needs statistics that add up, which those of correlations do not; take permutation, "
+            return (f"{self.name} needs statistics that add up, unlike correlations; take permutation, "
                     "bootstrap or williams")
         if matrix.family == "pair" and matrix.runs is not None:
             return 'correlations do not take random runs, which they are not averages over: set runs = "fixed"'
@@ -169,7 +169,7 @@ Exact = Callable[[Observed, Settings], Tail | None]
 
 def compute_or_draw(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs: ObservedPairs, places: Ints,
                    settings: Settings, label: str) -> Tails:
-    """Compute the exact tails of some pairs, in threads or by a cluster, and draw those of all others.
+    """Compute exact tails of some pairs, in threads or by a cluster, and simulate all other tails.
 
     A cluster gets the matrix once per worker, and then indices of pairs.
 
@@ -203,7 +203,7 @@ _LONG = 2**28  # additions above which a pair is expensive
 
 @dataclass(frozen=True)
 class TriedPairs:
-    """Methods and costs of a few pairs of a matrix, which predict those of all.
+    """Methods and costs of a few pairs of a matrix, which predict the costs of all pairs.
 
     Attributes:
         methods: Number of pairs per method; `monte-carlo` is simulated.

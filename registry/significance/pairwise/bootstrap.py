@@ -1,8 +1,8 @@
 """The paired bootstrap: units are resampled for both systems together, and the difference is recentred.
 
 The null distribution of the difference is that of d* - d, the resampled difference less the observed one
-(Berg-Kirkpatrick et al. 2012, section 2: their d* > 2 d). All systems share the resamples, so the scores of every
-system in every resample, [resamples, systems], are all that is kept.
+(Berg-Kirkpatrick et al. 2012, section 2: their d* > 2 d). All systems share the resamples, so it is enough to store the
+resampled scores, [resamples, systems].
 """
 
 from __future__ import annotations

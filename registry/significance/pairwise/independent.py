@@ -1,8 +1,8 @@
 """Tests of independent samples: Fisher's exact test, and tests for comparison with published results.
 
 Systems that answer the same items are nearly always positively correlated, and tests that assume independence then
-lack power (Yeh 2000, section 2). Their messages give the correlation and the factor by which it inflates the standard
-error. Fisher's test compares the regions that only one of two systems accepts (Evert 2004).
+lack power (Yeh 2000, section 2). Their messages have the correlation and the resulting inflation of the standard error.
+Fisher's test compares the regions that only one of two systems accepts (Evert 2004).
 """
 
 from __future__ import annotations
@@ -149,8 +149,8 @@ class Fisher(PairTest):
 def same_items(items: Ints, given: Flags) -> bool:
     """Return whether every system gives just one answer to every item, although items have several candidates.
 
-    The answers that only one of two systems gives are then to the same items as the other's, so the two regions are
-    dependent, and Fisher's test rejects three times too often (docs/ranking.md).
+    Answers that only one of two systems gives are then answers to the same items. So the two regions are dependent, and
+    Fisher's test rejects three times too often (docs/ranking.md).
 
     Args:
         items: Item of every candidate, [candidates].
@@ -170,7 +170,7 @@ def correlation(x: Floats, y: Floats) -> float:
 
 
 def understatement(x: Floats, y: Floats) -> float:
-    """Return the factor by which assuming independence overstates the standard deviation of the difference.
+    """Return the ratio of the standard deviations of the difference with and without assumed independence.
 
     It is s_d-ind / s_d = sqrt((s1^2 + s2^2) / (s1^2 + s2^2 - 2 r12 s1 s2)); 1 / sqrt(1 - r12) if s1 = s2 (Yeh 2000,
     section 2.1, equation 2). Infinite if the difference is constant.
@@ -343,7 +343,7 @@ class RankSum(IndependentTest):
     of_unit_scores: ClassVar[bool] = True
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs with unequal variances, so that ranks vary more than those of one distribution."""
+        """Warn of pairs with unequal variances, whose ranks vary more than under one distribution."""
         yield from uneven_samples(pairs, _squared_errors_of_u)
 
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:

@@ -92,7 +92,7 @@ class McNemar(PairTest):
         return "mcnemar needs units that are right or wrong; take the sign or permutation test for graded ones"
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Count the discordant units of all pairs at once."""
+        """Count the discordant units of all pairs together."""
         only_a, only_b = _count_favoured(pairs)
         if self.variant in ("exact", "mid-p"):
             half = self.variant == "mid-p"
@@ -204,10 +204,10 @@ class Bounded(PairTest):
     """Mean difference of scores between bounds, tested by betting on one unit after the other.
 
     A gambler starts with wealth 1 and bets a share of it that the next unit favours A, and another gambler that it
-    favours B. If the mean difference is 0 no bet gains on average, so that wealth reaches 2 / alpha with a probability
-    of at most alpha / 2 (Ville 1939), for any number of units and any distribution. The p-value is 2 over the largest
-    wealth of both, or 1 over that of the first gambler if the test is one-sided. The order of the units is random, and
-    always the same for as many units, so that no seed changes the p-value.
+    favours B. If the mean difference is 0 no bet gains on average. Then wealth reaches 2 / alpha with a probability of
+    at most alpha / 2, for any number of units and any distribution (Ville 1939). The p-value is 2 / (largest wealth of
+    both gamblers), or 1 / (largest wealth of the first gambler) if the test is one-sided. The order of the units is
+    random, and always the same for as many units, so that no seed changes the p-value.
     """
 
     name: ClassVar[str] = "bounded"
@@ -243,7 +243,7 @@ def scale_differences(matrix: Matrix, pair: tuple[int, int]) -> Floats:
 def log_betting_p(shares: Floats, alternative: Alternative) -> float:
     """Return the natural logarithm of the p-value of a mean of 0.
 
-    The bets are those that are best for intervals of a mean (Waudby-Smith and Ramdas 2024, section 4.2).
+    The bets are optimal for intervals of a mean (Waudby-Smith and Ramdas 2024, section 4.2).
 
     Args:
         shares: Independent numbers from -1 to 1, [units], in an order that does not depend on them.

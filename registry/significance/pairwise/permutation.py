@@ -169,7 +169,7 @@ def _test_studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
 
 
 def _draw_swaps(pairs: ObservedPairs, settings: Settings) -> Tails:
-    """Draw the swapped units of all pairs at once; each pair swaps only its own two systems."""
+    """Simulate permutations of all pairs together; each pair swaps only its own two systems."""
     if only_numerators_move(pairs.matrix):
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
     alone = pairs.alone  # fewer systems, if few pairs are drawn again

@@ -43,7 +43,7 @@ class PredictionPowered(PairTest):
     name: ClassVar[str] = "prediction-powered"
     null: ClassVar[str] = "people's mean scores of the two systems are equal over all items that there might be"
     assumes: ClassVar[str] = ("people looked at a random sample of the items, or at each with a known probability; "
-                              "means over what they looked at are nearly normal")
+                              "means over items with human judgements are nearly normal")
     citation: ClassVar[str] = "Angelopoulos et al. 2023; Angelopoulos, Duchi and Zrnic 2023 (PPI++)"
     families: ClassVar[tuple[str, ...] | None] = ("additive",)
     variant: Literal["t", "normal", "bootstrap"] = "t"
@@ -64,7 +64,7 @@ class PredictionPowered(PairTest):
         return replace(observed, difference=np.array(differences, dtype=np.float64))
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Hold each difference against its error, or against what it is in resamples."""
+        """Compare each difference with its standard error, or with its resamples."""
         items = get_judged_items(pairs.matrix)
         if self.variant == "bootstrap":
             return Tails.join(len(pairs), _bootstrap_pairs(pairs, items, settings))
@@ -75,7 +75,7 @@ class PredictionPowered(PairTest):
         return True
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
-        """Intervals of the scores by their own errors; from the resamples of the pairs for `bootstrap`."""
+        """Return intervals of the scores from their standard errors, or from resamples for `bootstrap`."""
         if self.variant == "bootstrap":
             return Bootstrap().score_intervals(matrix, settings)
         items, intervals = get_judged_items(matrix.by_unit), np.full((matrix.statistics.shape[1], 2), np.nan)
@@ -132,7 +132,7 @@ class _Mean:
 
 
 def _bootstrap_pairs(pairs: ObservedPairs, items: JudgedItems, settings: Settings) -> Iterator[tuple[slice, Tails]]:
-    """Bootstrap the differences of some pairs after others, each a system beside one that is never better or worse."""
+    """Bootstrap pairs in blocks, each as a system whose score is the difference and a constant system."""
     assert items.statistics is not None
     block_size = max(1, settings.execution.memory // (64 * 16 * len(items.statistics)))
     step = max(step_of(items.of(n)) for n in range(items.statistics.shape[1]))  # of all, whichever pairs are together

@@ -35,7 +35,7 @@ class _SharedGold(PairTest):
         return f"{self.name} compares Pearson's or Spearman's correlations; take permutation or bootstrap for others"
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs whose correlations vary so much more than those of normal values that 6 % reject at 5 %.
+        """Warn of pairs whose correlations vary more than under normality, so that 6 % reject at 5 %.
 
         With z of the predictions and the gold, an item moves a correlation by z_x z_y - r (z_x^2 + z_y^2) / 2, whatever
         the distribution; the variance for normal values is that of Steiger 1980, equations 2 and 3.

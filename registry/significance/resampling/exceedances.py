@@ -39,7 +39,7 @@ def reaches(extremities: Floats, bars: Floats | float) -> Flags:
 
 @dataclass(frozen=True, eq=False)
 class SwappedPairs:
-    """Pairs of systems, each of which swaps only its own two systems in the units of a draw.
+    """Pairs of systems; in each pair a permutation swaps only its two systems.
 
     Attributes:
         score: As in `StatisticMatrix`.
@@ -280,7 +280,7 @@ def quantile_interval(o: Observed, resampled: Floats, settings: Settings) -> tup
 def _bca_levels(o: Observed, resampled: Floats, outside: float) -> tuple[float, float]:
     """Return the levels of the bias-corrected and accelerated interval (Efron 1987); ties count half.
 
-    The acceleration is that of the paired difference under the jackknife by unit.
+    The acceleration is estimated by the jackknife over units of the paired difference.
     """
     from scipy.special import ndtr, ndtri
 

@@ -33,7 +33,7 @@ class Loops(NamedTuple):
     Attributes:
         look_up: Looks up two counts in a table by 16 random bits each; also returns the places of `UNCLEAR` ones.
         sums: Sums counts [draws, units] over the units.
-        add_ones: Adds 1 to the counts [draws, units] of drawn units, of which each draw has a number.
+        add_ones: Adds 1 to the counts [resamples, units] of the given units of each resample.
         distances: Puts the differences of two systems' scores, or their absolute values, into the third array, and
             returns the largest.
         above: Counts the values that are at least as large as the first of each bin of 2^bits values, the last bin
@@ -124,7 +124,7 @@ def loops(elements: float) -> Loops:
 
 @cache
 def _best() -> Loops:
-    """Return the loops, each of which is compiled, or loaded from the cache, at its first call."""
+    """Return the loops; each is compiled, or loaded from the cache, at its first call."""
     try:
         from numba import njit
 

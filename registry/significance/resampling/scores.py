@@ -1,9 +1,9 @@
 """Scores of all systems in resamples of the units, and tests with random runs.
 
 If runs are random, the runs of a system are a sample, and conclusions are about how it is trained. A system's score is
-that of its statistics averaged over runs, as on boards; for F-scores and BLEU it is not the mean of the runs' scores.
-The permutation test relabels whole runs, so it holds for this test set. The bootstrap draws runs and units, so it holds
-for other test sets as well; it needs five runs of each system (`LEAST_DRAWN`).
+computed from its statistics averaged over runs, as on boards; for F-scores and BLEU it is not the mean of the runs'
+scores. The permutation test relabels whole runs, so it holds for this test set. The bootstrap draws runs and units, so
+it holds for other test sets as well; it needs five runs of each system (`LEAST_DRAWN`).
 """
 
 from __future__ import annotations
@@ -176,8 +176,7 @@ def score_crossed_resamples(matrix: Matrix, settings: Settings) -> Iterator[Floa
 
     Few draws of their own kind show their variance badly, so what is drawn of m runs or n units is stretched from a
     normal to Student's distribution of m - 1 or n - 1 degrees of freedom: without that the test rejects in 9 % at 5 %
-    for 5 runs (docs/validity.md). What is added up then has the distribution by which Fisher solved the problem of
-    Behrens (Robinson 1976).
+    for 5 runs (docs/validity.md). The sum then has the Behrens-Fisher distribution (Robinson 1976).
 
     The stream of a system's runs depends on their content, so that it differs between systems and does not depend on
     their order.

@@ -30,7 +30,7 @@ ENOUGH = 2**29  # differences from which on further processes are worth their st
 _AT_ONCE = 2**26  # differences of one task
 LEAST, MOST = -2**15, 2**15 - 1  # that 16 bits hold
 STEPS = 2**14 - 1  # of the largest score: differences of two fit into 16 bits
-_SAMPLE = 2**10  # resamples, at least, by which a quantile is estimated
+_SAMPLE = 2**10  # minimum number of resamples for the estimate of a quantile
 _BIN_BITS = 11  # of the number of bins that these are counted in, at most
 
 
@@ -82,7 +82,7 @@ class Screened(NamedTuple):
         resolved: Flags the pairs for which rounded differences suffice, [pairs]; the rest is empty for others.
         extremes: Numbers of differences that are surely extreme, [pairs].
         doubtful: Resamples that may be extreme.
-        ranked: Resamples, one of which has the value of the rank.
+        ranked: Resamples that include the value of the rank.
         place: Its place among them by value, counted from the end, [pairs].
     """
 
@@ -168,7 +168,7 @@ class _Workspace:
         The number of all resamples above a nearby value gives the distance of the rank from it.
         """
         sample = self.values[:max(_SAMPLE, len(self.values) // 8)]
-        least = 0 if self.absolute else -largest  # what is less is counted as this
+        least = 0 if self.absolute else -largest  # smaller values count as this value
         bits = max(0, (largest - least).bit_length() - _BIN_BITS)
         above = self.loops.above(sample, least, largest, bits)
         share = len(sample) / len(self.values)
@@ -205,7 +205,7 @@ class _Workspace:
         return places[(values >= rounded - near) ^ larger], int(np.count_nonzero(larger)) - rank
 
 
-_FAR = 64  # times the middle distance of all systems: what is farther would make steps too coarse for the others
+_FAR = 64  # times the middle distance of all systems: distant values would make the steps too coarse
 _ERROR = 2.0**-50  # of a difference in float64, relative to what it is made of: a few roundings of 2^-53
 _SORTED = 64  # pairs that are sorted
 
