@@ -62,7 +62,7 @@ class Job:
 
 
 class Visibility(NamedTuple):
-    """True for what messages may show: names of participants, and anything that depends on scores."""
+    """True for what messages may show: names of participants, and facts that depend on scores."""
 
     names: bool = True
     scores: bool = True
@@ -136,9 +136,9 @@ def apply_manifest(session: Session, journal: Journal, task: ResolvedTask, conte
 
 def evaluate(job: Job, run_ingest: Callable[[Session], Ingest], *, create: bool = False,
              dry_run: bool = False) -> Evaluation:
-    """Score and compare what a function ingests, and report the results.
+    """Ingest with a function, then score and compare the task, and report the results.
 
-    Long comparisons begin after everything before them is stored, so that other commands can write meanwhile.
+    Ingested data and scores are stored before long comparisons begin, so that other commands can write during these.
     """
     execution, journal = job.execution, job.journal
     with writing(job.database, journal, create=create, dry_run=dry_run) as session:
@@ -177,7 +177,7 @@ def _report_all(report: Report, sentences: Iterable[str]) -> None:
 
 
 def describe_applied(applied: IngestSummary, visibility: Visibility = _EVERYTHING) -> Iterator[str]:
-    """Describe what was ingested; warnings and notes name submissions and their files."""
+    """Describe ingested data; warnings and notes name submissions and their files."""
     if visibility.names:
         remarks = [remark for remark in applied.remarks if visibility.scores or remark.category not in _ABOUT_SCORES]
         for warning in (*applied.registry_warnings, *applied.warnings, *map(str, remarks),
@@ -189,7 +189,7 @@ def describe_applied(applied: IngestSummary, visibility: Visibility = _EVERYTHIN
         yield f"no seed was given: drew {applied.drawn_seed}, kept with the task"
     changes = Counter(applied.changes.values())
     parts = [f"{n} {change.value}" for change in sorted(changes) if (n := changes[change])]
-    gold = "".join(f"gold of {', '.join(names)} {what}; " for what, names in (
+    gold = "".join(f"gold of {', '.join(names)} {change}; " for change, names in (
         ("new", [name for name, change in applied.gold.items() if change == "added"]),
         ("changed", [name for name, change in applied.gold.items() if change == "changed"])) if names)
     yield f"{applied.task}: {gold}submissions: {', '.join(parts) or 'none'}"
@@ -197,7 +197,7 @@ def describe_applied(applied: IngestSummary, visibility: Visibility = _EVERYTHIN
 
 def describe_results(scored: ScoringSummary | None = None, compared: ComparisonSummary | None = None,
                      visibility: Visibility = _EVERYTHING) -> Iterator[str]:
-    """Describe what was computed; warnings and notes may name submissions and depend on scores."""
+    """Describe computed results; warnings and notes may name submissions and depend on scores."""
     if scored is not None and scored.n_computed:
         yield f"scores: {scored.n_computed} computed, {scored.n_unchanged} there already"
     if compared is not None and all(visibility):

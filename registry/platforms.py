@@ -1,4 +1,4 @@
-"""Everything that differs between Linux, macOS and Windows.
+"""All differences between Linux, macOS and Windows.
 
 No other module of the package uses names that only some systems have, or asks which system it runs on.
 `tests/test_windows.py` hides these names and runs the commands. Type checkers choose the branch by `sys.platform`.
@@ -57,7 +57,7 @@ def rename_new(source: Path, target: Path) -> None:
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Give a file a second name, or copy it if its file system or that of the new name cannot."""
+    """Give a file a second name, or copy it if the file system has no hard links."""
     try:
         os.link(source, target)
     except OSError:
@@ -149,7 +149,7 @@ def limit_process(memory: int, file_size: int | None) -> None:
     Windows has no such limits, and macOS does not keep that of memory.
 
     Args:
-        memory: Bytes in addition to those that the process has now; Linux only.
+        memory: Bytes that the process may take in addition to its current memory; Linux only.
         file_size: The most bytes of a file; None: no limit.
     """
     if sys.platform != "win32":
@@ -177,7 +177,7 @@ def allow_open_files(n: int) -> None:
 
 
 def prepare_listener(listener: socket.socket, unread_milliseconds: int) -> None:
-    """Let a server take its port again at once, and end connections that do not read what they were sent so long."""
+    """Let a server reuse its port immediately, and end connections whose client stops reading for so long."""
     import socket
 
     if sys.platform == "win32":  # where SO_REUSEADDR would let two servers have one port
@@ -217,7 +217,7 @@ def start_fork_server(modules: list[str]) -> None:
 
 
 def describe_crash(status: int) -> str:
-    """Return the name of what ended a process, or nothing if it ended by itself: a signal, or a code of Windows.
+    """Return the signal, or the code of Windows, that ended a process; nothing if it ended by itself.
 
     Args:
         status: What `subprocess` and `multiprocessing` return.

@@ -73,9 +73,9 @@ def serve(
         if not is_loopback:
             report(f"warning: other machines can connect to {host} without a password"
                    + (", and read gold and submissions" if settings.shows_texts else ""))
-        report(f"serving {database.path} at {server.address_of(listener)}; Ctrl-C stops")
+        report(f"serving {database.path} at {server.make_url(listener)}; Ctrl-C stops")
 
-    with server.bound(host, port) as listener:
+    with server.open_listener(host, port) as listener:
         server.serve(settings, listener, announce, verbose=verbose)
     report("stopped")
 

@@ -283,7 +283,7 @@ class Execution:
         Args:
             work: Returns the result of a task. A cluster or processes pickle it once.
             tasks: The tasks; a cluster or processes pickle them.
-            name: What the tasks are, for the progress.
+            name: Name of the tasks, for the progress.
             n_tasks: The number of tasks, if they have no length.
             is_python: True if the work is mostly Python code, which only processes can run in parallel.
         """

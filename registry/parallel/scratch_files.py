@@ -24,7 +24,8 @@ Number = TypeVar("Number", bound=np.generic)
 def make_array(shape: tuple[int, ...], max_bytes: int, dtype: type[Number] | np.dtype[Number]) -> NDArray[Number]:
     """Return an uninitialized array, in memory if it takes at most `max_bytes`, else in an unnamed temporary file.
 
-    The file is allocated at once: on a full disk, the system would end a process that writes to a mapping (SIGBUS).
+    Disk space is reserved immediately, because the system ends a process that writes to a mapping on a full disk
+    (SIGBUS).
 
     Raises:
         RegistryError: The disk is full, or there is no folder for temporary files.

@@ -43,7 +43,7 @@ def ask(request: QueryRequest, timeout: float | None, write_bytes: Callable[[byt
         LimitError: It took longer than `timeout` seconds; the time of `write_bytes` does not count.
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # it finds the same modules
-                   "PYTHONUNBUFFERED": ""}  # unbuffered output loses what the system does not take at once
+                   "PYTHONUNBUFFERED": ""}  # unbuffered Python drops output that the system accepts only in part
     command = [sys.executable, "-P", "-c", _COMMAND]
     reading: Future[bytes] | None = None
 

@@ -133,9 +133,9 @@ def _unpack_texts(driver: Any, checked: Checked) -> list[str]:
     return unpack(driver)
 
 
-def _wrap(driver: Any, query: Query, checked: Checked, before: str, after: str = "") -> str:
+def _wrap(driver: Any, query: Query, checked: Checked, prefix: str, suffix: str = "") -> str:
     """Return a SELECT over the rows of a checked query, which is checked again as the whole text that will run."""
-    select = f"{before} (\n{_remove_end(checked.sql)}\n) {after}"
+    select = f"{prefix} (\n{_remove_end(checked.sql)}\n) {suffix}"
     return check(driver, replace(query, sql=select)).sql
 
 
@@ -197,7 +197,7 @@ def _make_query_error(message: str, query: Query, first_line: int) -> QueryError
     if place is None:
         return QueryError(_join_lines(message), path=query.source)
     text, _, caret = message[place.end():].partition("\n")
-    indent = len(place[0].strip()) + 1  # DuckDB indents the caret by its own "LINE n: "
+    indent = len(place[0].strip()) + 1  # DuckDB indents the caret by "LINE n: "
     return QueryError(_join_lines(message[:place.start()]), path=query.source, line=int(place[1]) - first_line + 1,
                       excerpt=f"  {text}\n  {caret[indent:]}")
 

@@ -1,7 +1,7 @@
-"""The view `item_text`: texts of items and of what submissions say of them, unpacked when a query names it.
+"""The view `item_text`: texts of items and outputs, unpacked when a query uses it.
 
-A registry keeps texts in the files that were read, compressed, and SQL can read neither zlib nor the formats. So the
-rows are made for the connection that asks, in a temporary table of the view's name; nothing of them is kept.
+A registry stores texts in compressed files, and SQL can read neither zlib nor the formats. So the rows are written to a
+temporary table with the name of the view, which only the connection of the query has.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from registry.store.rows import quote, text_column
 from registry.treebank import Sentence
 from registry.values import parse
 
-_TEXT = "segment"  # what readers of texts give
-_WITH_WORDS = ("span", "tree")  # and those of answers about words that stand beside them
-_NAMED = 5  # tasks that a note names
+_TEXT = "segment"  # the kind of answers of readers of texts
+_WITH_WORDS = ("span", "tree")  # kinds of answers of readers that have words of items
+_MAX_NAMES = 5  # in a note
 
 _TABLE = f"""
     CREATE OR REPLACE TEMP TABLE {ITEM_TEXT} (
@@ -39,7 +39,7 @@ _RUNS = """
     FROM ranked_submission AS ranked JOIN submission USING (submission_id)
     JOIN submission_source AS of ON of.submission_id = ranked.submission_id
     WHERE ranked.test_set_id = ? AND ranked.scoring_id IS NOT NULL ORDER BY of.source_digest"""
-# The rows of a run, or of all: {golds} and {source} in SQL, {said} a table of the outputs.
+# The rows of one run or of all runs. {golds} and {source} are SQL, {outputs} is a table.
 _ROWS = f"""
     INSERT INTO temp.{ITEM_TEXT}
     SELECT ranked.task, ranked.test_set, item.key, item.position, {{source}}, {{gold}}, {{golds}}, ranked.team,
@@ -47,7 +47,7 @@ _ROWS = f"""
     FROM _words AS words JOIN item ON item.item_id = words.item_id
     JOIN ranked_submission AS ranked ON ranked.gold_revision_id = item.gold_revision_id
     JOIN submission_source AS of ON of.submission_id = ranked.submission_id
-    LEFT JOIN {{said}} AS said ON said.item_id = words.item_id {{same_run}}
+    LEFT JOIN {{outputs}} AS said ON said.item_id = words.item_id {{same_run}}
     WHERE ranked.scoring_id IS NOT NULL AND {{which}}"""  # noqa: S608
 
 
@@ -59,26 +59,27 @@ def unpack(driver: Any) -> list[str]:
     """
     driver.execute(_TABLE)
     files, without_texts, without_gold, n_absent = _Files(driver), dict[str, None](), dict[str, None](), 0
-    for task, test_set_id, gold_revision_id, named in driver.execute(_TEST_SETS).fetchall():
-        reader: Reader = parse("reader", READERS, named)
-        items = [] if reader.gives not in (_TEXT, *_WITH_WORDS) else _items(driver, files, gold_revision_id, named)
+    for task, test_set_id, gold_revision_id, reader_value in driver.execute(_TEST_SETS).fetchall():
+        reader: Reader = parse("reader", READERS, reader_value)
+        items = _load_items(driver, files, gold_revision_id, reader_value) if (
+            reader.gives in (_TEXT, *_WITH_WORDS)) else []
         if items is None:
             without_gold[task] = None
         elif reader.gives == _TEXT:
             n_absent += _add_texts(driver, files, test_set_id, items)
-        elif any(_words(item) for _, item in items):
+        elif any(_join_words(item) for _, item in items):
             _add_words(driver, test_set_id, items)
         else:
             without_texts[task] = None
     notes = []
     if without_texts:
-        notes.append(f"{ITEM_TEXT} has nothing of {listed(list(without_texts), _NAMED)}: no texts were brought in, "
-                     "only answers or scores (item_output, item_score)")
+        notes.append(f"{ITEM_TEXT} has no rows of {listed(list(without_texts), _MAX_NAMES)}, because no texts were "
+                     "ingested; use item_output or item_score")
     if without_gold:
-        notes.append(f"{ITEM_TEXT} has nothing of {listed(list(without_gold), _NAMED)}: files of the gold were not "
-                     "published")
+        notes.append(f"{ITEM_TEXT} has no rows of {listed(list(without_gold), _MAX_NAMES)}, because files of the gold "
+                     "are not published")
     if n_absent:
-        notes.append(f"{ITEM_TEXT} lacks {counted(n_absent, 'run')}: the submitted files were not published")
+        notes.append(f"{ITEM_TEXT} lacks {counted(n_absent, 'run')}, because the submitted files are not published")
     return notes
 
 
@@ -100,7 +101,7 @@ class _Files:
         return self._last
 
 
-def _items(driver: Any, files: _Files, gold_revision_id: int, reader: str) -> list[tuple[int, Item]] | None:
+def _load_items(driver: Any, files: _Files, gold_revision_id: int, reader: str) -> list[tuple[int, Item]] | None:
     """Return the items of a gold revision with their ids, or None if one of its files is not in the database."""
     documents = dict[str, Document]()
     for role, digest in driver.execute(
@@ -111,14 +112,14 @@ def _items(driver: Any, files: _Files, gold_revision_id: int, reader: str) -> li
         documents[role] = document
     if not documents:
         return None
-    of: Reader = parse("reader", READERS, reader)
+    gold_reader: Reader = parse("reader", READERS, reader)
     query = "SELECT key, item_id FROM item WHERE gold_revision_id = ?"
     ids = dict(driver.execute(query, [gold_revision_id]).fetchall())
-    return [(ids[item.key], item) for item in of.read_gold(documents) if item.key in ids]
+    return [(ids[item.key], item) for item in gold_reader.read_gold(documents) if item.key in ids]
 
 
-def _words(item: Item) -> str:
-    """The words of an item as a line; empty where only places in it are known."""
+def _join_words(item: Item) -> str:
+    """Return the words of an item in one line; empty if the reader has only their positions."""
     if isinstance(item.gold, Tagged):
         return " ".join(item.gold.tokens)
     return " ".join(word.form for word in item.gold.words) if isinstance(item.gold, Sentence) else ""
@@ -131,20 +132,20 @@ def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tup
         The number of runs whose files are not in the database.
     """
     golds: Mapping[str, str] = items[0][1].gold if items else {}
-    columns = {name: f"text {n}" for n, name in enumerate(golds)}  # by which no name can be meant for another
+    columns = {name: f"text {n}" for n, name in enumerate(golds)}  # names that cannot be confused with other columns
     arrays = {column: text_column([item.gold[name] for _, item in items]) for name, column in columns.items()}
-    named = [f"{quote(name)}: {_column(columns, name)}" for name in columns if name != "source"]
+    entries = [f"{quote(name)}: {_column(columns, name)}" for name in columns if name != "source"]
     parts = {"source": _column(columns, "source"), "gold": _column(columns, "gold"),
-             "golds": f"map {{{', '.join(named)}}}" if named else "NULL", "said": "_said", "same_run": "",
+             "golds": f"map {{{', '.join(entries)}}}" if entries else "NULL", "outputs": "_said", "same_run": "",
              "which": "ranked.scoring_id = ? AND of.replicate = ?"}
     ids = {item.key: item_id for item_id, item in items}
     driver.register("_words", {"item_id": np.array([*ids.values()], dtype=np.int32), **arrays})
     n_absent = 0
-    for name, scoring_id, replicate, named_reader, digest in driver.execute(_RUNS, [test_set_id]).fetchall():
+    for name, scoring_id, replicate, reader_value, digest in driver.execute(_RUNS, [test_set_id]).fetchall():
         if (document := files.load(digest, name)) is None:
             n_absent += 1
             continue
-        reader: Reader = parse("reader", READERS, named_reader)
+        reader: Reader = parse("reader", READERS, reader_value)
         answers = [answer for answer in reader.read_answers(document) if answer.key in ids]
         driver.register("_said", {
             "item_id": np.array([ids[answer.key] for answer in answers], dtype=np.int32),
@@ -160,14 +161,14 @@ def _column(columns: Mapping[str, str], name: str) -> str:
 
 
 def _add_words(driver: Any, test_set_id: int, items: Sequence[tuple[int, Item]]) -> None:
-    """Add what the runs answer about the items of a test set, beside their words."""
+    """Insert the words of the items of a test set, with the answers of all runs."""
     driver.register("_words", {"item_id": np.array([item_id for item_id, _ in items], dtype=np.int32),
-                               "text": text_column([_words(item) for _, item in items])})
+                               "text": text_column([_join_words(item) for _, item in items])})
     gold = """(SELECT string_agg(said, '; ' ORDER BY said, answer_id) FROM (
         SELECT if(type = '', key, type || ' ' || key) AS said, answer_id
         FROM answer WHERE answer.item_id = item.item_id AND in_gold))"""
     driver.execute(_ROWS.format(
-        source='words."text"', gold=gold, golds="NULL", said="item_output",
+        source='words."text"', gold=gold, golds="NULL", outputs="item_output",
         same_run="AND said.scoring_id = ranked.scoring_id AND said.replicate = of.replicate",
         which="ranked.test_set_id = ?"), [test_set_id])
     driver.unregister("_words")

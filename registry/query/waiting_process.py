@@ -85,7 +85,7 @@ class WaitingProcess:
 
 
 class _Rows(io.RawIOBase):
-    """A file that sends what is written to it, in messages of limited size."""
+    """A file that sends its content in messages of limited size."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

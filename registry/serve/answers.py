@@ -1,7 +1,7 @@
-"""Answers: parameters, forms, tags, pages that only a server has, and problems.
+"""Responses: parameters, formats, ETags, pages that only a server has, and errors.
 
-A tag is strong: it names the snapshot, the request and the form of the bytes. So the server compares tags without
-making an answer. Problems are pages for people alone; programs get JSON (RFC 9457).
+An ETag is strong: it depends on the snapshot, the request and the format. So the server compares ETags without making
+the content. Errors are pages for browsers, and JSON for programs (RFC 9457).
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ from registry.serve.queries import Served
 from registry.serve.source import ProblemError, Reading
 from registry.version import __version__
 
-MOST_ROWS, ROWS = 10_000, 1_000  # of a part of a table: at most, and where nobody says how many
+MAX_ROWS, DEFAULT_ROWS = 10_000, 1_000  # of one page of a table
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter: its name, what it is, and what it may be.
+    """A parameter of a request: its name, description, and permitted values.
 
     Attributes:
-        least, most: Of a whole number; without `least` it is a text.
-        choices: What a text may be; none: any.
+        least, most: Bounds of an integer; without `least` the value is a text.
+        choices: Permitted texts; empty: any.
     """
 
     name: str
@@ -50,17 +50,18 @@ class Parameter:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """As JSON Schema."""
-        found: dict[str, Any] = {"type": "string"} if self.least is None else {"type": "integer", "minimum": self.least}
-        found |= {"maximum": self.most} if self.most is not None else {}
-        found |= {"enum": list(self.choices)} if self.choices else {}
-        return found | ({"default": self.default} if self.default is not None else {})
+        """The JSON Schema of the value."""
+        schema: dict[str, Any] = {"type": "string"} if self.least is None else {
+            "type": "integer", "minimum": self.least}
+        schema |= {"maximum": self.most} if self.most is not None else {}
+        schema |= {"enum": list(self.choices)} if self.choices else {}
+        return schema | ({"default": self.default} if self.default is not None else {})
 
     def read(self, text: str) -> Any:
-        """The value that a text stands for.
+        """Return the value of a text.
 
         Raises:
-            ProblemError: It cannot be one.
+            ProblemError: The value is not permitted.
         """
         if self.least is not None:
             number = int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else -1
@@ -73,31 +74,31 @@ class Parameter:
         return text
 
 
-FORMAT = Parameter("format", "as which; else what the header Accept asks for, else json",
+FORMAT = Parameter("format", "the format; otherwise that of the header Accept, otherwise json",
                    choices=("json", "jsonl", "csv", "tsv"))
-AT = Parameter("at", "as it stood: a date (its end in UTC), a time with its zone, or a signature")
-LIMIT = Parameter("limit", "how many rows", least=1, most=MOST_ROWS, default=ROWS)
-OFFSET = Parameter("offset", "how many rows to leave out before them", least=0, default=0)
-STATE = Parameter("state", "the state that the rows before were of, as links to further rows name it: 410 where the "
-                           "registry has changed since")
+AT = Parameter("at", "an earlier state: a date (its end in UTC), a time with its zone, or a signature")
+LIMIT = Parameter("limit", "the number of rows", least=1, most=MAX_ROWS, default=DEFAULT_ROWS)
+OFFSET = Parameter("offset", "the number of rows to skip", least=0, default=0)
+STATE = Parameter("state", "the state of earlier rows, as in links to more rows; status 410 if the registry changed "
+                           "since")
 PAGED = (LIMIT, OFFSET, STATE)
 
 
-def read_parameters(given: QueryParams, known: Sequence[Parameter]) -> dict[str, Any]:
-    """The values of all known parameters, None where they have none.
+def read_parameters(query: QueryParams, parameters: Sequence[Parameter]) -> dict[str, Any]:
+    """Return the values of all parameters; None if one has no value and no default.
 
     Raises:
-        ProblemError: One is unknown, stands twice, or cannot be what it is.
+        ProblemError: A name is unknown or occurs twice, or a value is not permitted.
     """
-    by_name: Mapping[str, Parameter] = {one.name: one for one in known}
-    values = {one.name: one.default for one in known}
-    seen: set[str] = set()
-    for name, text in given.multi_items():
+    by_name = {parameter.name: parameter for parameter in parameters}
+    values = {parameter.name: parameter.default for parameter in parameters}
+    names: set[str] = set()
+    for name, text in query.multi_items():
         if name not in by_name:
-            raise ProblemError(400, f"there is no parameter {name[:40]!r} here; {suggest(name, by_name)}")
-        if name in seen:
-            raise ProblemError(400, f"{name} stands twice")
-        seen.add(name)
+            raise ProblemError(400, f"unknown parameter {name[:40]!r}; {suggest(name, by_name)}")
+        if name in names:
+            raise ProblemError(400, f"parameter {name} occurs twice; remove one")
+        names.add(name)
         values[name] = by_name[name].read(text)
     return values
 
@@ -107,12 +108,12 @@ MEDIA = {
     "tsv": "text/tab-separated-values; charset=utf-8", "parquet": "application/vnd.apache.parquet",
     "html": "text/html; charset=utf-8",
 }
-FORMS = ("json", "jsonl", "csv", "tsv", "parquet", "html")  # of results of SQL
-_ALSO = {"application/jsonl": "jsonl", "application/jsonlines": "jsonl"}
+FORMS = ("json", "jsonl", "csv", "tsv", "parquet", "html")  # results of SQL
+_OTHER_MEDIA = {"application/jsonl": "jsonl", "application/jsonlines": "jsonl"}
 
 
 def choose_form(accept: str, forms: Sequence[str]) -> str:
-    """The form that a header Accept asks for, of those that there are; the first where all are alike.
+    """Return the preferred format of an Accept header, the first one if several are equally preferred.
 
     >>> choose_form("text/csv, application/json;q=0.9", ("json", "csv"))
     'csv'
@@ -120,19 +121,19 @@ def choose_form(accept: str, forms: Sequence[str]) -> str:
     'json'
 
     Raises:
-        ProblemError: It allows none of them.
+        ProblemError: The header accepts none of them.
     """
-    wanted = [_range(part) for part in accept.split(",") if part.strip()] or [("*/*", 1.0)]
-    scores = {form: _quality(form, wanted) for form in forms}
+    accepted = [_parse_media_range(part) for part in accept.split(",") if part.strip()] or [("*/*", 1.0)]
+    scores = {form: _get_quality(form, accepted) for form in forms}
     best = max(scores.values())
     if best <= 0:
-        raise ProblemError(406, f"there is {', '.join(forms)} here, and none of them is asked for; mend Accept or say "
-                           f"format={forms[0]}")
+        raise ProblemError(406, f"the header Accept permits none of {', '.join(forms)}; correct it, or add "
+                           f"format={forms[0]} to the address")
     return next(form for form in forms if scores[form] == best)
 
 
-def _range(part: str) -> tuple[str, float]:
-    """A media type and how much it is wanted."""
+def _parse_media_range(part: str) -> tuple[str, float]:
+    """Return a media range and its quality."""
     media, *options = (piece.strip().lower() for piece in part.split(";"))
     quality = 1.0
     for option in options:
@@ -145,27 +146,27 @@ def _range(part: str) -> tuple[str, float]:
     return media, quality
 
 
-def _quality(form: str, wanted: Sequence[tuple[str, float]]) -> float:
-    """How much a form is wanted: the most exact range says so."""
+def _get_quality(form: str, accepted: Sequence[tuple[str, float]]) -> float:
+    """Return the quality of the most exact media range of a format."""
     media = MEDIA[form].partition(";")[0]
-    names = {media, *(name for name, of in _ALSO.items() if of == form)}
+    names = {media, *(name for name, other in _OTHER_MEDIA.items() if other == form)}
     for ranges in (names, {f"{media.partition('/')[0]}/*"}, {"*/*"}):
-        if found := [quality for name, quality in wanted if name in ranges]:
-            return max(found)
+        if qualities := [quality for name, quality in accepted if name in ranges]:
+            return max(qualities)
     return 0.0
 
 
 def write_rows(keys: Sequence[str], rows: Iterable[Sequence[Any]], form: str) -> bytes:
-    """Rows as a form, as all commands write it."""
+    """Render rows in a format, as all commands do."""
     return "".join(render_rows(keys, rows, form)).encode("utf-8", "backslashreplace")
 
 
-_SMALL = 1000  # bytes that are not worth compressing
+_MIN_COMPRESSED = 1000  # bytes; smaller content is not compressed
 
 
 @dataclass(frozen=True)
 class Content:
-    """Bytes of a media type, with what else is said of them."""
+    """The body of a response, with its media type and more headers."""
 
     media: str
     body: bytes
@@ -174,61 +175,62 @@ class Content:
 
 async def respond(request: Request, served: Served, key: tuple[Hashable, ...],
                   make: Callable[[Reading], Awaitable[Content]]) -> Response:
-    """Answer from the newest snapshot, or with 304 if the client has that answer.
+    """Respond from the newest snapshot, or with 304 if the client has that content.
 
     Args:
         request: The request, with its headers.
-        served: The snapshots and settings.
-        key: Distinguishes the answer from all others that are made of the same snapshot.
-        make: Makes it.
+        served: Snapshots and settings.
+        key: Distinguishes the content from all other content made from the same snapshot.
+        make: Makes the content.
     """
     zipped = accepts_gzip(request.headers.get("accept-encoding", ""))
 
-    async def content_of(reading: Reading) -> Content:
-        return await reading.make_once(key, lambda: make(reading), _size)
+    async def load_content(reading: Reading) -> Content:
+        return await reading.make_once(key, lambda: make(reading), _measure_size)
 
     async def compress(reading: Reading) -> Content:
-        content = await content_of(reading)
-        return content if len(content.body) <= _SMALL else await reading.draw(lambda: _compressed(content))
+        content = await load_content(reading)
+        return content if len(content.body) <= _MIN_COMPRESSED else await reading.draw(lambda: _compress(content))
 
     async def answer(reading: Reading) -> Content:
         if not zipped:
-            return await content_of(reading)
-        return await reading.make_once((*key, "gzip"), lambda: compress(reading), _size)
+            return await load_content(reading)
+        return await reading.make_once((*key, "gzip"), lambda: compress(reading), _measure_size)
 
     with served.source.lease() as reading:
-        tag = _tag(reading.snapshot.name, key, zipped=zipped)
+        tag = _make_tag(reading.snapshot.name, key, zipped=zipped)
         headers = {"ETag": tag, "Vary": "Accept, Accept-Encoding", "Cache-Control": served.settings.caching}
-        is_not_new = is_known(request, tag)
-        if not is_not_new:
+        is_known_content = is_known(request, tag)
+        if not is_known_content:
             content = await answer(reading)
         reading.remember((*key, zipped), answer)
-    if is_not_new or request.headers.get("if-none-match", "").strip() == "*":  # `*` only if there is an answer
+    if is_known_content or request.headers.get("if-none-match", "").strip() == "*":  # `*` only if there is an answer
         return Response(status_code=304, headers=headers)
     return Response(content.body, headers={**content.headers, **headers, "Content-Type": content.media})
 
 
-def _compressed(content: Content) -> Content:
+def _compress(content: Content) -> Content:
     body = gzip.compress(content.body, 6, mtime=0)
     return replace(content, body=body, headers={**content.headers, "Content-Encoding": "gzip"})
 
 
-def _size(content: Content) -> int:
+def _measure_size(content: Content) -> int:
     return len(content.body) + 500
 
 
-def _tag(state: str, key: tuple[Hashable, ...], *, zipped: bool) -> str:
+def _make_tag(state: str, key: tuple[Hashable, ...], *, zipped: bool) -> str:
     request = digest_lines([state, *map(repr, key)]).partition(":")[2][:20]
     return f'"{state}-{request}{"-gzip" if zipped else ""}"'
 
 
 def is_known(request: Request, tag: str) -> bool:
-    """Whether the client has what bears a tag; proxies that compress it mark that as weak."""
-    return tag in [one.strip().removeprefix("W/") for one in request.headers.get("if-none-match", "").split(",")]
+    """Return True if the client has the content with this ETag; proxies that compress it make the ETag weak."""
+    known = request.headers.get("if-none-match", "").split(",")
+    return tag in [part.strip().removeprefix("W/") for part in known]
 
 
 def accepts_gzip(header: str) -> bool:
-    """Whether a header Accept-Encoding allows compressed answers.
+    """Return True if an Accept-Encoding header permits gzip.
 
     >>> accepts_gzip("br, gzip;q=1.0"), accepts_gzip("gzip;q=0, identity"), accepts_gzip("")
     (True, False, False)
@@ -241,31 +243,30 @@ def accepts_gzip(header: str) -> bool:
 
 
 def render_page(template: str, **values: object) -> Content:
-    """A page of a template, which escapes all values, with its policy."""
-    body = _environment().get_template(template).render(
-        style=Markup(_style()), program=__version__, **values).encode()  # noqa: S704
-    return Content(MEDIA["html"], body, {"Content-Security-Policy": _policy()})
+    """Render a template, which escapes all values, with its content security policy."""
+    body = _load_templates().get_template(template).render(
+        style=Markup(_load_style()), program=__version__, **values).encode()  # noqa: S704
+    return Content(MEDIA["html"], body, {"Content-Security-Policy": _make_policy()})
 
 
-def notice(title: str, *sentences: str, excerpt: str = "", tables: object = ()) -> Content:
-    """A page that says something; `tables` have a title, columns, rows of cells, and captions."""
+def render_notice(title: str, *sentences: str, excerpt: str = "", tables: object = ()) -> Content:
+    """Render a page with sentences and tables; a table has a title, columns, rows of cells, and captions."""
     return render_page("notice.html", title=title, sentences=sentences, excerpt=excerpt, tables=tables)
 
 
 def answer_problem(request: Request, problem: ProblemError) -> Response:
-    """Answer with a problem."""
-    if _is_for_people(request):
-        page = notice(_title(problem.status), problem.message, excerpt=problem.excerpt)
+    """Respond with an error."""
+    if _is_browser(request):
+        page = render_notice(HTTPStatus(problem.status).phrase, problem.message, excerpt=problem.excerpt)
         return Response(page.body, problem.status, {**page.headers, **problem.headers, "Content-Type": page.media})
-    said = {"status": problem.status, "title": _title(problem.status), "detail": problem.message}
+    fields = {"status": problem.status, "title": HTTPStatus(problem.status).phrase, "detail": problem.message}
     if problem.excerpt:
-        said["excerpt"] = problem.excerpt
-    return Response(json.dumps(said, indent=2) + "\n", problem.status,
+        fields["excerpt"] = problem.excerpt
+    return Response(json.dumps(fields, indent=2) + "\n", problem.status,
                     {**problem.headers, "Content-Type": "application/problem+json"})
 
 
-def _is_for_people(request: Request) -> bool:
-    """Whether a browser shows it."""
+def _is_browser(request: Request) -> bool:
     if request.url.path.startswith(("/api", "/openapi")):
         return False
     try:
@@ -274,26 +275,22 @@ def _is_for_people(request: Request) -> bool:
         return False
 
 
-def _title(status: int) -> str:
-    return HTTPStatus(status).phrase
+@cache
+def _load_templates() -> Environment:
+    """Load the templates; their filter `shown` returns texts unchanged, and other values as JSON."""
+    templates = environment("registry.serve")
+    templates.filters["shown"] = lambda cell: cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
+    return templates
 
 
 @cache
-def _environment() -> Environment:
-    """The templates; what is `shown` of a value of JSON is a text as it is, and all else as JSON writes it."""
-    found = environment("registry.serve")
-    found.filters["shown"] = lambda cell: cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
-    return found
-
-
-@cache
-def _style() -> str:
+def _load_style() -> str:
     shared = files("registry.reports.page") / "styles"
     return "".join((shared / name).read_text("utf-8") for name in ("base.css", "table.css", "media.css")) + (
         files("registry.serve") / "templates" / "query.css").read_text("utf-8")
 
 
 @cache
-def _policy() -> str:
-    return (f"default-src 'none'; style-src {hashed(_style())}; form-action 'self'; base-uri 'none'; "
+def _make_policy() -> str:
+    return (f"default-src 'none'; style-src {hashed(_load_style())}; form-action 'self'; base-uri 'none'; "
             "frame-ancestors 'none'")

@@ -1,8 +1,8 @@
-"""The application: the pages of the site by the addresses of `registry site`, SQL, and a guard before all answers.
+"""The ASGI application: the pages of `registry site`, SQL, and middleware for security.
 
-A browser that visits a stranger's page must not be made to read the registry for it. A page can have its own name point
-to this machine (DNS rebinding), so a request must call it by an address, which cannot be made to point elsewhere, or by
-a name that was given. Scripts of other pages cannot read answers, unless `--cors` names them, and no frame shows them.
+The page of a stranger must not make a browser read the registry. Its host name can point to this machine (DNS
+rebinding), so a request must use an IP address, localhost or a name of `--allow-host`. Scripts of other sites cannot
+read responses unless `--cors` permits it, and pages of other sites cannot show them in a frame.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from registry.boards.site import changes
 from registry.boards.snapshot import TaskBoards, load_snapshot
 from registry.boards.submissions import Ladder
 from registry.errors import RegistryError, UnknownNameError
-from registry.query import schema
 from registry.query.request import Query, parameter_value
+from registry.query.schema import load_data_model
 from registry.rendering.table import format_cells
-from registry.reports.boards import ladder_table
+from registry.reports.boards import make_ladder_table
 from registry.reports.page import card, feed, pair_file, site_index
 from registry.reports.page import page as task_page
 from registry.serve.answers import (
@@ -46,8 +46,8 @@ from registry.serve.answers import (
     answer_problem,
     choose_form,
     is_known,
-    notice,
     read_parameters,
+    render_notice,
     render_page,
     respond,
 )
@@ -58,160 +58,160 @@ from registry.serve.source import (
     ProblemError,
     Reading,
     Settings,
-    Shown,
-    open_tasks,
-    problem_of,
-    task_boards,
+    VisibleBoards,
+    list_public_tasks,
+    load_task_boards,
+    translate_error,
 )
-from registry.serve.tables import TABLES, description
+from registry.serve.tables import TABLES, describe_api
 
-_FILE, _PAIRS = ".html", ".pairs"
+_PAGE_SUFFIX, _PAIRS_SUFFIX = ".html", ".pairs"
 _HOST = re.compile(r"([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
-_OF_A_CHANGE = 2_000  # bytes
+_BYTES_PER_CHANGE = 2_000
 _ATOM = "application/atom+xml; charset=utf-8"
-# A page has its own policy in itself; what shows it in a frame could have its reader click on something.
-_PAGE = {"Content-Security-Policy": "frame-ancestors 'self'"}
+# A page contains its own policy, which cannot forbid frames (clickjacking).
+_PAGE_HEADERS = {"Content-Security-Policy": "frame-ancestors 'self'"}
 
 
-async def index(served: Served, request: Request) -> Response:
-    """The index: all tasks with boards."""
+async def serve_index(served: Served, request: Request) -> Response:
+    """Respond with the index of all tasks with boards."""
     read_parameters(request.query_params, ())
-    return await respond(request, served, ("index",), _index)
+    return await respond(request, served, ("index",), _make_index)
 
 
-async def _index(reading: Reading) -> Content:
-    boards, missing = await reading.read(_shown)
+async def _make_index(reading: Reading) -> Content:
+    boards, missing = await reading.read(_load_public_boards)
     return await reading.draw(lambda: Content(MEDIA["html"], site_index(
-        [card(f"tasks/{of.task}.html", of) for of in boards], missing).encode(), _PAGE))
+        [card(f"tasks/{task.task}.html", task) for task in boards], missing).encode(), _PAGE_HEADERS))
 
 
-def _shown(opened: Opened) -> tuple[Sequence[TaskBoards], list[str]]:
-    """Read the boards of all tasks that show some, and why other tasks do not."""
-    tasks, missing = open_tasks(opened)
+def _load_public_boards(opened: Opened) -> tuple[Sequence[TaskBoards], list[str]]:
+    """Load the boards of all tasks, and the reasons why some tasks have none."""
+    tasks, missing = list_public_tasks(opened)
     return load_snapshot(opened.connection, tasks, pairs=BOARD_PAIRS).tasks if tasks else (), missing
 
 
-async def changed(served: Served, request: Request) -> Response:
-    """The feed of what changed, whose links lead to where it was asked for: programs keep it apart from its place."""
+async def serve_feed(served: Served, request: Request) -> Response:
+    """Respond with the feed of changes; its links are absolute, because feed readers store it elsewhere."""
     read_parameters(request.query_params, ())
-    address = served.settings.url or address_of(request.url.scheme, request.headers.get("host", ""))
-    return await respond(request, served, ("feed", address), lambda reading: _changed(reading, address))
+    address = served.settings.url or make_site_url(request.url.scheme, request.headers.get("host", ""))
+    return await respond(request, served, ("feed", address), lambda reading: _make_feed(reading, address))
 
 
-def address_of(scheme: str, host: str) -> str:
-    """The address of the site as a request names it; nothing where its header Host is none.
+def make_site_url(scheme: str, host: str) -> str:
+    """Return the address of the site from a Host header, or nothing if the header is malformed.
 
-    >>> [address_of("http", host) for host in ("eval.example.org", "[::1]:8000", '127.0.0.1:80"/><a', "a/b", "a@b", "")]
+    >>> hosts = ("eval.example.org", "[::1]:8000", '127.0.0.1:80"/><a', "a/b", "a@b", "")
+    >>> [make_site_url("http", host) for host in hosts]
     ['http://eval.example.org/', 'http://[::1]:8000/', '', '', '', '']
     """
     return f"{scheme}://{host}/" if scheme in ("http", "https") and _HOST.fullmatch(host) else ""
 
 
-async def _changed(reading: Reading, address: str) -> Content:
-    found = await reading.make_once(
-        ("changes",), lambda: reading.read(lambda opened: changes(opened.connection, open_tasks(opened)[0])),
-        lambda found: _OF_A_CHANGE * len(found.changes))
-    return await reading.draw(lambda: Content(_ATOM, feed(found, address).encode()))
+async def _make_feed(reading: Reading, address: str) -> Content:
+    changes_found = await reading.make_once(
+        ("changes",), lambda: reading.read(lambda opened: changes(opened.connection, list_public_tasks(opened)[0])),
+        lambda found: _BYTES_PER_CHANGE * len(found.changes))
+    return await reading.draw(lambda: Content(_ATOM, feed(changes_found, address).encode()))
 
 
-async def task(served: Served, request: Request) -> Response:
-    """The page of a task, by its id with or without .html."""
+async def serve_task(served: Served, request: Request) -> Response:
+    """Respond with the page of a task; the path has its id, with or without .html."""
     name, at = request.path_params["task"], read_parameters(request.query_params, (AT,))["at"]
-    return await respond(request, served, ("page", name, at), lambda reading: _task(reading, name, at))
+    return await respond(request, served, ("page", name, at), lambda reading: _make_task_page(reading, name, at))
 
 
-async def _task(reading: Reading, name: str, at: str | None) -> Content:
+async def _make_task_page(reading: Reading, name: str, at: str | None) -> Content:
     try:
-        shown = await task_boards(reading, name, at)
+        shown = await load_task_boards(reading, name, at)
     except UnknownNameError:
-        if not name.endswith(_FILE):
+        if not name.endswith(_PAGE_SUFFIX):
             raise
-        shown = await task_boards(reading, name := name.removesuffix(_FILE), at)
-    return await reading.draw(lambda: _page(name, shown, at))
+        shown = await load_task_boards(reading, name := name.removesuffix(_PAGE_SUFFIX), at)
+    return await reading.draw(lambda: _render_task(name, shown, at))
 
 
-def _page(name: str, shown: Shown, at: str | None) -> Content:
+def _render_task(name: str, shown: VisibleBoards, at: str | None) -> Content:
     if shown.boards is None:
-        return notice(name, shown.hidden, tables=[_plain(ladder) for ladder in shown.ladders])
-    folder = f"{name}{_PAIRS}" if at is None else None  # files of pairs are those of today
+        return render_notice(name, shown.hidden, tables=[_make_plain_table(ladder) for ladder in shown.ladders])
+    folder = f"{name}{_PAIRS_SUFFIX}" if at is None else None  # files of pairs are current
     page = task_page(shown.boards, home="../index.html", folder=folder)
-    return Content(MEDIA["html"], page.encode(), _PAGE)
+    return Content(MEDIA["html"], page.encode(), _PAGE_HEADERS)
 
 
-def _plain(ladder: Ladder) -> dict[str, object]:
-    """A table as a notice has it."""
-    table = ladder_table(ladder)
+def _make_plain_table(ladder: Ladder) -> dict[str, object]:
+    table = make_ladder_table(ladder)
     columns, rows = format_cells(table)
     return {"title": table.title, "columns": [column.heading for column in columns], "rows": rows,
             "captions": table.captions}
 
 
-async def pairs_of(served: Served, request: Request) -> Response:
-    """The pairs of one system that a page of many systems has no room for."""
+async def serve_pair_file(served: Served, request: Request) -> Response:
+    """Respond with the pairs of one system that do not fit into the page of its task."""
     read_parameters(request.query_params, ())
     folder, board, place = (request.path_params[name] for name in ("folder", "board", "place"))
-    if not folder.endswith(_PAIRS):
+    if not folder.endswith(_PAIRS_SUFFIX):
         raise ProblemError(404, "there is no such file")
-    name = folder.removesuffix(_PAIRS)
+    name = folder.removesuffix(_PAIRS_SUFFIX)
     return await respond(request, served, ("pairs file", name, board, place),
-                         lambda reading: _pairs_of(reading, name, board, place))
+                         lambda reading: _make_pair_file(reading, name, board, place))
 
 
-async def _pairs_of(reading: Reading, name: str, board: int, place: int) -> Content:
-    boards = (await task_boards(reading, name, None)).open.primary_first
+async def _make_pair_file(reading: Reading, name: str, board: int, place: int) -> Content:
+    boards = (await load_task_boards(reading, name, None)).public_boards.primary_first
     file = await reading.draw(lambda: pair_file(boards, board, place))
     if file is None:
         raise ProblemError(404, f"the page of {name} holds all pairs of that system, or there is no such system")
     return Content("text/javascript; charset=utf-8", file.encode())
 
 
-SHOWN = 1_000  # rows on a page
-_LONGEST = 2**20  # bytes of a request
-_MOST_FIELDS, _DEEPEST = 100, 20
-_PATIENCE = 10.0  # seconds for which a request's body is waited for
+MAX_SHOWN_ROWS = 1_000  # on a page
+_MAX_BODY = 2**20  # bytes of a request
+_MAX_FIELDS, _MAX_DEPTH = 100, 20
+_BODY_SECONDS = 10.0  # until a request's body must be complete
 _KINDS = {"view": "Views", "macro": "Macros", "table": "Tables"}
 OFF = ("SQL is not answered here, as others than this machine's users could ask; `registry serve --sql` answers it, "
        "which shows gold and submissions")
 
 
-async def sql(served: Served, request: Request) -> Response:
-    """Answer a query, or show the page to write one on."""
+async def serve_sql(served: Served, request: Request) -> Response:
+    """Respond to a query, or with a form for a query."""
     if served.queries is None:
         raise ProblemError(403, OFF)
-    _refuse_strangers(request, served)
+    _refuse_other_sites(request, served)
     query, form = await _read_query(request)  # completely: the next message can only be a disconnect
-    return await _while_connected(request, _answered(served, served.queries, request, query, form))
+    return await _while_connected(request, _run_query(served, served.queries, request, query, form))
 
 
-async def _while_connected(request: Request, answered: Coroutine[Any, Any, Response]) -> Response:
+async def _while_connected(request: Request, response: Coroutine[Any, Any, Response]) -> Response:
     """Await a response; cancel it when the client disconnects, so that its query ends."""
-    async def disconnected() -> None:
+    async def wait_for_disconnect() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    tasks = answering, _ = asyncio.ensure_future(answered), asyncio.ensure_future(disconnected())
+    tasks = responding, _ = asyncio.ensure_future(response), asyncio.ensure_future(wait_for_disconnect())
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        return answering.result() if answering.done() else Response(status_code=499)  # for the log, as of nginx
+        return responding.result() if responding.done() else Response(status_code=499)  # for the log, as of nginx
     finally:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _answered(served: Served, queries: Queries, request: Request, query: Query | None, form: str) -> Response:
-    """Answer with the result of a query, or with a page."""
+async def _run_query(served: Served, queries: Queries, request: Request, query: Query | None, form: str) -> Response:
+    """Respond with the result of a query, or with a page."""
     if form == "html":
-        return await _sql_page(served, queries, query)
+        return await _serve_sql_page(served, queries, query)
     if query is None:
-        raise ProblemError(400, "there is no query; q= gives one: one SELECT or EXPLAIN")
+        raise ProblemError(400, "there is no query; add q= with one SELECT or EXPLAIN")
     zipped = form != "parquet" and accepts_gzip(request.headers.get("accept-encoding", ""))
     answer = await queries.answer(query, form, zipped=zipped)
-    # The same query can have another result each time, as of random(), so its tag is of the result itself.
+    # The same query can have another result each time, as with random(), so the ETag depends on the result.
     tag = f'"{answer.digest[:40]}{"-gzip" if zipped else ""}"'
     headers = {"ETag": tag, "Vary": "Accept, Accept-Encoding", "Cache-Control": served.settings.caching}
-    if answer.told:
-        headers["X-Note"] = "; ".join(answer.told)
+    if answer.notes:
+        headers["X-Note"] = "; ".join(answer.notes)
     if request.method != "POST" and is_known(request, tag):
         answer.file.close()
         return Response(status_code=304, headers=headers)
@@ -219,16 +219,16 @@ async def _answered(served: Served, queries: Queries, request: Request, query: Q
     headers |= {"Content-Encoding": "gzip"} if zipped else {}
     if form == "parquet":
         headers["Content-Disposition"] = 'attachment; filename="result.parquet"'
-    if answer.is_in_memory:  # to send it piece by piece takes several turns of the loop
-        return Response(b"".join(answer.pieces()), headers=headers)
-    return Sent(answer, headers)
+    if answer.is_in_memory:  # pieces take several turns of the event loop
+        return Response(b"".join(answer.read_pieces()), headers=headers)
+    return ResultResponse(answer, headers)
 
 
-class Sent(StreamingResponse):
-    """A result that is sent; its file is gone when that ends, also where who asked went away."""
+class ResultResponse(StreamingResponse):
+    """A result that is sent in pieces; its file is closed at the end, also if the client disconnects."""
 
     def __init__(self, answer: Answer, headers: Mapping[str, str]) -> None:
-        super().__init__(answer.pieces(), headers=headers)
+        super().__init__(answer.read_pieces(), headers=headers)
         self._file = answer.file
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -237,62 +237,64 @@ class Sent(StreamingResponse):
             await super().__call__(scope, receive, send)
 
 
-def _refuse_strangers(request: Request, served: Served) -> None:
-    """Refuse what pages of other sites ask behind a user's back: they could not read it, but queries cost time."""
+def _refuse_other_sites(request: Request, served: Served) -> None:
+    """Refuse queries from pages of other sites: they could not read the result, but queries cost time."""
     headers, origins = request.headers, served.settings.origins
     origin, host = headers.get("origin"), headers.get("host", "")
     if origin is not None and (origin in origins or "*" in origins):
         return
-    is_followed = headers.get("sec-fetch-dest") == "document" and request.method in ("GET", "HEAD")
-    is_strange = headers.get("sec-fetch-site") in ("cross-site", "same-site") and not is_followed
-    if is_strange or (origin is not None and origin.partition("://")[2] != host):
-        raise ProblemError(403, "a page of another site asks for this; `registry serve --cors ORIGIN` allows it to")
+    is_navigation = headers.get("sec-fetch-dest") == "document" and request.method in ("GET", "HEAD")
+    is_cross_site = headers.get("sec-fetch-site") in ("cross-site", "same-site") and not is_navigation
+    if is_cross_site or (origin is not None and origin.partition("://")[2] != host):
+        raise ProblemError(403, "the request comes from a page of another site; `registry serve --cors ORIGIN` permits "
+                                "it")
 
 
 async def _read_query(request: Request) -> tuple[Query | None, str]:
-    """The query that the address or the body asks, None where only the form is asked for; and the result's form."""
-    given = _fields(request.query_params.multi_items())
+    """Return the query of the address or the body, or None, and the format of the result."""
+    fields = _parse_fields(request.query_params.multi_items())
     if request.method == "POST":
-        given |= await _body(request)
-    form, text = given.pop("format", None), given.pop("q", None)
-    parameters = given.pop("params", {})
-    if unknown := next(iter(given), None):
-        raise ProblemError(400, f"there is no {unknown[:40]!r} here; known are q, format, and $NAME for each "
-                                "parameter of the query")
+        fields |= await _read_body_fields(request)
+    form, text = fields.pop("format", None), fields.pop("q", None)
+    parameters = fields.pop("params", {})
+    if unknown := next(iter(fields), None):
+        raise ProblemError(400, f"unknown field {unknown[:40]!r}; known: q, format, and $NAME for each parameter of "
+                                "the query")
     if form not in (None, *FORMS):
         raise ProblemError(400, f"format cannot be {str(form)[:40]!r}; known: {', '.join(FORMS)}")
     if text is not None and (not isinstance(text, str) or not text.strip()):
         raise ProblemError(400, "q must be a text, one SELECT or EXPLAIN")
-    _check([text, parameters])
+    _check_value([text, parameters])
     form = form or choose_form(request.headers.get("accept", ""), FORMS)
     return None if text is None else Query(text, parameters), form
 
 
-def _check(value: Any, depth: int = 0) -> None:
-    """Refuse what no process could be sent: half a character, as JSON can name one, and what nests without an end."""
-    if depth > _DEEPEST:
+def _check_value(value: Any, depth: int = 0) -> None:
+    """Refuse values that cannot be sent to a process: lone surrogates, which JSON can have, and deep nesting."""
+    if depth > _MAX_DEPTH:
         raise ProblemError(400, "a parameter is nested too deeply")
     if isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
         raise ProblemError(400, "the query or a parameter is no Unicode text")
     for part in value if isinstance(value, list) else (*value, *value.values()) if isinstance(value, dict) else ():
-        _check(part, depth + 1)
+        _check_value(part, depth + 1)
 
 
-def _fields(pairs: list[tuple[str, str]]) -> dict[str, Any]:
-    """What a form or an address gives; what begins with $ is a parameter of the query."""
-    found: dict[str, Any] = {"params": {}}
+def _parse_fields(pairs: list[tuple[str, str]]) -> dict[str, Any]:
+    """Return the fields of a form or an address; names that begin with $ are parameters of the query."""
+    parameters: dict[str, Any] = {}
+    fields: dict[str, Any] = {"params": parameters}
     for name, value in pairs:
-        into, key = (found["params"], name[1:]) if name.startswith("$") else (found, name)
-        if key in into and key != "params":
-            raise ProblemError(400, f"{name[:40]} stands twice")
-        into[key] = parameter_value(value) if into is found["params"] else value
-    return found
+        target, key = (parameters, name[1:]) if name.startswith("$") else (fields, name)
+        if key in target and key != "params":
+            raise ProblemError(400, f"{name[:40]} occurs twice; remove one")
+        target[key] = parameter_value(value) if target is parameters else value
+    return fields
 
 
-async def _body(request: Request) -> dict[str, Any]:
-    """What the body of a request gives: a form's fields, JSON, or the query alone."""
+async def _read_body_fields(request: Request) -> dict[str, Any]:
+    """Return the fields of the body of a request: a form, JSON, or the SQL alone."""
     try:
-        body = (await asyncio.wait_for(_read(request), _PATIENCE)).decode()
+        body = (await asyncio.wait_for(_read_body(request), _BODY_SECONDS)).decode()
     except TimeoutError:
         raise ProblemError(408, "the request did not come in time") from None
     except UnicodeDecodeError:
@@ -300,50 +302,50 @@ async def _body(request: Request) -> dict[str, Any]:
     match request.headers.get("content-type", "").partition(";")[0].strip().lower():
         case "application/x-www-form-urlencoded":
             try:
-                return _fields(parse_qsl(body, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+                return _parse_fields(parse_qsl(body, keep_blank_values=True, max_num_fields=_MAX_FIELDS))
             except ValueError:
-                raise ProblemError(400, f"a form has at most {_MOST_FIELDS} fields") from None
+                raise ProblemError(400, f"a form has at most {_MAX_FIELDS} fields") from None
         case "application/json":
-            return _of_json(body)
+            return _parse_json(body)
         case "" | "text/plain" | "application/sql":
             return {"q": body}
-    raise ProblemError(415, "a query comes as a form, as application/json with q, format and params, or as text/plain")
+    raise ProblemError(415, "send a query as a form, as application/json with q, format and params, or as text/plain")
 
 
-async def _read(request: Request) -> bytes:
+async def _read_body(request: Request) -> bytes:
     body = bytearray()
     try:
         async for piece in request.stream():
             body += piece
-            if len(body) > _LONGEST:
-                raise ProblemError(413, f"a query has at most {_LONGEST:,} bytes")
+            if len(body) > _MAX_BODY:
+                raise ProblemError(413, f"a query has at most {_MAX_BODY:,} bytes")
     except ClientDisconnect:
         raise ProblemError(400, "the request ended early") from None
     return bytes(body)
 
 
-def _of_json(body: str) -> dict[str, Any]:
+def _parse_json(body: str) -> dict[str, Any]:
     try:
-        given = json.loads(body)
+        fields = json.loads(body)
     except (ValueError, RecursionError):
-        raise ProblemError(400, "the request is no JSON") from None
-    if not isinstance(given, dict) or not isinstance(given.get("params", {}), dict):
+        raise ProblemError(400, "the request is not JSON") from None
+    if not isinstance(fields, dict) or not isinstance(fields.get("params", {}), dict):
         raise ProblemError(400, 'JSON must be an object: {"q": "SELECT ...", "format": "csv", "params": {"name": 1}}')
-    return given
+    return fields
 
 
-async def _sql_page(served: Served, queries: Queries, query: Query | None) -> Response:
-    """The page with a form, and below it the result or what is wrong."""
+async def _serve_sql_page(served: Served, queries: Queries, query: Query | None) -> Response:
+    """Respond with the form for a query, and below it the result or the error."""
     with served.source.lease() as reading:
-        things = await reading.make_once(
-            ("things",), lambda: reading.read(lambda opened: schema.load_data_model(opened.connection)),
-            lambda found: 500 * len(found))
-    by_kind = {title: [thing for thing in things if thing.kind == kind] for kind, title in _KINDS.items()}
+        relations = await reading.make_once(
+            ("relations",), lambda: reading.read(lambda opened: load_data_model(opened.connection)),
+            lambda relations: 500 * len(relations))
+    by_kind = {title: [relation for relation in relations if relation.kind == kind] for kind, title in _KINDS.items()}
     shown: dict[str, Any] = {"columns": None, "rows": [], "told": [], "problem": "", "excerpt": ""}
     status = 200
     if query is not None:
         try:
-            shown |= await _result(queries, query)
+            shown |= await _load_result(queries, query)
         except ProblemError as problem:
             if problem.status == 503:
                 raise
@@ -351,31 +353,30 @@ async def _sql_page(served: Served, queries: Queries, query: Query | None) -> Re
             shown |= {"problem": problem.message, "excerpt": problem.excerpt}
     content: Content = await run_in_threadpool(
         render_page, "sql.html", sql="" if query is None else query.sql, forms=FORMS[:-1], limits=queries.limits,
-        shown=SHOWN, things=by_kind, **shown)
+        shown=MAX_SHOWN_ROWS, things=by_kind, **shown)
     return Response(content.body, status, {**content.headers, "Content-Type": content.media, "Vary": "Accept",
                                            "Cache-Control": served.settings.caching})
 
 
-async def _result(queries: Queries, query: Query) -> Mapping[str, Any]:
-    """The rows of a result, as many as a page shows."""
-    answer = await queries.answer(query, "jsonl", first=SHOWN)
-    rows = [json.loads(line) for line in b"".join(answer.pieces()).splitlines()]
+async def _load_result(queries: Queries, query: Query) -> Mapping[str, Any]:
+    """Return the rows of a result that a page shows."""
+    answer = await queries.answer(query, "jsonl", first=MAX_SHOWN_ROWS)
+    rows = [json.loads(line) for line in b"".join(answer.read_pieces()).splitlines()]
     return {"columns": list(rows[0]) if rows else [], "rows": [list(row.values()) for row in rows],
-            "told": answer.told}
+            "told": answer.notes}
 
 
-_Answer = Callable[[Served, Request], Awaitable[Response]]
-_ROUTES: dict[str, _Answer] = {
-    "/": index, "/index.html": index, "/feed.xml": changed,
-    "/tasks/{task}": task, "/tasks/{folder}/{board:int}/{place:int}.js": pairs_of,
+_ROUTES: dict[str, Callable[[Served, Request], Awaitable[Response]]] = {
+    "/": serve_index, "/index.html": serve_index, "/feed.xml": serve_feed,
+    "/tasks/{task}": serve_task, "/tasks/{folder}/{board:int}/{place:int}.js": serve_pair_file,
     **{table.path: table.answer for table in TABLES},
 }
 
 
-def application(served: Served) -> ASGIApp:
-    """What answers requests (ASGI)."""
+def make_application(served: Served) -> ASGIApp:
+    """Make the ASGI application."""
     @asynccontextmanager
-    async def running(_: Starlette) -> AsyncIterator[None]:
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
         following = asyncio.create_task(served.source.follow())
         try:
             yield
@@ -384,99 +385,101 @@ def application(served: Served) -> ASGIApp:
             served.close()
 
     routes = [Route(path, partial(answer, served), methods=["GET"]) for path, answer in _ROUTES.items()]
-    routes += [Route("/openapi.json", partial(_answer_openapi, served), methods=["GET"]),
-               Route("/sql", partial(sql, served), methods=["GET", "POST"])]
+    routes += [Route("/openapi.json", partial(_serve_openapi, served), methods=["GET"]),
+               Route("/sql", partial(serve_sql, served), methods=["GET", "POST"])]
     handlers = dict.fromkeys((ProblemError, RegistryError), _answer_error)
-    app = Starlette(routes=routes, lifespan=running,
-                    exception_handlers={**handlers, HTTPException: _answer_http_error, Exception: _failed})
+    app = Starlette(routes=routes, lifespan=lifespan,
+                    exception_handlers={**handlers, HTTPException: _answer_http_error, Exception: _answer_bug})
     app.router.redirect_slashes = False
-    return Guard(app, served.settings)
+    return SecurityMiddleware(app, served.settings)
 
 
-async def _answer_openapi(served: Served, request: Request) -> Response:
+async def _serve_openapi(served: Served, request: Request) -> Response:
     read_parameters(request.query_params, ())
-    return await respond(request, served, ("openapi",), _described)
+    return await respond(request, served, ("openapi",), _make_openapi)
 
 
-async def _described(reading: Reading) -> Content:
-    things = await reading.read(lambda opened: schema.load_data_model(opened.connection))
-    return Content(MEDIA["json"], (json.dumps(description(things), indent=2, ensure_ascii=False) + "\n").encode())
+async def _make_openapi(reading: Reading) -> Content:
+    relations = await reading.read(lambda opened: load_data_model(opened.connection))
+    return Content(MEDIA["json"], (json.dumps(describe_api(relations), indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def _answer_error(request: Request, error: Exception) -> Response:
-    problem = problem_of(error)
-    return _failed(request, error) if problem is None else answer_problem(request, problem)
+    problem = translate_error(error)
+    return _answer_bug(request, error) if problem is None else answer_problem(request, problem)
 
 
 def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    message = {404: "there is nothing at this address; / has all leaderboards, /openapi.json says what else there is",
-               405: "nothing can be changed here: GET and HEAD alone are answered, and POST at /sql"}
+    message = {404: "nothing has this address; / lists all leaderboards, /openapi.json all other addresses",
+               405: "the server is read-only: use GET or HEAD, or POST for /sql"}
     return answer_problem(request, ProblemError(error.status_code, message.get(error.status_code, error.detail),
                                  headers=dict(error.headers or {})))
 
 
-def _failed(request: Request, _: Exception) -> Response:
-    """What nobody foresaw: the server's log has it, with its traceback."""
+def _answer_bug(request: Request, _: Exception) -> Response:
+    """Respond to an unexpected error; the log has its traceback."""
     return answer_problem(request, ProblemError(500, FAILED))
 
 
-_ALWAYS = {
+_DEFAULT_HEADERS = {
     "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "X-Frame-Options": "SAMEORIGIN",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
-LONGEST_HEAD = 2**15  # bytes of a request's first line and headers
-_NOTHING = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-_METHODS, _EXPOSED = "GET, HEAD, OPTIONS", "ETag, Link, X-Total-Count, X-Note, Retry-After"
-_OF_SQL = "GET, HEAD, POST, OPTIONS"
-class Guard:
-    """An application behind the guard."""
+MAX_HEAD = 2**15  # bytes of a request's first line and headers
+_STRICT_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+_METHODS, _EXPOSED_HEADERS = "GET, HEAD, OPTIONS", "ETag, Link, X-Total-Count, X-Note, Retry-After"
+_SQL_METHODS = "GET, HEAD, POST, OPTIONS"
+
+
+class SecurityMiddleware:
+    """ASGI middleware: limit of the head, permitted hosts, CORS, and security headers."""
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app, self._settings = app, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or have it answered."""
+        """Respond to a request, or pass it on."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        origin = self._allowed(headers.get("origin"))
+        origin = self._get_allowed_origin(headers.get("origin"))
 
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                _complete(message, origin, varies=bool(self._settings.origins))
+                _add_headers(message, origin, varies=bool(self._settings.origins))
             await send(message)
 
-        if _size_of_head(scope) > LONGEST_HEAD:  # the server itself limits only what it receives in several pieces
-            problem = ProblemError(431, f"the first line and the headers of a request have at most {LONGEST_HEAD:,} "
+        if _measure_head(scope) > MAX_HEAD:  # uvicorn limits only heads that come in several pieces
+            problem = ProblemError(431, f"the first line and the headers of a request have at most {MAX_HEAD:,} "
                                    "bytes; POST a long query")
-            await answer_problem(Request(scope), problem)(scope, receive, sending)
+            await answer_problem(Request(scope), problem)(scope, receive, send_with_headers)
         elif not is_known_host(headers.get("host"), self._settings.hosts):
-            problem = ProblemError(421, "this machine is not called so here; ask by its address, or `registry serve "
-                                   "--allow-host NAME` lets it be called by a name")
-            await answer_problem(Request(scope), problem)(scope, receive, sending)
+            problem = ProblemError(421, "this host name is not permitted; use the IP address, or permit the name by "
+                                   "`registry serve --allow-host NAME`")
+            await answer_problem(Request(scope), problem)(scope, receive, send_with_headers)
         elif scope["method"] == "OPTIONS":
-            await _options(scope, headers, origin)(scope, receive, sending)
+            await _make_options_response(scope, headers, origin)(scope, receive, send_with_headers)
         else:
-            await self._app(scope, receive, sending)
+            await self._app(scope, receive, send_with_headers)
 
-    def _allowed(self, origin: str | None) -> str | None:
-        """The origin whose scripts may read the answer, if any may."""
+    def _get_allowed_origin(self, origin: str | None) -> str | None:
+        """Return the origin whose scripts may read the response, or None."""
         if "*" in self._settings.origins:
             return "*"
         return origin if origin in self._settings.origins else None
 
 
-def _size_of_head(scope: Scope) -> int:
-    """Return how many bytes the first line and the headers of a request have."""
+def _measure_head(scope: Scope) -> int:
+    """Return the bytes of the first line and the headers of a request."""
     first = f"{scope['method']}  HTTP/1.1\r\n\r\n{'?' if scope['query_string'] else ''}"
     return (len(first) + len(scope["raw_path"]) + len(scope["query_string"])
             + sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"]))
 
 
 def is_known_host(header: str | None, names: tuple[str, ...]) -> bool:
-    """Whether a header Host is an address, localhost or one of these names, with any port.
+    """Return True if a Host header has an IP address, localhost or one of the names, with any port.
 
     >>> [is_known_host(host, ("eval.example.org",)) for host in ("127.0.0.1:8000", "[::1]:8000", "localhost",
     ...     "Eval.Example.org:80", "evil.example", "localhost.evil.example", "", None)]
@@ -495,24 +498,30 @@ def is_known_host(header: str | None, names: tuple[str, ...]) -> bool:
     return True
 
 
-def _complete(message: MutableMapping[str, Any], origin: str | None, *, varies: bool) -> None:
-    """Say in an answer what it always says, and which `origin` may read it; `varies` where some may."""
+def _add_headers(message: MutableMapping[str, Any], origin: str | None, *, varies: bool) -> None:
+    """Add security headers to a response.
+
+    Args:
+        message: The start of the response.
+        origin: The origin whose scripts may read it.
+        varies: True if the response depends on the origin.
+    """
     headers = MutableHeaders(raw=message.setdefault("headers", []))
-    for name, value in _ALWAYS.items():
+    for name, value in _DEFAULT_HEADERS.items():
         headers.setdefault(name, value)
-    headers.setdefault("Content-Security-Policy", _NOTHING)
+    headers.setdefault("Content-Security-Policy", _STRICT_POLICY)
     headers.setdefault("Cache-Control", "no-store")
     headers["Cross-Origin-Resource-Policy"] = "same-origin" if origin is None else "cross-origin"
     if origin is not None:
         headers["Access-Control-Allow-Origin"] = origin
-        headers["Access-Control-Expose-Headers"] = _EXPOSED
+        headers["Access-Control-Expose-Headers"] = _EXPOSED_HEADERS
     if varies:
         headers.add_vary_header("Origin")
 
 
-def _options(scope: Scope, headers: Headers, origin: str | None) -> Response:
-    """What may be asked for at an address; of a script of another page, also whether it may be by it."""
-    allowed = _OF_SQL if scope["path"] == "/sql" else _METHODS
+def _make_options_response(scope: Scope, headers: Headers, origin: str | None) -> Response:
+    """Return the permitted methods of an address; for scripts of other sites, also the CORS headers."""
+    allowed = _SQL_METHODS if scope["path"] == "/sql" else _METHODS
     answer = {"Allow": allowed}
     if origin is not None and "access-control-request-method" in headers:
         answer |= {"Access-Control-Allow-Methods": allowed, "Access-Control-Max-Age": "600",

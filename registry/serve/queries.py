@@ -1,7 +1,7 @@
-"""SQL of strangers: in processes of their own with limits, a few at a time.
+"""SQL of strangers: each query runs in its own process with limits, and few run at the same time.
 
-A result is taken from the process as fast as that gives it, into memory or a file without a name, and sent when it is
-complete. So a slow reader keeps no database open, and what exceeds a limit is an error and not half a result.
+A result goes into memory or an unnamed file, and is sent when it is complete. So a slow client keeps no database open,
+and a result above a limit is an error, not half a result.
 """
 
 from __future__ import annotations
@@ -27,57 +27,57 @@ from registry.query.waiting_process import WaitingProcess
 from registry.serve.snapshots import Snapshots
 from registry.serve.source import BUSY, ProblemError, QueryLimits, Settings, Source
 
-_IN_MEMORY, _CHUNK = 2**20, 2**16
-_MORE = "the result has more than"
-_IN_LINE = re.compile(r"^SQL:(\d+): ")
-_RETRY = {"Retry-After": "5"}
+_MAX_IN_MEMORY, _CHUNK = 2**20, 2**16  # bytes
+_TOO_LONG = "the result has more than"
+_LINE = re.compile(r"^SQL:(\d+): ")
+_RETRY_LATER = {"Retry-After": "5"}
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A whole result: the file that holds it, its size, the digest of its content, and what is to be told beside it."""
+    """A complete result: its file, size in bytes, digest and notes."""
 
     file: IO[bytes]
     size: int
     digest: str
-    told: tuple[str, ...]
+    notes: tuple[str, ...]
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether it is so small that it never was on a disk."""
-        return self.size <= _IN_MEMORY
+        """True if it is so small that it is not on disk."""
+        return self.size <= _MAX_IN_MEMORY
 
-    def pieces(self) -> Iterator[bytes]:
-        """The bytes, some at a time; then the file is gone."""
+    def read_pieces(self) -> Iterator[bytes]:
+        """Yield the bytes in pieces, then close the file."""
         with self.file:
             self.file.seek(0)
             while piece := self.file.read(_CHUNK):
                 yield piece
 
 
-class _Running:
-    """The process of one query, which any thread may end."""
+class _RunningQuery:
+    """The process of a query, which any thread may end."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: WaitingProcess | None = None
-        self._is_ended = False
+        self._has_ended = False
 
-    def begin(self, process: WaitingProcess) -> None:
+    def start(self, process: WaitingProcess) -> None:
         """Set the process.
 
         Raises:
-            LimitError: The query was ended before.
+            LimitError: The query has already been ended.
         """
         with self._lock:
-            if self._is_ended:
-                raise LimitError("the query was ended, as its client has disconnected")
+            if self._has_ended:
+                raise LimitError("the query was ended because its client disconnected")
             self._process = process
 
     def end(self) -> None:
-        """End the process, now or as soon as it is set."""
+        """End the process, also if it is set later."""
         with self._lock:
-            self._is_ended = True
+            self._has_ended = True
             if self._process is not None:
                 self._process.close()
 
@@ -85,30 +85,31 @@ class _Running:
 class Queries:
     """Answers queries within limits.
 
-    What answers the next ones has begun before they come, so that nobody waits for that.
+    Processes for the next queries start in advance.
 
     Args:
-        source: Of snapshots, each query gets the newest one.
-        limits: Of queries.
-        begin: Begins what answers one.
+        source: Has the newest snapshot, which each query reads.
+        limits: Limits of queries.
+        start: Starts a process for a query.
     """
 
     def __init__(self, source: Source, limits: QueryLimits,
-                 begin: Callable[[], WaitingProcess] = WaitingProcess) -> None:
-        self._source, self.limits, self._begin = source, limits, begin
+                 start: Callable[[], WaitingProcess] = WaitingProcess) -> None:
+        self._source, self.limits, self._start = source, limits, start
         self._threads = ThreadPoolExecutor(limits.at_once, "query")
         self._free = asyncio.Semaphore(limits.at_once)
         self._waiting = 0
         self._busy: set[WaitingProcess] = set()
-        self._beginning = ThreadPoolExecutor(1, "begin")
-        self._ready = deque(self._beginning.submit(begin) for _ in range(limits.at_once))
+        self._starting = ThreadPoolExecutor(1, "start")
+        self._ready = deque(self._starting.submit(start) for _ in range(limits.at_once))
 
     def close(self) -> None:
-        """End all that answers, or would."""
-        for threads in (self._threads, self._beginning):
+        """End all processes."""
+        for threads in (self._threads, self._starting):
             threads.shutdown(wait=False, cancel_futures=True)
-        begun = [one.result() for one in self._ready if one.done() and not one.cancelled() and not one.exception()]
-        for process in (*self._busy, *begun):
+        waiting = [future.result() for future in self._ready
+                   if future.done() and not future.cancelled() and not future.exception()]
+        for process in (*self._busy, *waiting):
             process.close()
 
     async def answer(self, query: Query, form: str, *, first: int | None = None, zipped: bool = False) -> Answer:
@@ -116,87 +117,87 @@ class Queries:
 
         Args:
             query: One SELECT or EXPLAIN.
-            form: Of `registry query`, but no table.
-            first: Only so many of its rows, however many there are; None: it is an error if there are too many.
-            zipped: Whether to compress the result.
+            form: A format of `registry query` except `table`.
+            first: The number of rows to return; None: all, and too many are an error.
+            zipped: True if the result is compressed.
 
         Raises:
-            ProblemError: It is refused, goes beyond a limit, or there are too many queries now.
-            CancelledError: The caller has cancelled it, as when the client disconnects; its process has ended.
+            ProblemError: The query is refused, exceeds a limit, or too many queries are waiting.
+            CancelledError: The caller cancelled the query, for example because the client disconnected.
         """
         if self._waiting >= self.limits.waiting:
-            raise ProblemError(503, "too many queries are waiting; ask again later", headers=_RETRY)
+            raise ProblemError(503, "too many queries are waiting; try again later", headers=_RETRY_LATER)
         self._waiting += 1
         try:
             if self._free.locked():
                 await asyncio.wait_for(self._free.acquire(), self.limits.patience)
-            else:  # at once, without a turn of the loop, which takes long where many ask
+            else:  # without a turn of the event loop, which is slow under load
                 await self._free.acquire()
         except TimeoutError:
-            raise ProblemError(503, "other queries take too long; ask again later", headers=_RETRY) from None
+            raise ProblemError(503, "other queries take too long; try again later", headers=_RETRY_LATER) from None
         finally:
             self._waiting -= 1
-        running = _Running()
+        running = _RunningQuery()
         with self._source.lease() as reading:
             request = QueryRequest(reading.snapshot.path, query, form, self.limits.memory, first or self.limits.rows,
                                    max_bytes=self.limits.size)
             answering = asyncio.get_running_loop().run_in_executor(
-                self._threads, lambda: self._answered(running, request, first, zipped=zipped))
+                self._threads, lambda: self._run(running, request, first, zipped=zipped))
             try:
                 return await asyncio.shield(answering)
             except asyncio.CancelledError:
                 running.end()
-                await asyncio.wait([answering])  # its place is free when its thread has ended
+                await asyncio.wait([answering])  # the thread still uses its slot
                 if answering.exception() is None:
                     answering.result().file.close()
                 raise
             except RegistryError as error:
-                raise _problem(error) from None
+                raise _make_problem(error) from None
             finally:
                 self._free.release()
 
-    def _answered(self, running: _Running, request: QueryRequest, first: int | None, *, zipped: bool) -> Answer:
+    def _run(self, running: _RunningQuery, request: QueryRequest, first: int | None, *, zipped: bool) -> Answer:
         with ExitStack() as failed:
-            file = failed.enter_context(SpooledTemporaryFile(_IN_MEMORY))
-            with closing(_Written(file, self.limits.size, zipped=zipped)) as written:
+            file = failed.enter_context(SpooledTemporaryFile(_MAX_IN_MEMORY))
+            with closing(_ResultWriter(file, self.limits.size, zipped=zipped)) as writer:
                 try:
-                    told = self._told(running, request, written)
+                    notes = self._write(running, request, writer)
                 except RegistryError as error:
-                    if first is None or not str(error).startswith(_MORE):
+                    if first is None or not str(error).startswith(_TOO_LONG):
                         raise
-                    told = [f"These are the first {first:,} rows; LIMIT and OFFSET ask for others."]
-            failed.pop_all()  # who sends it closes it
-        return Answer(file, file.tell(), written.digest.hexdigest(), tuple(told))
+                    notes = [f"These are the first {first:,} rows; use LIMIT and OFFSET for others."]
+            failed.pop_all()  # the file stays open until the answer is sent
+        return Answer(file, file.tell(), writer.digest.hexdigest(), tuple(notes))
 
-    def _told(self, running: _Running, request: QueryRequest, written: _Written) -> list[str]:
-        """Have the result written; returns what is told of it."""
+    def _write(self, running: _RunningQuery, request: QueryRequest, writer: _ResultWriter) -> list[str]:
+        """Write the result, and return notes."""
         if request.format != "parquet":
-            return self._asked(running, request, written.write)
+            return self._ask(running, request, writer.write)
         with TemporaryDirectory() as folder:
             output = Path(folder) / "result.parquet"
-            told = self._asked(running, replace(request, output=output), bytes)
+            notes = self._ask(running, replace(request, output=output), bytes)
             with output.open("rb") as result:
-                shutil.copyfileobj(result, written)
-        return told
+                shutil.copyfileobj(result, writer)
+        return notes
 
-    def _asked(self, running: _Running, request: QueryRequest,
-               write_bytes: Callable[[bytes], object]) -> list[str]:
+    def _ask(self, running: _RunningQuery, request: QueryRequest,
+             write_bytes: Callable[[bytes], object]) -> list[str]:
         ready = self._ready.popleft()
-        self._ready.append(self._beginning.submit(self._begin))
+        self._ready.append(self._starting.submit(self._start))
         with closing(ready.result()) as process:
             self._busy.add(process)
             try:
-                running.begin(process)
+                running.start(process)
                 return process.ask(request, self.limits.seconds, write_bytes)
             finally:
                 self._busy.discard(process)
 
 
-class _Written:
-    """Takes a result's bytes, up to so many, compresses them if asked to, and digests them."""
+class _ResultWriter:
+    """Writes a result of limited size, compresses it if required, and computes its digest."""
 
-    def __init__(self, file: IO[bytes], most: int, *, zipped: bool) -> None:
-        self._left, self._most = most, most
+    def __init__(self, file: IO[bytes], max_bytes: int, *, zipped: bool) -> None:
+        self._left, self._max_bytes = max_bytes, max_bytes
         self._zip = gzip.GzipFile(fileobj=file, mode="wb", compresslevel=3, mtime=0) if zipped else None
         self._out: IO[bytes] = file if self._zip is None else self._zip  # type: ignore[assignment]
         self.digest = hashlib.sha256()
@@ -204,7 +205,7 @@ class _Written:
     def write(self, piece: bytes) -> int:
         self._left -= len(piece)
         if self._left < 0:
-            raise LimitError(f"the result has more than {self._most:,} bytes; LIMIT asks for fewer rows")
+            raise LimitError(f"the result has more than {self._max_bytes:,} bytes; add LIMIT to the query")
         self.digest.update(piece)
         return self._out.write(piece)
 
@@ -213,27 +214,29 @@ class _Written:
             self._zip.close()
 
 
-def _problem(error: RegistryError) -> ProblemError:
-    """What is told of a query that failed; nothing of where the database is."""
+def _make_problem(error: RegistryError) -> ProblemError:
+    """Return the error of a query for clients; it does not show the path of the database."""
     message = str(error)
     if error.exit_code == 3 and message.startswith("SQL:"):
-        return ProblemError(400, _IN_LINE.sub(r"line \1: ", message).removeprefix("SQL: "), error.excerpt)
+        return ProblemError(400, _LINE.sub(r"line \1: ", message).removeprefix("SQL: "), error.excerpt)
     if error.exit_code == 1:
-        is_told = message.startswith((_MORE, "the query", "DuckDB"))
-        return ProblemError(422, message if is_told else "the query cannot be answered within its limits")
-    return ProblemError(503, BUSY, headers=_RETRY)
+        is_harmless = message.startswith((_TOO_LONG, "the query", "DuckDB"))
+        return ProblemError(422, message if is_harmless else "the query cannot be answered within its limits")
+    return ProblemError(503, BUSY, headers=_RETRY_LATER)
 
 
 class Served:
-    """The settings, the registry's newest snapshot, and the answers to SQL; without them if SQL is off.
+    """Settings, snapshots, and queries for the application; queries are None if SQL is off.
 
-    `begin` starts a process for a query.
+    Args:
+        settings: Settings of the server.
+        start: Starts a process for a query.
 
     Raises:
         RegistryError: The first snapshot cannot be written.
     """
 
-    def __init__(self, settings: Settings, begin: Callable[[], WaitingProcess] = WaitingProcess) -> None:
+    def __init__(self, settings: Settings, start: Callable[[], WaitingProcess] = WaitingProcess) -> None:
         self.settings = settings
         snapshots = Snapshots(settings.path, private=settings.private, sources=settings.shows_texts,
                               every=settings.every)
@@ -242,14 +245,14 @@ class Served:
         except BaseException:
             snapshots.close()
             raise
-        self.queries = None if settings.queries is None else Queries(self.source, settings.queries, begin)
+        self.queries = None if settings.queries is None else Queries(self.source, settings.queries, start)
 
     def stop(self) -> None:
-        """End the queries that run."""
+        """End all queries."""
         if self.queries is not None:
             self.queries.close()
 
     def close(self) -> None:
-        """End everything, and remove all snapshots."""
+        """End all work, and remove all snapshots."""
         self.stop()
         self.source.close()

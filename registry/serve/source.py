@@ -1,7 +1,7 @@
-"""Read snapshots for requests, in a few threads; each answer is made once, however many clients request it.
+"""Read snapshots for requests, in a few threads; content is made once for all clients.
 
-When a new snapshot is written, recently requested answers are made of it first; until then requests see the old one.
-So a commit makes no request slow.
+The server makes recently requested content from a new snapshot before it replaces the old one. So no request is slow
+after a commit.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from registry.studies.suites import Macro, load_macro_boards
 
 @dataclass(frozen=True)
 class QueryLimits:
-    """What SQL of strangers may take.
+    """Limits of SQL queries.
 
     Attributes:
-        seconds: After which a query is ended.
-        rows: That a result has at most; a page shows fewer.
-        memory: The bytes that the process of a query may take.
-        size: The bytes that a result has at most.
-        at_once: Queries that are answered at the same time.
-        waiting: Queries that may wait for that.
-        patience: The seconds that they wait.
+        seconds: Time limit of a query.
+        rows: The most rows of a result; a page shows fewer.
+        memory: The most bytes of memory of a query's process.
+        size: The most bytes of a result.
+        at_once: Queries that run at the same time.
+        waiting: Queries that may wait.
+        patience: Seconds until a waiting query is refused.
     """
 
     seconds: float = 10
@@ -59,18 +59,19 @@ class QueryLimits:
 
 @dataclass(frozen=True)
 class Settings:
-    """What is served.
+    """Settings of the server.
 
     Attributes:
-        path: Of the database.
-        private: Whether everything is shown, else only what is public.
-        every: The least seconds from one snapshot of the database to the next.
-        items: How many items of each test set a page shows.
-        queries: The limits of SQL; None: none is answered, and neither are items shown but as pages show them.
-        room: The bytes that what is kept in memory may take.
-        hosts: Names that this machine is called by, beside its addresses and localhost.
-        origins: Whose pages' scripts may read what is served, `https://example.org`; `*`: everybody's.
-        url: Where readers find the site, ending with a slash, for the links of the feed; else where they asked.
+        path: The database.
+        private: True if everything is shown, False if only public data is.
+        every: The least seconds between two snapshots of the database.
+        items: The number of items of each test set on a page.
+        queries: Limits of SQL; None: SQL is off, and items are shown on pages only.
+        room: The most bytes of cached content.
+        hosts: Permitted host names, in addition to addresses and localhost.
+        origins: Origins whose scripts may read responses, such as `https://example.org`; `*`: all.
+        url: The public address of the site, with a slash at the end, for links of the feed; empty: the address in
+            the request.
     """
 
     path: Path
@@ -85,27 +86,27 @@ class Settings:
 
     @property
     def caching(self) -> str:
-        """The header Cache-Control of what is made of the registry."""
+        """The header Cache-Control of content from the registry."""
         return "private, no-store" if self.private else "no-cache"
 
     @property
     def shows_texts(self) -> bool:
-        """Whether items may be read, with their texts, gold and answers."""
+        """True if clients may read items with their texts, gold and answers."""
         return self.queries is not None or self.items > 0
 
 
-BUSY = "the registry is busy or cannot be read now; ask again in a moment"
+BUSY = "the registry is busy or cannot be read now; try again in a moment"
 FAILED = "something went wrong here; the log of the server has the details"
 
 
 class ProblemError(Exception):
-    """An answer that is none.
+    """An error that is sent to the client.
 
     Attributes:
-        status: Of HTTP.
-        message: What is wrong, and what to do.
-        excerpt: What is easier seen than told.
-        headers: What else is answered.
+        status: The HTTP status.
+        message: The error and its remedy.
+        excerpt: The line of a query with a caret below the error.
+        headers: More headers of the response.
     """
 
     def __init__(self, status: int, message: str, excerpt: str = "", headers: Mapping[str, str] | None = None) -> None:
@@ -113,13 +114,13 @@ class ProblemError(Exception):
         self.status, self.message, self.excerpt, self.headers = status, message, excerpt, headers or {}
 
 
-def busy() -> ProblemError:
-    """Return the answer to a request that may succeed in a moment."""
+def make_busy_error() -> ProblemError:
+    """Return the error for a request that may succeed in a moment."""
     return ProblemError(503, BUSY, headers={"Retry-After": "2"})
 
 
-def problem_of(error: Exception) -> ProblemError | None:
-    """An error as HTTP tells it; None where it is nothing that a client could understand."""
+def translate_error(error: Exception) -> ProblemError | None:
+    """Return an error with its HTTP status, or None if it is a bug of the server."""
     match error:
         case ProblemError():
             return error
@@ -132,22 +133,22 @@ def problem_of(error: Exception) -> ProblemError | None:
         case LimitError():
             return ProblemError(422, str(error))
         case RegistryError():
-            return busy()
+            return make_busy_error()
     return None
 
 
 _LOG = logging.getLogger(__name__)
-_READERS = 4  # threads that read and draw
-_MOST_AT_ONCE = 100  # things that are being made or wait for that; more are refused for now
-_LOOK = 0.5  # seconds between two looks at the registry's file
-_MOST_REMADE, _REMAKING = 100, 20.0  # answers that are made of a new snapshot before it is shown, and seconds for that
+_READER_THREADS = 4
+_MAX_PENDING = 100  # values that are being made or wait for it; more are refused
+_POLL_SECONDS = 0.5  # between two checks whether the registry has changed
+_MAX_REMADE, _REMAKE_SECONDS = 100, 20.0  # limits for content that is made before a new snapshot is shown
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Opened:
-    """A snapshot that is open for reading, perhaps at a moment of the past."""
+    """A snapshot that is open for reading, perhaps at a moment in the past."""
 
     database: Database
     connection: Connection
@@ -159,7 +160,7 @@ class Reading:
     Args:
         snapshot: The file.
         settings: Which items are shown, and how many bytes cached values may take.
-        threads: They do all work but that of the event loop.
+        threads: They do all work outside the event loop.
     """
 
     def __init__(self, snapshot: Snapshot, settings: Settings, threads: ThreadPoolExecutor) -> None:
@@ -169,19 +170,19 @@ class Reading:
         self.requested: OrderedDict[Hashable, Callable[[Reading], Awaitable[object]]] = OrderedDict()
 
     def remember(self, key: Hashable, make: Callable[[Reading], Awaitable[object]]) -> None:
-        """Note that a client requested something, so that it is made of the next snapshot before that is shown."""
+        """Note that a client requested content, so that it is made from the next snapshot before that is shown."""
         self.requested[key] = make
         self.requested.move_to_end(key)
-        if len(self.requested) > _MOST_REMADE:
+        if len(self.requested) > _MAX_REMADE:
             self.requested.popitem(last=False)
 
     async def make_once(self, key: Hashable, make: Callable[[], Awaitable[T]], size: Callable[[T], int]) -> T:
-        """Return a cached value, or make it, once however many requests wait for it.
+        """Return a cached value, or make it once for all requests that wait for it.
 
         Args:
-            key: Distinguishes it from all else that is made of a snapshot.
-            make: Makes it; an error is not cached.
-            size: Returns the bytes that it takes.
+            key: Distinguishes the value from all others made from the snapshot.
+            make: Makes the value; an error is not cached.
+            size: Returns the size of the value in bytes.
 
         Raises:
             ProblemError: Too many values are being made.
@@ -189,14 +190,15 @@ class Reading:
         if (value := self._cache.get(key)) is not None:
             return value  # type: ignore[no-any-return]
         if key not in self._making:
-            if len(self._making) >= _MOST_AT_ONCE:
-                raise busy()
+            if len(self._making) >= _MAX_PENDING:
+                raise make_busy_error()
             self._making[key] = asyncio.ensure_future(self._make(key, make, size))
-            self._making[key].add_done_callback(lambda done: done.cancelled() or done.exception())  # nobody may wait
+            # An exception that no request retrieves would be logged.
+            self._making[key].add_done_callback(lambda future: future.cancelled() or future.exception())
         return await asyncio.shield(self._making[key])
 
     async def _make(self, key: Hashable, make: Callable[[], Awaitable[T]], size: Callable[[T], int]) -> T:
-        with self.snapshot.lease():  # also if the client that requested it has gone
+        with self.snapshot.lease():  # also if the client has disconnected
             try:
                 value = await make()
                 self._cache.store(key, value, size(value))
@@ -205,7 +207,7 @@ class Reading:
                 del self._making[key]
 
     async def read(self, work: Callable[[Opened], T], at: str | None = None) -> T:
-        """Read something from the snapshot, with `at` from a moment of the past.
+        """Read from the snapshot, with `at` from a moment in the past.
 
         Raises:
             ProblemError: The snapshot cannot be read.
@@ -214,7 +216,7 @@ class Reading:
         return await self.draw(lambda: self._read(work, at))
 
     async def draw(self, work: Callable[[], T]) -> T:
-        """Do work in a thread."""
+        """Run work in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     def _read(self, work: Callable[[Opened], T], at: str | None) -> T:
@@ -224,10 +226,10 @@ class Reading:
             try:
                 connection = stack.enter_context(database.reading())
             except RegistryError as error:
-                if at is not None and getattr(error, "path", None) is None:  # it is the moment that is wrong
+                if at is not None and getattr(error, "path", None) is None:  # the moment is wrong
                     raise
-                _LOG.warning("%s", error)  # which names the path, so no client gets to see it
-                raise busy() from None
+                _LOG.warning("%s", error)  # it has the path, which clients must not see
+                raise make_busy_error() from None
             return work(Opened(database, connection))
 
 
@@ -244,13 +246,13 @@ class Source:
 
     def __init__(self, settings: Settings, snapshots: Snapshots) -> None:
         self._settings, self._snapshots = settings, snapshots
-        self._threads = ThreadPoolExecutor(_READERS, "reader")
-        self._held = ExitStack()
+        self._threads = ThreadPoolExecutor(_READER_THREADS, "reader")
+        self._lease = ExitStack()
         self._show(Reading(snapshots.write(), settings, self._threads))
 
     def _show(self, reading: Reading) -> None:
-        old, self._held = self._held, ExitStack()
-        self._held.enter_context(reading.snapshot.lease())
+        old, self._lease = self._lease, ExitStack()
+        self._lease.enter_context(reading.snapshot.lease())
         self._newest = reading
         old.close()
 
@@ -262,21 +264,21 @@ class Source:
             yield reading
 
     async def follow(self) -> None:
-        """Show every change of the registry, without an end; if that fails, the old snapshot stays."""
+        """Show every change of the registry until cancelled; after an error the old snapshot stays."""
         logged = ""
         while True:
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_POLL_SECONDS)
             if self._snapshots.is_due():
                 try:
                     await self.renew()
                     logged = ""
                 except Exception as error:
                     if str(error) != logged:
-                        _LOG.warning("changes of the registry are not shown until this is mended: %s", error)
+                        _LOG.warning("changes of the registry are not shown until this error is fixed: %s", error)
                     logged = str(error)
 
     async def renew(self) -> None:
-        """Write a snapshot, make recently requested answers of it, and show it.
+        """Write a snapshot, make recently requested content from it, and show it.
 
         Raises:
             RegistryError: It cannot be written.
@@ -284,14 +286,14 @@ class Source:
         reading = Reading(await asyncio.to_thread(self._snapshots.write), self._settings, self._threads)
         with reading.snapshot.lease():
             with suppress(TimeoutError):
-                async with asyncio.timeout(_REMAKING):
+                async with asyncio.timeout(_REMAKE_SECONDS):
                     for make in reversed(list(self._newest.requested.values())):
                         with suppress(Exception):  # the client that requests it next gets the error
                             await make(reading)
             self._show(reading)
 
     def close(self) -> None:
-        """Begin nothing any more, and remove all snapshots."""
+        """Start no more work, and remove all snapshots."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._snapshots.close()
 
@@ -300,7 +302,7 @@ class Cache:
     """A cache of values by key, which drops the least recently used ones.
 
     Args:
-        room: The bytes that they may take together; a value that is larger than half of that is not stored.
+        room: The most bytes of all values; a value larger than half of it is not stored.
     """
 
     def __init__(self, room: int) -> None:
@@ -315,7 +317,7 @@ class Cache:
         return self._stored[key][0]
 
     def store(self, key: Hashable, value: Any, size: int) -> None:
-        """Store a value of so many bytes."""
+        """Store a value and its size in bytes."""
         if 2 * size > self._room or key in self._stored:
             return
         self._stored[key] = value, size
@@ -324,20 +326,20 @@ class Cache:
             self._taken -= self._stored.popitem(last=False)[1][1]
 
 
-_OF_A_SYSTEM = 2000  # bytes of a standing with its remarks, and of what is computed of it
-_OF_AN_ITEM = 500  # bytes of one answer to it
+_BYTES_PER_SYSTEM = 2000  # of a standing with its messages and details
+_BYTES_PER_ANSWER = 500
 
 
 @dataclass(frozen=True)
-class Shown:
-    """A task's boards, or why none are shown: `hidden` until when, and the `ladders` that are shown meanwhile."""
+class VisibleBoards:
+    """The boards of a task; if they are hidden, the reason and the public ladders."""
 
     boards: TaskBoards | None
     hidden: str = ""
     ladders: tuple[Ladder, ...] = ()
 
     @property
-    def open(self) -> TaskBoards:
+    def public_boards(self) -> TaskBoards:
         """The boards.
 
         Raises:
@@ -349,67 +351,67 @@ class Shown:
 
     @property
     def size(self) -> int:
-        """About how many bytes it takes."""
+        """Approximate bytes in memory."""
         if self.boards is None:
-            return _OF_A_SYSTEM
-        found = 0
+            return _BYTES_PER_SYSTEM
+        size = 0
         for board in self.boards.boards:
             pairs = board.decisions
-            found += pairs.a.nbytes + pairs.b.nbytes + sum(column.nbytes for column in pairs.columns.values())
-            found += _OF_A_SYSTEM * len(board.standings)
-        return found + sum(_OF_AN_ITEM * len(view.outputs) for view in self.boards.items or ())
+            size += pairs.a.nbytes + pairs.b.nbytes + sum(column.nbytes for column in pairs.columns.values())
+            size += _BYTES_PER_SYSTEM * len(board.standings)
+        return size + sum(_BYTES_PER_ANSWER * len(view.outputs) for view in self.boards.items or ())
 
 
-async def task_boards(reading: Reading, task: str, at: str | None) -> Shown:
-    """Return the boards of a task, with as many items of each test set as the settings say.
+async def load_task_boards(reading: Reading, task: str, at: str | None) -> VisibleBoards:
+    """Load the boards of a task, with the number of items that the settings require.
 
     Raises:
         UnknownNameError: There is no such task.
-        MismatchError: There is nothing to show yet.
-        InputError: The moment is none.
+        MismatchError: There is no comparison yet.
+        InputError: `at` is no moment.
     """
-    return await reading.make_once(("boards", task, at), lambda: _task_boards(reading, task, at),
-                                   lambda shown: shown.size)
+    return await reading.make_once(("boards", task, at), lambda: _load_task_boards(reading, task, at),
+                                   lambda boards: boards.size)
 
 
-async def _task_boards(reading: Reading, task: str, at: str | None) -> Shown:
+async def _load_task_boards(reading: Reading, task: str, at: str | None) -> VisibleBoards:
     items = reading.settings.items
     boards, database = await reading.read(lambda opened: (_read_boards(opened, task, items), opened.database), at)
-    if isinstance(boards, Shown):
+    if isinstance(boards, VisibleBoards):
         return boards
-    return await reading.draw(lambda: Shown(_averaged(boards, database).tasks[0]))
+    return await reading.draw(lambda: VisibleBoards(_add_averages(boards, database).tasks[0]))
 
 
-def _read_boards(opened: Opened, task: str, items: int) -> Shown | Boards:
+def _read_boards(opened: Opened, task: str, items: int) -> VisibleBoards | Boards:
     connection, moment = opened.connection, opened.database.moment
     try:
-        found = load_snapshot(connection, task, items=items, pairs=ALL_PAIRS)
+        snapshot = load_snapshot(connection, task, items=items, pairs=ALL_PAIRS)
     except HiddenError as hidden:
-        return Shown(None, str(hidden), tuple(load_ladders(connection, task)))
-    if not found.boards:
+        return VisibleBoards(None, str(hidden), tuple(load_ladders(connection, task)))
+    if not snapshot.boards:
         raise MismatchError(f"{task}: {NOT_COMPARED}")
     try:
         asked = tuple(plan_studies(connection, Macro(), Choice(task)))
-    except MismatchError:  # what was just submitted has no scores yet; the boards are there all the same, and say so
+    except MismatchError:  # a new submission has no scores yet, which the boards report
         asked = ()
-    found = add_details(connection, found, items, moment)
-    return replace(found if moment is None else found.past(moment), asked=asked)
+    snapshot = add_details(connection, snapshot, items, moment)
+    return replace(snapshot if moment is None else snapshot.past(moment), asked=asked)
 
 
-def _averaged(found: Boards, database: Database) -> Boards:
-    """The same with averages over test sets: those that are not kept are made for as long as they are shown."""
+def _add_averages(boards: Boards, database: Database) -> Boards:
+    """Add averages over test sets; averages that are not stored are computed."""
     try:
         archive = Archive(database, Journal("serve", {}), dry_run=True)
-        return found.with_averages(load_macro_boards(found.asked, archive))
-    except MismatchError:  # as above, of what was written since
-        return found
+        return boards.with_averages(load_macro_boards(boards.asked, archive))
+    except MismatchError:  # as above, about a submission that came since
+        return boards
 
 
-def open_tasks(opened: Opened) -> tuple[list[str], list[str]]:
-    """The tasks whose leaderboards are shown, and why others are not."""
+def list_public_tasks(opened: Opened) -> tuple[list[str], list[str]]:
+    """Return the tasks whose leaderboards are public, and the reasons why others are not."""
     missing = unshown(opened.connection)
     try:
         tasks = catalog.tasks(opened.connection)
-    except (HiddenError, InputError):  # all are hidden, or there is none
+    except (HiddenError, InputError):  # all tasks are hidden, or the registry has no tasks
         tasks = []
     return [row.slug for row in tasks if row.slug not in missing], list(missing.values())

@@ -1,4 +1,4 @@
-"""Tables for programs: what `registry list`, `board`, `pairs` and `items` print, by the same keys; and openapi.json."""
+"""Tables for programs, with the same keys as `registry list`, `board`, `pairs` and `items`; and openapi.json."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from registry.boards import items as of_task
+from registry.boards import items as board_items
 from registry.boards.choose import select_pairs
 from registry.boards.leaderboard import SHARED_KEYS, Leaderboard
 from registry.errors import UnknownNameError
 from registry.query.schema import Relation
-from registry.reports.boards import board_table
+from registry.reports.boards import make_board_table
 from registry.reports.columns import BOARD_KEYS, MESSAGE, PAIR_KEYS, make_board_schema, make_pairs_schema
 from registry.reports.items import item_table
 from registry.serve.answers import (
@@ -33,16 +33,16 @@ from registry.serve.answers import (
     write_rows,
 )
 from registry.serve.queries import Served
-from registry.serve.source import Opened, ProblemError, Reading, task_boards
+from registry.serve.source import Opened, ProblemError, Reading, load_task_boards
 from registry.store import catalog, history
 from registry.version import __version__
 
-Asked = Mapping[str, Any]  # the values of what stands in the path and behind the question mark
+Values = Mapping[str, Any]  # values of parameters in the path and in the query string
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows: their keys, how many there are, and some of them, from a place on."""
+    """Rows: their keys, their number, and a function that returns `n` rows from `start` on."""
 
     keys: Sequence[str]
     total: int
@@ -50,7 +50,7 @@ class Rows:
 
     @classmethod
     def of(cls, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Rows:
-        """Rows that are all at hand."""
+        """Wrap rows that are in memory."""
         return cls(keys, len(rows), lambda start, n: ([row.get(key) for key in keys] for row in rows[start:start + n]))
 
 
@@ -59,62 +59,63 @@ class Endpoint:
     """A table.
 
     Attributes:
-        path: Where it is, with what stands for a value in braces.
-        about: What its rows are.
-        rows: Reads them.
+        path: The path, with parameters in braces.
+        about: A description of the rows.
+        rows: Loads the rows.
         schema: The name of the schema of a row.
-        parameters: What may be asked for beside the form.
-        paged: Whether it is answered in parts.
+        parameters: Parameters in addition to the format.
+        paged: True if a response has some of the rows.
     """
 
     path: str
     about: str
-    rows: Callable[[Reading, Asked], Awaitable[Rows]]
+    rows: Callable[[Reading, Values], Awaitable[Rows]]
     schema: str
     parameters: tuple[Parameter, ...] = ()
     paged: bool = False
 
     @property
     def all_parameters(self) -> tuple[Parameter, ...]:
-        """All that may stand behind the question mark."""
+        """All parameters of the query string."""
         return (*self.parameters, *(PAGED if self.paged else ()), FORMAT)
 
     async def answer(self, served: Served, request: Request) -> Response:
-        """Answer with its rows."""
-        asked = {**request.path_params, **read_parameters(request.query_params, self.all_parameters)}
-        form = asked["format"] = asked["format"] or choose_form(request.headers.get("accept", ""), FORMAT.choices)
-        key: tuple[Hashable, ...] = (self.path, *asked.items())
+        """Respond with the rows."""
+        values = {**request.path_params, **read_parameters(request.query_params, self.all_parameters)}
+        form = values["format"] = values["format"] or choose_form(request.headers.get("accept", ""), FORMAT.choices)
+        key: tuple[Hashable, ...] = (self.path, *values.items())
 
         async def make(reading: Reading) -> Content:
-            if asked.get("state") not in (None, reading.snapshot.name):
-                raise ProblemError(410, "the registry has changed since; begin again with the first rows")
-            rows = await self.rows(reading, asked)
-            return await reading.draw(lambda: self._content(rows, asked, form, reading.snapshot.name))
+            if values.get("state") not in (None, reading.snapshot.name):
+                raise ProblemError(410, "the registry has changed since; start again with the first rows")
+            rows = await self.rows(reading, values)
+            return await reading.draw(lambda: self._content(rows, values, form, reading.snapshot.name))
 
         return await respond(request, served, key, make)
 
-    def _content(self, rows: Rows, asked: Asked, form: str, state: str) -> Content:
-        start, n = asked.get("offset", 0), asked.get("limit", rows.total)
+    def _content(self, rows: Rows, values: Values, form: str, state: str) -> Content:
+        start, n = values.get("offset", 0), values.get("limit", rows.total)
         headers = {"X-Total-Count": str(rows.total)}
-        if self.paged and (links := _links(asked, self.all_parameters, rows.total, state)):
+        if self.paged and (links := _links(values, self.all_parameters, rows.total, state)):
             headers["Link"] = links
         return Content(MEDIA[form], write_rows(rows.keys, rows.part(start, n), form), headers)
 
 
-def _links(asked: Asked, parameters: Sequence[Parameter], total: int, state: str) -> str:
-    """Where the first, the previous, the next and the last part are, all of one state."""
-    start, n = asked["offset"], asked["limit"]
-    at = {"first": 0, "prev": max(0, start - n) if start else None, "next": start + n if start + n < total else None,
-          "last": (total - 1) // n * n if total else 0}
-    said = {of.name: asked[of.name] for of in parameters if asked.get(of.name) is not None}
-    return ", ".join(f'<?{urlencode(said | {"offset": offset, "state": state})}>; rel="{rel}"'
-                     for rel, offset in at.items() if offset is not None)
+def _links(values: Values, parameters: Sequence[Parameter], total: int, state: str) -> str:
+    """Return links to the first, previous, next and last rows of the same state."""
+    start, n = values["offset"], values["limit"]
+    offsets = {"first": 0, "prev": max(0, start - n) if start else None,
+               "next": start + n if start + n < total else None, "last": (total - 1) // n * n if total else 0}
+    names = [parameter.name for parameter in parameters]
+    query = {name: values[name] for name in names if values.get(name) is not None}
+    return ", ".join(f'<?{urlencode(query | {"offset": offset, "state": state})}>; rel="{rel}"'
+                     for rel, offset in offsets.items() if offset is not None)
 
 
-_OF_A_ROW = 400  # bytes
+_BYTES_PER_ROW = 400
 _ALL = 2**31
-_NO_TEXTS = "items are not shown here; `registry serve --items N` shows them"
-ITEM_LISTS = {"disagree": of_task.disagreed, "hard": of_task.hard, "suspect": of_task.suspect}
+_NO_TEXTS = "items are not shown here; `registry serve --items N` shows items"
+ITEM_LISTS = {"disagree": board_items.disagreed, "hard": board_items.hard, "suspect": board_items.suspect}
 
 BOARD_LIST_KEYS = ("board", *SHARED_KEYS, "title", "better", "unit", "test", "alternative", "correction", "alpha",
                    "items", "units", "systems", "pairs", "best", "sentences", "footnotes", "warnings")
@@ -123,46 +124,46 @@ SUBMISSION_KEYS = ("id", "task", "test_set", "team", "system", "version", "track
                    "ranked", "created_at")
 
 
-async def tasks(reading: Reading, _: Asked) -> Rows:
-    """Every task, also those whose scores are hidden."""
+async def list_tasks(reading: Reading, _: Values) -> Rows:
+    """List all tasks, also those with hidden scores."""
     return await reading.read(lambda opened: Rows.of(history.list_tasks(opened.connection)[1], TASK_KEYS))
 
 
-async def metrics(reading: Reading, asked: Asked) -> Rows:
-    """The metrics of a task."""
+async def list_metrics(reading: Reading, values: Values) -> Rows:
+    """List the metrics of a task."""
     def read(opened: Opened) -> Rows:
-        (row,) = catalog.tasks(opened.connection, asked["task"])
-        found = [{"id": of.alias, "name": of.name, "better": of.better, "primary": of.is_primary}
-                 for of in catalog.task_metrics(opened.connection, row.task_id)]
-        return Rows.of(found, ("id", "name", "better", "primary"))
+        (row,) = catalog.tasks(opened.connection, values["task"])
+        rows = [{"id": metric.alias, "name": metric.name, "better": metric.better, "primary": metric.is_primary}
+                for metric in catalog.task_metrics(opened.connection, row.task_id)]
+        return Rows.of(rows, ("id", "name", "better", "primary"))
 
     return await reading.read(read)
 
 
-async def boards(reading: Reading, asked: Asked) -> Rows:
-    """The boards of a task."""
-    shown = await task_boards(reading, asked["task"], asked["at"])
-    return Rows.of([_board_row(n, board) for n, board in enumerate(shown.open.boards)], BOARD_LIST_KEYS)
+async def list_boards(reading: Reading, values: Values) -> Rows:
+    """List the boards of a task."""
+    shown = await load_task_boards(reading, values["task"], values["at"])
+    return Rows.of([_board_row(n, board) for n, board in enumerate(shown.public_boards.boards)], BOARD_LIST_KEYS)
 
 
 def _board_row(n: int, board: Leaderboard) -> dict[str, Any]:
-    by = board.comparison
+    comparison = board.comparison
     return board.shared_values | {
-        "board": n, "title": board.title, "better": board.better, "unit": by.unit, "test": by.test,
-        "alternative": by.alternative, "correction": by.correction, "alpha": by.alpha, "items": by.n_items,
-        "units": by.n_units, "systems": len(board.standings), "pairs": len(board.decisions),
-        "best": board.standings[0].submission, "sentences": list(board.sentences), "footnotes": list(board.footnotes),
-        "warnings": board.warnings}
+        "board": n, "title": board.title, "better": board.better, "unit": comparison.unit, "test": comparison.test,
+        "alternative": comparison.alternative, "correction": comparison.correction, "alpha": comparison.alpha,
+        "items": comparison.n_items, "units": comparison.n_units, "systems": len(board.standings),
+        "pairs": len(board.decisions), "best": board.standings[0].submission, "sentences": list(board.sentences),
+        "footnotes": list(board.footnotes), "warnings": board.warnings}
 
 
-async def standings(reading: Reading, asked: Asked) -> Rows:
-    """The systems of a board, best first."""
-    return Rows.of(board_table(await _find_board(reading, asked)).rows, BOARD_KEYS)
+async def list_standings(reading: Reading, values: Values) -> Rows:
+    """List the systems of a board, best first."""
+    return Rows.of(make_board_table(await _find_board(reading, values)).rows, BOARD_KEYS)
 
 
-async def pairs(reading: Reading, asked: Asked) -> Rows:
-    """The pairs of a board, those of the best systems first."""
-    (board,) = select_pairs([await _find_board(reading, asked)], asked["system"], asked["top"], asked["neighbours"])
+async def list_pairs(reading: Reading, values: Values) -> Rows:
+    """List the pairs of a board; pairs of the best systems come first."""
+    (board,) = select_pairs([await _find_board(reading, values)], values["system"], values["top"], values["neighbours"])
     decisions = board.decisions
 
     def part(start: int, n: int) -> list[list[Any]]:
@@ -171,87 +172,87 @@ async def pairs(reading: Reading, asked: Asked) -> Rows:
     return Rows(PAIR_KEYS, len(decisions), part)
 
 
-async def _find_board(reading: Reading, asked: Asked) -> Leaderboard:
-    known = (await task_boards(reading, asked["task"], asked["at"])).open.boards
-    if asked["board"] >= len(known):
-        raise ProblemError(404, f"{asked['task']} has the boards 0 to {len(known) - 1}; "
-                           f"/api/tasks/{asked['task']}/boards lists them")
-    return known[asked["board"]]
+async def _find_board(reading: Reading, values: Values) -> Leaderboard:
+    boards = (await load_task_boards(reading, values["task"], values["at"])).public_boards.boards
+    if values["board"] >= len(boards):
+        raise ProblemError(404, f"{values['task']} has the boards 0 to {len(boards) - 1}; "
+                           f"/api/tasks/{values['task']}/boards lists them")
+    return boards[values["board"]]
 
 
-async def submissions(reading: Reading, asked: Asked) -> Rows:
-    """The submissions to a task."""
+async def list_submissions(reading: Reading, values: Values) -> Rows:
+    """List the submissions to a task."""
     def read(opened: Opened) -> Rows:
-        _, known = history.list_tasks(opened.connection)
-        if asked["task"] not in (names := [row["id"] for row in known]):
-            raise UnknownNameError("task", asked["task"], names)
-        found = [row for row in history.list_submissions(opened.connection)[1] if row["task"] == asked["task"]]
-        return Rows.of(found, SUBMISSION_KEYS)
+        _, tasks = history.list_tasks(opened.connection)
+        if values["task"] not in (names := [row["id"] for row in tasks]):
+            raise UnknownNameError("task", values["task"], names)
+        rows = [row for row in history.list_submissions(opened.connection)[1] if row["task"] == values["task"]]
+        return Rows.of(rows, SUBMISSION_KEYS)
 
-    return await _cached_rows(reading, ("submissions", asked["task"]), read)
+    return await _load_rows_once(reading, ("submissions", values["task"]), read)
 
 
-async def items(reading: Reading, asked: Asked) -> Rows:
-    """The items of a task to look at."""
+async def list_items(reading: Reading, values: Values) -> Rows:
+    """List notable items of a task."""
     if not reading.settings.shows_texts:
         raise ProblemError(403, _NO_TEXTS)
 
     def read(opened: Opened) -> Rows:
-        (row,) = catalog.tasks(opened.connection, asked["task"])
-        found = ITEM_LISTS[asked["list"]](opened.connection, row, _ALL)
-        return Rows.of(found, tuple(found[0]) if found else ("task", "test_set", "item"))
+        (row,) = catalog.tasks(opened.connection, values["task"])
+        rows = ITEM_LISTS[values["list"]](opened.connection, row, _ALL)
+        return Rows.of(rows, tuple(rows[0]) if rows else ("task", "test_set", "item"))
 
-    return await _cached_rows(reading, ("items", asked["task"], asked["list"]), read)
+    return await _load_rows_once(reading, ("items", values["task"], values["list"]), read)
 
 
-async def item(reading: Reading, asked: Asked) -> Rows:
-    """What everybody says of an item."""
+async def list_answers(reading: Reading, values: Values) -> Rows:
+    """List all answers to an item."""
     if not reading.settings.shows_texts:
         raise ProblemError(403, _NO_TEXTS)
 
     def read(opened: Opened) -> Rows:
-        (row,) = catalog.tasks(opened.connection, asked["task"])
-        tables = [item_table(view) for view in of_task.item_views(opened.connection, row, asked["item"])]
+        (row,) = catalog.tasks(opened.connection, values["task"])
+        tables = [item_table(view) for view in board_items.item_views(opened.connection, row, values["item"])]
         keys = list(dict.fromkeys(key for table in tables for key in table.keys))
         return Rows.of([dict(row) for table in tables for row in table.rows], keys)
 
     return await reading.read(read)
 
 
-async def _cached_rows(reading: Reading, key: tuple[str, ...], read: Callable[[Opened], Rows]) -> Rows:
-    """Read rows once for all of their parts."""
-    return await reading.make_once(("rows", *key), lambda: reading.read(read), lambda rows: _OF_A_ROW * rows.total)
+async def _load_rows_once(reading: Reading, key: tuple[str, ...], read: Callable[[Opened], Rows]) -> Rows:
+    """Load rows once for all requests of their parts."""
+    return await reading.make_once(("rows", *key), lambda: reading.read(read), lambda rows: _BYTES_PER_ROW * rows.total)
 
 
 TABLES = (
-    Endpoint("/api/tasks", "every task", tasks, "task"),
-    Endpoint("/api/tasks/{task}/metrics", "the metrics of a task", metrics, "metric"),
+    Endpoint("/api/tasks", "every task", list_tasks, "task"),
+    Endpoint("/api/tasks/{task}/metrics", "the metrics of a task", list_metrics, "metric"),
     Endpoint("/api/tasks/{task}/boards", "the leaderboards of a task, by numbers from 0 in the order of its manifest",
-             boards, "board", (AT,)),
+             list_boards, "board", (AT,)),
     Endpoint("/api/tasks/{task}/boards/{board:int}/standings", "the systems of a leaderboard, best first; as "
-             "`registry board --format json`", standings, "standing", (AT,)),
+             "`registry board --format json`", list_standings, "standing", (AT,)),
     Endpoint("/api/tasks/{task}/boards/{board:int}/pairs", "the pairs of a leaderboard, those of the best systems "
-             "first; as `registry pairs --format json`", pairs, "pair", (
+             "first; as `registry pairs --format json`", list_pairs, "pair", (
                  Parameter("system", "only the pairs of this system"),
-                 Parameter("top", "only pairs among so many of the best systems", least=2),
-                 Parameter("neighbours", "only pairs at most so many places apart", least=1), AT), paged=True),
-    Endpoint("/api/tasks/{task}/submissions", "the submissions to a task; as `registry list submissions`", submissions,
-             "submission", paged=True),
-    Endpoint("/api/tasks/{task}/items", "the items of a task to look at; as `registry items`", items, "item", (
-        Parameter("list", "those on which systems disagree most, those with the worst scores, or those on which all "
+                 Parameter("top", "only pairs of this number of best systems", least=2),
+                 Parameter("neighbours", "only pairs at most this number of ranks apart", least=1), AT), paged=True),
+    Endpoint("/api/tasks/{task}/submissions", "the submissions to a task; as `registry list submissions`",
+             list_submissions, "submission", paged=True),
+    Endpoint("/api/tasks/{task}/items", "notable items of a task; as `registry items`", list_items, "item", (
+        Parameter("list", "items on which systems disagree most, with the worst scores, or on which all systems "
                   "contradict the gold", choices=tuple(ITEM_LISTS), default="disagree"),), paged=True),
-    Endpoint("/api/tasks/{task}/items/{item:path}", "what everybody says of an item, the gold first; as `registry "
-             "items TASK show`", item, "output"),
+    Endpoint("/api/tasks/{task}/items/{item:path}", "all answers to an item, the gold first; as `registry "
+             "items TASK show`", list_answers, "output"),
 )
 
 
 Json = dict[str, Any]
 
 _CONVERTED = re.compile(r"\{(\w+):(\w+)\}")
-_TEXT, _WHOLE, _NUMBER, _TRUE = ({"type": of} for of in ("string", "integer", "number", "boolean"))
-_OTHERS = {"seed": _WHOLE, "test_sets": _WHOLE, "submissions": _WHOLE, "board": _WHOLE, "alpha": _NUMBER,
-           "items": _WHOLE, "units": _WHOLE, "systems": _WHOLE, "pairs": _WHOLE, "withdrawn": _TRUE, "late": _TRUE,
-           "ranked": _TRUE, "primary": _TRUE, "sentences": {"type": "array", "items": _TEXT},
+_TEXT, _INTEGER, _NUMBER, _BOOLEAN = ({"type": name} for name in ("string", "integer", "number", "boolean"))
+_OTHERS = {"seed": _INTEGER, "test_sets": _INTEGER, "submissions": _INTEGER, "board": _INTEGER, "alpha": _NUMBER,
+           "items": _INTEGER, "units": _INTEGER, "systems": _INTEGER, "pairs": _INTEGER, "withdrawn": _BOOLEAN,
+           "late": _BOOLEAN, "ranked": _BOOLEAN, "primary": _BOOLEAN, "sentences": {"type": "array", "items": _TEXT},
            "footnotes": {"type": "array", "items": _TEXT},
            "warnings": {"type": "array", "items": MESSAGE}, "better": {"enum": ["higher", "lower"]}}
 _OR_NULL = ("track", "facet", "date", "deadline", "licence", "url")
@@ -259,93 +260,94 @@ _ANY = {"type": "object", "required": ["task", "test_set", "item"]}
 _PATH = {"task": "a task's id", "board": "the number of a leaderboard", "item": "an item's id"}
 _PROBLEM: Json = {
     "type": "object", "required": ["status", "title", "detail"],
-    "properties": {"status": _WHOLE, "title": _TEXT, "detail": {**_TEXT, "description": "what is wrong, what to do"},
-                   "excerpt": {**_TEXT, "description": "the line of a query with a caret below what is wrong"}}}
+    "properties": {"status": _INTEGER, "title": _TEXT, "detail": {**_TEXT, "description": "the error and its remedy"},
+                   "excerpt": {**_TEXT, "description": "the line of a query with a caret below the error"}}}
 PAGES = {
-    "/": "the index of all leaderboards", "/feed.xml": "what changed, as an Atom feed",
+    "/": "the index of all leaderboards", "/feed.xml": "changes, as an Atom feed",
     "/tasks/{task}": "a task's page",
-    "/tasks/{folder}/{board}/{place}.js": "the pairs of one system that a page has no room for",
+    "/tasks/{folder}/{board}/{place}.js": "pairs of one system that do not fit into a page",
 }
-SQL_PARAMETERS = (Parameter("q", "one SELECT or EXPLAIN; `$name` in it stands for the parameter `$name`"),
-                  Parameter("format", "as which; else what the header Accept asks for, else json", choices=FORMS))
+SQL_PARAMETERS = (Parameter("q", "one SELECT or EXPLAIN; the parameter `$name` has the value of `$name` in it"),
+                  Parameter("format", "the format; otherwise that of the header Accept, otherwise json", choices=FORMS))
 
 
-def description(things: Sequence[Relation]) -> Json:
-    """The whole of it, from what any registry of this version holds."""
+def describe_api(relations: Sequence[Relation]) -> Json:
+    """Return the OpenAPI description; `relations` are the same for all registries of this version."""
     schemas = {
-        "task": _object(TASK_KEYS), "metric": _object(("id", "name", "better", "primary")),
-        "board": _object(BOARD_LIST_KEYS), "standing": make_board_schema(things)["items"],
-        "pair": make_pairs_schema(things)["items"], "submission": _object(SUBMISSION_KEYS), "item": _ANY,
+        "task": _make_object_schema(TASK_KEYS), "metric": _make_object_schema(("id", "name", "better", "primary")),
+        "board": _make_object_schema(BOARD_LIST_KEYS), "standing": make_board_schema(relations)["items"],
+        "pair": make_pairs_schema(relations)["items"], "submission": _make_object_schema(SUBMISSION_KEYS), "item": _ANY,
         "output": _ANY, "problem": _PROBLEM}
-    paths = {_CONVERTED.sub(r"{\1}", table.path): {"get": _of_table(table)} for table in TABLES}
-    pages = {path: {"get": _of_page(path, about)} for path, about in PAGES.items()}
+    paths = {_CONVERTED.sub(r"{\1}", table.path): {"get": _describe_table(table)} for table in TABLES}
+    pages = {path: {"get": _describe_page(path, about)} for path, about in PAGES.items()}
     return {
         "openapi": "3.1.0",
         "info": {"title": "evalregistry", "version": __version__, "description": (
             "A registry of shared tasks, read-only. Every answer has an ETag, which is another one as soon as the "
             "registry changes; rows come as JSON, JSON Lines, CSV and TSV.")},
-        "paths": {**pages, **paths, "/sql": {"get": _of_sql(), "post": _of_posted_sql()}},
+        "paths": {**pages, **paths, "/sql": {"get": _describe_sql(), "post": _describe_posted_sql()}},
         "components": {"schemas": schemas},
     }
 
 
-def _object(keys: Sequence[str]) -> Json:
+def _make_object_schema(keys: Sequence[str]) -> Json:
     return {"type": "object", "additionalProperties": False, "required": list(keys), "properties": {
         key: {"type": ["string", "null"]} if key in _OR_NULL else _OTHERS.get(key, _TEXT) for key in keys}}
 
 
-def _of_table(table: Endpoint) -> Json:
-    headers = {"X-Total-Count": {"description": "how many rows there are", "schema": _WHOLE}}
+def _describe_table(table: Endpoint) -> Json:
+    headers = {"X-Total-Count": {"description": "the number of all rows", "schema": _INTEGER}}
     if table.paged:
-        headers["Link"] = {"description": "where the first, previous, next and last rows are, of the same state "
+        headers["Link"] = {"description": "links to the first, previous, next and last rows of the same state "
                                           "(RFC 8288)", "schema": _TEXT}
     rows = {"type": "array", "items": {"$ref": f"#/components/schemas/{table.schema}"}}
     content = {MEDIA[form].partition(";")[0]: {"schema": rows if form == "json" else _TEXT}
                for form in ("json", "jsonl", "csv", "tsv")}
-    statuses = {"304": "not changed since", "400": "a parameter is wrong", "403": "hidden for now, or not shown here",
-                "404": "there is none", "503": "the registry is busy"}
+    statuses = {"304": "not modified", "400": "a parameter is wrong", "403": "hidden for now, or not shown here",
+                "404": "it does not exist", "503": "the registry is busy"}
     statuses |= {"410": "the registry has changed since the state that was named"} if table.paged else {}
-    return {"summary": table.about, "parameters": [*_of_path(table.path), *map(_of, table.all_parameters)],
+    parameters = [*_describe_path(table.path), *map(_describe_parameter, table.all_parameters)]
+    return {"summary": table.about, "parameters": parameters,
             "responses": {"200": {"description": table.about, "headers": headers, "content": content},
-                          **_problems(statuses)}}
+                          **_describe_errors(statuses)}}
 
 
-def _of_page(path: str, about: str) -> Json:
+def _describe_page(path: str, about: str) -> Json:
     form = {"js": "text/javascript", "xml": "application/atom+xml"}.get(path.rpartition(".")[2], "text/html")
-    parameters = [*_of_path(path), *([_of(AT)] if path == "/tasks/{task}" else [])]
+    parameters = [*_describe_path(path), *([_describe_parameter(AT)] if path == "/tasks/{task}" else [])]
     return {"summary": about, "parameters": parameters, "responses": {
         "200": {"description": about, "content": {form: {"schema": _TEXT}}},
-        **_problems({"304": "not changed since", "404": "there is none"})}}
+        **_describe_errors({"304": "not modified", "404": "it does not exist"})}}
 
 
-def _of_sql() -> Json:
+def _describe_sql() -> Json:
     about = "the rows of a query, or a page to write one on; POST takes a form, JSON with q, format and params, or SQL"
-    return {"summary": about, "parameters": list(map(_of, SQL_PARAMETERS)), "responses": {
+    return {"summary": about, "parameters": list(map(_describe_parameter, SQL_PARAMETERS)), "responses": {
         "200": {"description": about, "content": {MEDIA[form].partition(";")[0]: {"schema": (
             {"type": "array", "items": {"type": "object"}} if form == "json" else _TEXT)} for form in FORMS}},
-        **_problems({"400": "it is refused", "403": "SQL is not answered here", "422": "it goes beyond a limit",
+        **_describe_errors({"400": "it is refused", "403": "SQL is not answered here", "422": "it goes beyond a limit",
                      "503": "too many queries are waiting"})}}
 
 
-def _of_posted_sql() -> Json:
-    asked = {"type": "object", "required": ["q"], "properties": {
+def _describe_posted_sql() -> Json:
+    schema = {"type": "object", "required": ["q"], "properties": {
         "q": _TEXT, "format": {"enum": list(FORMS)}, "params": {"type": "object"}}}
-    known = {key: value for key, value in _of_sql().items() if key != "parameters"}
-    return known | {"requestBody": {"required": True, "content": {
-        "application/json": {"schema": asked}, "application/x-www-form-urlencoded": {"schema": asked},
+    description = {key: value for key, value in _describe_sql().items() if key != "parameters"}
+    return description | {"requestBody": {"required": True, "content": {
+        "application/json": {"schema": schema}, "application/x-www-form-urlencoded": {"schema": schema},
         "text/plain": {"schema": _TEXT}}}}
 
 
-def _of_path(path: str) -> list[Json]:
+def _describe_path(path: str) -> list[Json]:
     return [{"name": name, "in": "path", "required": True, "description": _PATH.get(name, name),
-             "schema": _WHOLE if name in ("board", "place") else _TEXT} for name in re.findall(r"\{(\w+)", path)]
+             "schema": _INTEGER if name in ("board", "place") else _TEXT} for name in re.findall(r"\{(\w+)", path)]
 
 
-def _of(parameter: Parameter) -> Json:
+def _describe_parameter(parameter: Parameter) -> Json:
     return {"name": parameter.name, "in": "query", "description": parameter.about, "schema": parameter.schema}
 
 
-def _problems(statuses: dict[str, str]) -> Json:
+def _describe_errors(statuses: dict[str, str]) -> Json:
     problem = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/problem"}}}
     return {status: {"description": about, **({} if status == "304" else {"content": problem})}
             for status, about in sorted(statuses.items())}

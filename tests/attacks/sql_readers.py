@@ -10,7 +10,7 @@ from registry.errors import RegistryError
 from registry.query import sql
 from registry.query.request import Query, QueryRequest
 from registry.query.sql import write_result
-from registry.serve.app import application
+from registry.serve.app import make_application
 from registry.serve.queries import Served
 from registry.serve.source import Settings
 from registry.store.database import Database
@@ -42,7 +42,7 @@ class Reader:
         self._cursor = driver_of(self._connection).duplicate()
         self._stack.callback(self._cursor.close)
         served = Served(Settings(self.path, private=True), lambda: self)
-        self._client = self._stack.enter_context(TestClient(application(served), "http://127.0.0.1"))
+        self._client = self._stack.enter_context(TestClient(make_application(served), "http://127.0.0.1"))
         return self
 
     def __exit__(self, *error):

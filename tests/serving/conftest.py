@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from registry.query.sql import write_result
-from registry.serve.app import application
+from registry.serve.app import make_application
 from registry.serve.queries import Served
 from registry.serve.snapshots import Snapshots, write_snapshot
 from registry.serve.source import Settings
@@ -68,9 +68,9 @@ def snapshots_here(monkeypatch):
 def served(snapshots_here):
     """Serve a registry within these settings: a client of it. Changes are shown when a test says so."""
     with ExitStack() as stack:
-        def client(path="registry.duckdb", begin=Here, **settings):
-            running = Served(Settings(Path(path).resolve(), every=3600, **settings), begin)
-            found = Client(application(running), "http://127.0.0.1", raise_server_exceptions=True)
+        def client(path="registry.duckdb", start=Here, **settings):
+            running = Served(Settings(Path(path).resolve(), every=3600, **settings), start)
+            found = Client(make_application(running), "http://127.0.0.1", raise_server_exceptions=True)
             found.source = running.source
             return stack.enter_context(found)
 

@@ -9,17 +9,17 @@ from tempfile import TemporaryFile
 
 import pytest
 
-from registry.serve.app import Sent
+from registry.serve.app import ResultResponse
 from registry.serve.queries import Answer, Queries
-from registry.serve.server import MOST_CONNECTIONS, Idle
+from registry.serve.server import MAX_CONNECTIONS, IdleConnections
 from registry.serve.snapshots import Snapshots
-from registry.serve.source import Cache, ProblemError, QueryLimits, Settings, Source, task_boards
+from registry.serve.source import Cache, ProblemError, QueryLimits, Settings, Source, load_task_boards
 from registry.store.database import Database
 
 STANDINGS = "/api/tasks/small/boards/0/standings"
 ASKED = [
     ({"url": "/", "headers": {"Host": "evil.example"}}, 421, "--allow-host"),
-    ({"url": "/", "headers": {"Host": "127.0.0.1.evil.example:80"}}, 421, "not called so"),
+    ({"url": "/", "headers": {"Host": "127.0.0.1.evil.example:80"}}, 421, "host name is not permitted"),
     ({"url": "/", "headers": {"Host": "eval.example.org:8000"}}, 200, ""),
     ({"url": "/", "headers": {"Host": "[::1]:8000"}}, 200, ""),
     ({"url": "/nothing"}, 404, "openapi.json"), ({"url": "/tasks/smal"}, 404, "did you mean 'small'?"),
@@ -28,7 +28,7 @@ ASKED = [
     ({"url": "/registry.duckdb"}, 404, ""), ({"url": "/tasks/"}, 404, ""),
     ({"url": "/tasks/small.pairs/0/0.js"}, 404, "holds all pairs"),
     ({"url": "/api/tasks/small/items/i99"}, 404, "unknown item"),
-    ({"url": "/?x=1"}, 400, "no parameter 'x'"), ({"url": "/", "method": "POST"}, 405, "nothing can be changed"),
+    ({"url": "/?x=1"}, 400, "unknown parameter 'x'"), ({"url": "/", "method": "POST"}, 405, "the server is read-only"),
     ({"url": STANDINGS, "method": "DELETE"}, 405, ""),
     ({"url": STANDINGS, "headers": {"Accept": "image/png"}}, 406, ""),
     ({"url": STANDINGS, "method": "OPTIONS"}, 204, ""),
@@ -80,8 +80,8 @@ def test_many_who_ask_wait_for_one_who_reads(scored, task, monkeypatch):
         monkeypatch.setattr(Database, "reading", lambda self, *given, **named: opened.append(self.path) or reading(
             self, *given, **named))
         with source.lease() as newest:
-            boards = await asyncio.gather(*(task_boards(newest, "small", None) for _ in range(50)))
-            boards.append(await task_boards(newest, "small", None))
+            boards = await asyncio.gather(*(load_task_boards(newest, "small", None) for _ in range(50)))
+            boards.append(await load_task_boards(newest, "small", None))
             path = newest.snapshot.path
         source.close()
         return path, {id(one) for one in boards}
@@ -108,7 +108,7 @@ def test_the_file_of_a_result_is_gone_when_who_asked_for_it_is():
             return {"type": "http.disconnect"}
 
         scope = {"type": "http", "asgi": {"spec_version": "2.3"}}
-        await Sent(Answer(file, 200_000, "", ()), {})(scope, receive, sending)
+        await ResultResponse(Answer(file, 200_000, "", ()), {})(scope, receive, sending)
 
     asyncio.run(send())
     assert file.closed
@@ -127,15 +127,15 @@ def test_connections_without_a_whole_request_are_closed():
             self.response_complete = response_complete
 
     slow, answered, again = Open(), Open(Cycle(response_complete=False)), Open(Cycle(response_complete=True))
-    idle, there = Idle(), [slow, answered, again]
+    idle, there = IdleConnections(), [slow, answered, again]
     for second in range(26):
-        idle.end(there, second)
+        idle.close_old(there, second)
         if second == 15:
             again.cycle = Cycle(response_complete=True)
     assert [one.is_closed for one in there] == [True, False, False]
-    many = [Open() for _ in range(MOST_CONNECTIONS // 2 + 1)]
+    many = [Open() for _ in range(MAX_CONNECTIONS // 2 + 1)]
     for second in range(4):
-        idle.end(many, second)
+        idle.close_old(many, second)
     assert all(one.is_closed for one in many)
 
 
@@ -239,7 +239,7 @@ def test_queries_wait_for_each_other_up_to_a_limit(empty_registry):
         after = await queries.answer("FROM d", "csv", zipped=True)
         queries.close()
         source.close()
-        return full.value, b"".join(answer.pieces()), gzip.decompress(b"".join(after.pieces()))
+        return full.value, b"".join(answer.read_pieces()), gzip.decompress(b"".join(after.read_pieces()))
 
     full, content, zipped = asyncio.run(ask())
     assert (full.status, full.headers["Retry-After"]) == (503, "5")

@@ -85,8 +85,8 @@ def test_a_place_that_cannot_be_had_is_told_of(registry, scored, task):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert registry("serve", "--port", port, exit_code=1).stderr == (
-            f"error: port {port} of 127.0.0.1 is in use, by another `registry serve` or another program; --port names "
-            "another, 0 any that is free\n")
+            f"error: port {port} of 127.0.0.1 is in use by another program; choose another --port, or 0 for any free "
+            "port\n")
     assert "192.0.2.1, port 0: " in registry("serve", "--host", "192.0.2.1", "--port", 0, exit_code=1).stderr
     assert "is no address of this machine" in registry("serve", "--host", "no such", "--port", 0, exit_code=1).stderr
     assert "is not an origin" in registry("serve", "--cors", "example.org", exit_code=2).stderr

@@ -132,7 +132,7 @@ def test_a_snapshot_that_cannot_be_written_leaves_the_old_one(path, monkeypatch,
             raise RegistryError("no space left")
 
     async def follow():
-        monkeypatch.setattr(source, "_LOOK", 0.001)
+        monkeypatch.setattr(source, "_POLL_SECONDS", 0.001)
         with closing(Source(Settings(path), Snapshots(path, every=0))) as served:
             path.write_bytes(path.read_bytes())
             following = asyncio.ensure_future(served.follow())
@@ -152,7 +152,7 @@ def test_a_snapshot_that_cannot_be_written_leaves_the_old_one(path, monkeypatch,
     monkeypatch.setattr(Snapshots, "run_child", write)
     assert asyncio.run(follow()) == ({"1"}, "5", ["5"])
     assert [message for message in caplog.messages if "no space left" in message] == [
-        "changes of the registry are not shown until this is mended: no space left"]
+        "changes of the registry are not shown until this error is fixed: no space left"]
 
 
 def test_requested_answers_are_made_before_a_snapshot_is_shown(scored, task, served, monkeypatch):

@@ -49,7 +49,7 @@ def test_everything_else_is_refused(scored, task, served, opened, tmp_path):
         (tmp_path / name).write_text("hidden")
     before = (tmp_path / "registry.duckdb").read_bytes(), sorted(path.name for path in tmp_path.iterdir())
     ask = opened(tmp_path / "registry.duckdb")
-    client = served(begin=lambda: ask)
+    client = served(start=lambda: ask)
     for sql in REFUSED:
         answer = client.post("/sql", content=sql, headers={"Content-Type": "text/plain"})
         assert answer.status_code == 400, sql
@@ -113,7 +113,7 @@ def test_limits_hold_and_are_told(scored, task, served):
 @pytest.mark.slow
 def test_a_process_answers_and_is_ended_at_its_limit(scored, task, served, tmp_path):
     scored(task)
-    patient, short = (served(begin=WaitingProcess, queries=QueryLimits(seconds=n, at_once=1)) for n in (60, 1))
+    patient, short = (served(start=WaitingProcess, queries=QueryLimits(seconds=n, at_once=1)) for n in (60, 1))
     asked = {"q": ASKED, "$s": "a", "$r": "1"}
     assert patient.get("/sql", params=asked).json() == FOUND
     assert patient.get("/sql", params=asked | {"format": "parquet"}).content[:4] == b"PAR1"

@@ -73,7 +73,7 @@ def test_parts_of_a_table_are_the_whole_of_it(registry, scored, task, served):
 
 @pytest.mark.parametrize(("asked", "told"), [
     ("/boards/0/pairs?limit=0", "limit must be a whole number from 1 to 10000"),
-    ("/boards/0/pairs?limit=ten", "limit must be"), ("/boards/0/pairs?limit=1&limit=2", "limit stands twice"),
+    ("/boards/0/pairs?limit=ten", "limit must be"), ("/boards/0/pairs?limit=1&limit=2", "parameter limit occurs twice"),
     ("/boards/0/pairs?offest=2", "did you mean 'offset'?"), ("/items?list=worst", "list cannot be 'worst'"),
     ("/boards?at=2000-01-01", "before the first entry of the log"), ("/boards?format=xml", "format cannot be 'xml'"),
 ])

@@ -14,7 +14,7 @@ TEXTS = {
     "Lao": (["ຝົນຕົກອີກແລ້ວ", "ຂ້ອຍມັກຫມາກໂປມ"] * 6, "char"),
     "Korean": (["비가 또 온다 .", "나는 사과를 좋아한다 ."] * 6, None),
     "Russian": (["опять идёт дождь", "я люблю яблоки"] * 6, None)}
-UNDIVIDED = "most characters of the gold are of a script without blanks between words"
+UNDIVIDED = "the gold's script has no blanks between words"
 
 
 def shorten(texts):
