@@ -10,7 +10,7 @@ from registry.direct.task import Made
 from registry.errors import InputError, UnknownNameError
 from registry.manifest.folder import TaskFolder
 from registry.rendering.render import render
-from registry.reports.boards import board_table
+from registry.reports.boards import make_board_table
 from tests.reports.boards import HOSTILE, leaderboard
 
 
@@ -50,7 +50,7 @@ def test_advice_is_of_values_and_of_no_options_of_files():
     lower = [label.lower() for label in gold]
     with pytest.raises(InputError, match=r"if they are the same, give them in the gold's letter case$"):
         package.evaluate(gold, {"a": lower})
-    with pytest.raises(InputError, match=r"called otherwise, rename them before: x = \"...\"$"):
+    with pytest.raises(InputError, match=r"names of the gold, rename them before: x = \"...\"$"):
         package.evaluate(gold, {"a": ["x", "y"] * 10})
     (remark,) = package.evaluate(gold, {"a": lower[:9] + gold[9:]}).messages
     assert remark.endswith("give them in the gold's letter case")
@@ -87,7 +87,7 @@ def test_pairs_are_found_by_number_and_by_names():
     pairs = of("abc").pairs
     assert [(pair.a, pair.b) for pair in pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert [pairs[0], *pairs[1:]] == [*pairs]
-    assert (pairs["a", "c"], pairs["c", "a"].turned()) == (pairs[1], pairs[1])
+    assert (pairs["a", "c"], pairs["c", "a"].swap()) == (pairs[1], pairs[1])
     with pytest.raises(UnknownNameError, match="unknown system 'x'"):
         pairs["a", "x"]
     with pytest.raises(InputError, match="not with itself"):
@@ -101,7 +101,7 @@ def test_frames_have_what_is_known_of_each_row(name):
     frame = board.to_frame(name)
     assert type(frame).__module__.startswith(name)
     assert list(frame["system"]) == ["a", "b", "c"]
-    assert list(frame.columns) == list(board_table(board._board).keys)
+    assert list(frame.columns) == list(make_board_table(board._board).keys)
     assert list(Pairs(board._board, board.systems, name).to_frame()["p_adjusted"]) == [0.04] * 3
     with pytest.raises(InputError, match="pandas or polars, not 'numpy'"):
         board.to_frame("numpy")
