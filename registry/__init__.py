@@ -50,10 +50,10 @@ def evaluate(gold: Any, systems: Any, metric: str | None = None, *, clusters: An
     Raises:
         InputError: The data or a setting is wrong; says whose value of which item.
     """
-    from registry.direct.evaluate import evaluated
+    from registry.direct.evaluate import evaluate_values
     from registry.direct.task import Asked
 
-    return evaluated(Asked(gold, systems, metric, clusters, missing, settings))
+    return evaluate_values(Asked(gold, systems, metric, clusters, missing, settings))
 
 
 def open(path: str | Path, *, at: str | None = None, public: bool = False) -> Registry:  # noqa: A001  (its name)

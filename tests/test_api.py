@@ -20,7 +20,7 @@ PUBLIC = {  # changes are a matter of the version number
                       "**look: 'Unpack[Sizes]') -> 'Picture'",
     board.Board.to_frame: "(self, package: 'Package | None' = None) -> 'pandas.DataFrame | polars.DataFrame'",
     board.Board.to_task: "(self, folder: 'str | Path', task: 'str | None' = None) -> 'Path'",
-    board.Pair.turned: "(self) -> 'Pair'",
+    board.Pair.swap: "(self) -> 'Pair'",
     package.open: "(path: 'str | Path', *, at: 'str | None' = None, public: 'bool' = False) -> 'Registry'",
     api.Registry: "(path: 'str | Path', *, at: 'str | None' = None, public: 'bool' = False) -> 'None'",
     api.Registry.contingencies: "(self, task: 'str', test_set: 'str | None' = None) -> 'PairContingencies'",

@@ -1,4 +1,4 @@
-"""What Python programs use of a registry: `registry.open`, and what it leads to."""
+"""The Python interface to a registry: `registry.open` and the objects that it returns."""
 
 from registry.api.registry import Registry, Result, Task, Tasks
 

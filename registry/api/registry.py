@@ -49,13 +49,13 @@ _LONGEST = 120  # characters of a cell
 
 
 class Result(TableDisplay):
-    """What a query finds: rows to iterate over as tuples, arrays, or data frames.
+    """The result of a query, as tuples, arrays or data frames.
 
-    Rows, arrays and frames are taken at each use, of what the registry holds then; inside of `with` all uses see one
-    state. A terminal or notebook shows the first rows, and how many there are. Columns of the same name are numbered.
+    Each use runs the query on the registry's current state; inside `with` all uses read one state. A terminal or
+    notebook shows the first rows and the number of rows. Columns of the same name are numbered.
 
     Attributes:
-        columns: Their names.
+        columns: The names of the columns.
     """
 
     def __init__(self, reading: Reading, query: Query) -> None:
@@ -73,15 +73,15 @@ class Result(TableDisplay):
                 return fetch(cursor)
 
     def __iter__(self) -> Iterator[Row]:
-        """The rows; inside of `with` as they are computed, else all are taken first."""
+        """Iterate over the rows: inside `with` while they are computed, otherwise after all are fetched."""
         if not self._reading.streams:
             rows: list[Row] = self._take(lambda cursor: cursor.fetchall())
             self._counted = len(rows)
             return iter(rows)
-        found = self._stream()
-        first = next(found, [])
+        blocks = self._stream()
+        first = next(blocks, [])
         self._counted = None if len(first) == BATCH else len(first)
-        return chain(first, chain.from_iterable(found))
+        return chain(first, chain.from_iterable(blocks))
 
     def _stream(self) -> Iterator[list[Row]]:
         with self._reading.cursor() as cursor:
@@ -89,7 +89,7 @@ class Result(TableDisplay):
             yield from fetch_batches(cursor, self._query)
 
     def __len__(self) -> int:
-        """How many there were when they were last looked at: `list` asks too, after it has begun to iterate."""
+        """Return the number of rows of the last use; `list` calls this after it has begun to iterate."""
         if self._counted is None:
             with self._reading.cursor() as cursor:
                 self._counted = count_rows(cursor, self._query)
@@ -110,13 +110,13 @@ class Result(TableDisplay):
         return Table(shown, columns, captions=(f"{more}{counted(total, 'row')}",))
 
     def numpy(self) -> dict[str, NDArray[Any]]:
-        """The columns as arrays, [rows] each; NULL is nan among floats, and masked in columns of other types."""
+        """Return the columns as arrays, [rows] each; NULL is nan in columns of floats, and masked in others."""
         columns = self._take(lambda cursor: cursor.fetchnumpy())
         return {name: column.filled(np.nan) if np.ma.isMaskedArray(column) and column.dtype.kind == "f" else column
                 for name, column in columns.items()}
 
     def arrow(self) -> pyarrow.Table:
-        """A pyarrow table.
+        """Return a pyarrow table.
 
         Raises:
             RegistryError: pyarrow is not installed.
@@ -124,7 +124,7 @@ class Result(TableDisplay):
         return self._take(lambda cursor: cursor.to_arrow_table(), "pyarrow")
 
     def pandas(self) -> pandas.DataFrame:
-        """A pandas data frame.
+        """Return a pandas data frame.
 
         Raises:
             RegistryError: pandas is not installed.
@@ -132,16 +132,16 @@ class Result(TableDisplay):
         return self._take(lambda cursor: cursor.df(), "pandas")
 
     def polars(self) -> polars.DataFrame:
-        """A polars data frame.
+        """Return a polars data frame.
 
         Raises:
-            RegistryError: polars, or pyarrow through which it gets the columns, is not installed.
+            RegistryError: polars is not installed, or pyarrow, from which it reads the columns.
         """
         return self._take(lambda cursor: cursor.pl(), "polars", "pyarrow")
 
 
 def _cell(value: Any) -> str:
-    """A value as people see it: floats rounded to six digits, long texts clipped."""
+    """Format a value: floats with six digits, long texts clipped."""
     if isinstance(value, bytes):
         return counted(len(value), "byte")
     written = f"{value:.6g}" if isinstance(value, float) else text_of(value)
@@ -149,7 +149,7 @@ def _cell(value: Any) -> str:
 
 
 class Reading:
-    """A registry's file, opened for each question unless it is held."""
+    """A registry's file, opened for each query unless `hold` keeps it open."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -160,17 +160,17 @@ class Reading:
 
     @property
     def streams(self) -> bool:
-        """Whether rows can be computed as they are asked for: the file has to stay open."""
+        """True if rows can be computed one by one, because the file stays open."""
         return self._held is not None and self._database.moment is None
 
     def hold(self) -> None:
-        """Keep the file open, until `release` was called as often."""
+        """Keep the file open until `release` is called as often."""
         if self._held is None:
             self._held = self._stack.enter_context(self._database.querying())
         self._depth += 1
 
     def release(self) -> None:
-        """Close the file after the last `release`; rows that were not taken are lost."""
+        """Close the file after the last `release`; rows that were not fetched are lost."""
         self._depth -= 1
         if self._depth:
             return
@@ -181,7 +181,7 @@ class Reading:
 
     @contextmanager
     def holding(self) -> Iterator[Connection]:
-        """A connection to one state, until the block ends."""
+        """Give a connection to one state until the block ends."""
         self.hold()
         try:
             assert self._held is not None
@@ -191,7 +191,7 @@ class Reading:
 
     @contextmanager
     def cursor(self) -> Iterator[Any]:
-        """A connection of DuckDB's own for one question; several can be asked at a time."""
+        """Give a connection of DuckDB for one query; several can run at a time."""
         if self._held is None or self._database.moment is not None:  # turned back, which no other connection is
             with self._database.querying() as connection:
                 yield driver_of(connection)
@@ -215,7 +215,7 @@ _SETS = text("""
 
 @dataclass(frozen=True)
 class TestSet:
-    """A test set, with how many items it has and how many submissions take part."""
+    """A test set, with its numbers of items and of ranked submissions."""
 
     name: str
     items: int
@@ -227,11 +227,11 @@ class TaskMetric:
     """A metric of a task.
 
     Attributes:
-        id: What the task calls it.
+        id: Its name in the task.
         name: Its canonical name, with its options.
-        title: What people call it.
+        title: Its usual name.
         better: Whether higher or lower scores are better.
-        is_primary: Whether boards are by this metric unless another one is named.
+        is_primary: True if boards use this metric by default.
     """
 
     id: str
@@ -253,13 +253,13 @@ class Task:
 
 
 class Tasks(TableDisplay, Sequence[Task]):
-    """All tasks, those first that came first; `tasks["id"]` is that of an id."""
+    """All tasks, the oldest first; `tasks["id"]` is the task of an id."""
 
-    def __init__(self, found: Sequence[Task]) -> None:
-        self._found = tuple(found)
+    def __init__(self, tasks: Sequence[Task]) -> None:
+        self._tasks = tuple(tasks)
 
     def __len__(self) -> int:
-        return len(self._found)
+        return len(self._tasks)
 
     @overload
     def __getitem__(self, which: int | str) -> Task: ...
@@ -267,7 +267,7 @@ class Tasks(TableDisplay, Sequence[Task]):
     def __getitem__(self, which: slice) -> tuple[Task, ...]: ...
     def __getitem__(self, which: int | str | slice) -> Task | tuple[Task, ...]:
         if not isinstance(which, str):
-            return self._found[which]
+            return self._tasks[which]
         known = {task.id: task for task in self}
         if which not in known:
             raise UnknownNameError("task", which, known)
@@ -276,37 +276,36 @@ class Tasks(TableDisplay, Sequence[Task]):
     @property
     def _table(self) -> Table:
         rows = [{"id": task.id, "title": task.title, "version": task.version,
-                 "test_sets": ", ".join(of.name for of in task.test_sets),
-                 "items": sum(of.items for of in task.test_sets),
-                 "submissions": sum(of.submissions for of in task.test_sets),
-                 "metrics": ", ".join(of.title for of in task.metrics)} for task in self]
+                 "test_sets": ", ".join(test_set.name for test_set in task.test_sets),
+                 "items": sum(test_set.items for test_set in task.test_sets),
+                 "submissions": sum(test_set.submissions for test_set in task.test_sets),
+                 "metrics": ", ".join(metric.title for metric in task.metrics)} for task in self]
         return Table(rows, [Column(key, key.replace("_", " "), written, right=key in ("items", "submissions"))
                             for key in ("id", "title", "version", "test_sets", "items", "submissions", "metrics")])
 
 
 def tasks(connection: Connection) -> Tasks:
-    """Read all of them."""
+    """Read all tasks."""
     rows = connection.execute(select(*TaskRow.columns()).order_by(models.task.c.task_id))
     return Tasks([_task(connection, TaskRow.of(row)) for row in rows.all()])
 
 
 def _task(connection: Connection, row: TaskRow) -> Task:
-    titles = {of.id: of.title for of in decode_manifest(row.manifest).metric}
+    titles = {metric.id: metric.title for metric in decode_manifest(row.manifest).metric}
     return Task(
         row.slug, row.title, row.version,
-        tuple(TestSet(*of) for of in connection.execute(_SETS, {"task": row.task_id})),
-        tuple(TaskMetric(of.alias, of.name, titles.get(of.alias) or metric_title(of.name), of.better, of.is_primary)
-              for of in catalog.task_metrics(connection, row.task_id)))
+        tuple(TestSet(*values) for values in connection.execute(_SETS, {"task": row.task_id})),
+        tuple(TaskMetric(metric.alias, metric.name, titles.get(metric.alias) or metric_title(metric.name),
+                         metric.better, metric.is_primary)
+              for metric in catalog.task_metrics(connection, row.task_id)))
 
 
 class Registry:
-    """A registry for reading, which keeps nobody from writing.
+    """A registry for reading; it does not block writers.
 
-    Every question is answered from what the registry holds then. `with` keeps the file open, so that all questions of
-    the block are answered from one state.
-
-    With `at`, all methods see it as it stood at that moment. With `public` they see what `registry publish` would
-    publish when the object is made.
+    Each method reads the registry's current state. `with` keeps the file open, so that all methods in the block read
+    one state. With `at`, methods read the state of that moment. With `public`, they read the file that `registry
+    publish` would write when the object is made.
     """
 
     def __init__(self, path: str | Path, *, at: str | None = None, public: bool = False) -> None:
@@ -318,7 +317,7 @@ class Registry:
         if at is not None:
             database = PastDatabase(database.path, at, partial(warnings.warn, stacklevel=2), named=database.named)
         self._reading = Reading(database)
-        with self._reading.holding():  # what cannot be read is told now
+        with self._reading.holding():  # an unreadable file is an error now, not at first use
             pass
 
     def __enter__(self) -> Self:
@@ -329,16 +328,16 @@ class Registry:
         self._reading.release()
 
     def tasks(self) -> Tasks:
-        """Every task, with its test sets and metrics; also those whose scores are hidden."""
+        """Return all tasks with their test sets and metrics, also if their scores are hidden."""
         with self._reading.holding() as connection:
             return tasks(connection)
 
     def query(self, sql: str, /, **parameters: Any) -> Result:
-        """Answer one SELECT or EXPLAIN, in which `$name` stands for the parameter `name`.
+        """Run one SELECT or EXPLAIN; `$name` is the parameter `name`.
 
         Raises:
-            QueryError: It is something else, or DuckDB refuses it; `excerpt` shows the place.
-            MemoryError: It needs more memory than DuckDB may take.
+            QueryError: The SQL is another statement, or DuckDB refuses it; `excerpt` shows the place.
+            MemoryError: The query needs more memory than DuckDB's limit.
         """
         return Result(self._reading, Query(sql, {
             name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}))
@@ -370,8 +369,8 @@ class Registry:
         """The macro `difference_region`: the answers that only one of two submissions gives (Evert 2004, section 3.2).
 
         Args:
-            a: A submission, `task/test_set/team/system`, with `@version` where it is not the one that takes part.
-            b: Another one.
+            a: A submission, `task/test_set/team/system`; `@version` names another than the ranked version.
+            b: Another submission.
 
         Raises:
             QueryError: A name is unknown or ambiguous.
@@ -379,15 +378,15 @@ class Registry:
         return self.query("SELECT * FROM difference_region($a, $b)", a=a, b=b)
 
     def contingencies(self, task: str, test_set: str | None = None) -> PairContingencies:
-        """The 2x2 tables of all pairs of submissions that take part, as arrays: `pair_contingency` at any size.
+        """Return the 2x2 tables of all pairs of ranked submissions as arrays: `pair_contingency` at any size.
 
         Args:
             task: The task.
-            test_set: One of its test sets; it need not be named where there is one.
+            test_set: One of its test sets; optional if the task has only one.
 
         Raises:
             UnknownNameError: There is no such task or test set.
-            MismatchError: The items are neither correct nor incorrect, as those of BLEU or graded scores.
+            MismatchError: Items are not simply correct or incorrect, as with BLEU or graded scores.
         """
         with self._reading.holding() as connection:
             (task_row,) = catalog.tasks(connection, task)

@@ -40,8 +40,8 @@ from registry.boards.statements import (
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.manifest import decode_manifest
 from registry.messages import NO_MESSAGES, Message, Messages
-from registry.significance.diagnostics.samples import mixed_scales
-from registry.significance.ranks import assign_letters, bound_frequent_ranks, find_groups, find_neighbour_ranges
+from registry.significance.diagnostics.samples import warn_of_mixed_scales
+from registry.significance.ranks import assign_letters, find_frequent_ranks, find_groups, find_neighbour_ranges
 from registry.store import models
 from registry.store.catalog import TaskRow
 from registry.store.rows import has_row
@@ -269,7 +269,7 @@ def _make_leaderboard(board: StoredBoard, ranks: Ranks, resampled: ResampledRank
         statements.insert(1, describe_groups([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differs,
                                              groups, comparison))
     if name_of(rows[0]["metric_name"]) == _MEAN:
-        warning = mixed_scales(names, [math.nan if row["score"] is None else row["score"] for row in rows])
+        warning = warn_of_mixed_scales(names, [math.nan if row["score"] is None else row["score"] for row in rows])
         statements += [] if warning is None else [warning]
     direction = describe_direction(comparison, request, rows, names) if decisions else ""
     statements += [direction] if direction else []
@@ -315,6 +315,6 @@ def _get_resampled_ranks(row: Row, resampled: ResampledRanks, ranks: Ranks, conf
 
 def summarise_resampled_ranks(frequencies: Floats, confidence: float) -> Row:
     """Return the fields of a standing from the share of resamples in which its system has each rank, [ranks]."""
-    ((low,), (high,)) = bound_frequent_ranks(frequencies[None], confidence)
+    ((low,), (high,)) = find_frequent_ranks(frequencies[None], confidence)
     return {"bootstrap_low": int(low), "bootstrap_high": int(high), "share_best": float(frequencies[0]),
             "frequencies": tuple(map(float, frequencies))}

@@ -1,4 +1,4 @@
-"""The board of an evaluation as an object: printed as the terminal prints it, shown in a notebook, drawn, a frame."""
+"""The board of an evaluation as an object: printed, shown in a notebook, drawn, or converted to a frame."""
 
 from __future__ import annotations
 
@@ -44,16 +44,17 @@ class Sizes(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Pair:
-    """What is known of two systems.
+    """The comparison of two systems.
 
     Attributes:
         a, b: The systems.
-        difference: A's score less B's; None where either is undefined.
-        interval: Of the difference, not corrected for the number of pairs; None where the test gives none.
+        difference: A's score less B's; None if either is undefined.
+        interval: Confidence interval of the difference, not corrected for the number of pairs; None if the test has no
+            interval.
         p_value: The raw p-value.
         p_adjusted: The p-value corrected over all pairs of the board.
         significant: Whether they differ significantly.
-        method: How the p-value came about: `exact`, `monte-carlo`, ...
+        method: The computation of the p-value: `exact`, `monte-carlo`, ...
     """
 
     a: str
@@ -65,23 +66,23 @@ class Pair:
     significant: bool
     method: str
 
-    def turned(self) -> Pair:
-        """The same, said of B and A."""
+    def swap(self) -> Pair:
+        """Return the comparison of B with A."""
         low, high = (None if end is None else -end for end in reversed(self.interval or (None, None)))
         return replace(self, a=self.b, b=self.a, interval=self.interval and (low, high),
                        difference=None if self.difference is None else 0.0 - self.difference)
 
 
 class _Framed(TableDisplay):
-    """What is a table, for data frames too."""
+    """A table that can be converted to a data frame."""
 
     _package: Package | None
 
     def to_frame(self, package: Package | None = None) -> pandas.DataFrame | polars.DataFrame:
-        """A data frame with all that is known of each row.
+        """Return a data frame with all columns.
 
         Args:
-            package: Of pandas or polars; None: that of what was given, else the one that is installed.
+            package: `pandas` or `polars`; None: the package of the user's values, else the installed one.
 
         Raises:
             RegistryError: It is not installed.
@@ -104,7 +105,7 @@ class _Framed(TableDisplay):
 
 
 class Pairs(_Framed, Sequence[Pair]):
-    """The pairs of a board, those of the best systems first; `pairs["a", "b"]` is that of two systems."""
+    """The pairs of a board, of the best systems first; `pairs["a", "b"]` compares two systems."""
 
     def __init__(self, board: Leaderboard, names: Sequence[str], package: Package | None = None) -> None:
         self._board, self._names, self._package = board, names, package
@@ -128,7 +129,7 @@ class Pairs(_Framed, Sequence[Pair]):
                 raise UnknownNameError("system", name, self._names)
         for pair in self:
             if {pair.a, pair.b} == {*which}:
-                return pair if pair.a == which[0] else pair.turned()
+                return pair if pair.a == which[0] else pair.swap()
         raise InputError(f"{which[0]!r} is compared with other systems, not with itself")
 
     def __iter__(self) -> Iterator[Pair]:
@@ -183,17 +184,18 @@ class Board(_Framed):
     @property
     def systems(self) -> tuple[str, ...]:
         """The systems, best first."""
-        return tuple(self._made.names[of.submission.rpartition("@")[0]] for of in self._board.standings)
+        return tuple(self._made.names[standing.submission.rpartition("@")[0]] for standing in self._board.standings)
 
     @property
     def scores(self) -> dict[str, float | None]:
         """The systems' scores, best first; None where undefined."""
-        return {name: of.score for name, of in zip(self.systems, self._board.standings, strict=True)}
+        return {name: standing.score for name, standing in zip(self.systems, self._board.standings, strict=True)}
 
     @property
     def best(self) -> tuple[str, ...]:
-        """The systems that may be the best: those that no other one beats significantly, best score first."""
-        return tuple(name for name, of in zip(self.systems, self._board.standings, strict=True) if of.rank_low == 1)
+        """The systems that no other system beats significantly, best score first."""
+        standings = zip(self.systems, self._board.standings, strict=True)
+        return tuple(name for name, standing in standings if standing.rank_low == 1)
 
     @property
     def warnings(self) -> Messages:
@@ -221,7 +223,7 @@ class Board(_Framed):
             The manifest's path.
 
         Raises:
-            InputError: A file is there with other content, the folder cannot be written, or the id is none.
+            InputError: A file exists with other content, the folder cannot be written, or the id is invalid.
         """
         from registry.manifest import load_manifest
 
@@ -236,26 +238,26 @@ class Board(_Framed):
         Args:
             kind: `scores` with intervals, a matrix of the `pairs`, the `gains` of pairs against confidence, who is not
                 told apart (`alike`), or how often resamples give each of the `ranks`.
-            path: Where to, a file that ends in .svg, .pdf, .png or .pgf; None: it is shown only.
-            look: `width` and `height`, such as `"7.7cm"` or a kind of paper's column (`"acl"`, `"neurips"`),
-                `font_size` in points, `limits` of the scale of scores or gains, the `label` below it, and the
-                `palette`, `"okabe-ito"` or `"grey"`.
+            path: A file that ends in .svg, .pdf, .png or .pgf; None: the figure is only returned.
+            look: `width` and `height`, such as `"7.7cm"` or the column of a paper (`"acl"`, `"neurips"`). `font_size`
+                is in points. `limits` bound the scale of scores or gains, below which `label` is printed. `palette` is
+                `"okabe-ito"` or `"grey"`.
 
         Raises:
             InputError: There is no such kind or size, or matplotlib is not installed.
         """
         if kind not in KINDS:
             raise InputError(f"no figure is called {kind!r}; {suggest(str(kind), KINDS)}")
-        how = look_for(kind, **look)
-        board = self._drawn_of(kind)
+        figure_look = look_for(kind, **look)
+        board = self._load_board_for(kind)
         with tempfile.TemporaryDirectory() as folder:
             shown = Path(folder) / "figure.svg"
             for to in (shown, *([] if path is None else [Path(path)])):
-                draw(board, kind, to, how, ("team", {}))
+                draw(board, kind, to, figure_look, ("team", {}))
             return Picture(shown.read_text("utf-8"))
 
-    def _drawn_of(self, kind: Kind) -> Leaderboard:
-        """The leaderboard with what a figure shows beside it: places in resamples."""
+    def _load_board_for(self, kind: Kind) -> Leaderboard:
+        """Return the leaderboard, with places in resamples if a figure shows them."""
         if kind != "ranks":
             return self._board
         from registry.boards.choose import add_resampled_ranks

@@ -1,4 +1,4 @@
-"""Gold and systems to a board: a task is made of them, brought up in a temporary registry, and its board kept."""
+"""Evaluation of a gold and systems: they become a task in a temporary registry, and its board is returned."""
 
 from __future__ import annotations
 
@@ -7,63 +7,64 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from registry.direct.board import Board
-from registry.direct.task import TASK, Asked, made_of
+from registry.direct.task import TASK, Asked, make_task
 from registry.errors import InputError, RegistryError, together
 from registry.parallel.execution import Execution
 from registry.pipeline import evaluate_task
 from registry.store.log import Journal
 
-_INSTEAD = tuple((re.compile(advice), instead) for advice, instead in (  # what can be done about Python's values
+_INSTEAD = tuple((re.compile(advice), instead) for advice, instead in (  # advice about Python's values
     (r"mend the file, or set check_order = false", "give dicts or Series with an index"),
     (r"set the submission's option fold_case = true", "give them in the gold's letter case"),
     (r"set the submission's option rename = \{ (.*?) \}", r"rename them before: \1"),
     (r', else unknown = "accept"', "")))
 
 
-def evaluated(asked: Asked) -> Board:
-    """Evaluate what is asked for.
+def evaluate_values(asked: Asked) -> Board:
+    """Evaluate the arguments of `registry.evaluate`.
 
     Raises:
         InputError: The data or a setting is wrong.
     """
-    made, told = made_of(asked), list[str]()
+    task, sentences = make_task(asked), list[str]()
     try:
-        done = evaluate_task(made.folder, TASK, Journal("evaluate", {}), Execution(), told.append)
+        result = evaluate_task(task.folder, TASK, Journal("evaluate", {}), Execution(), sentences.append)
     except InputError as error:
-        raise together([_plain(one, set(made.folder.copies.values())) for one in (error, *error.others)]) from None
-    (board,) = done.boards
-    messages = [_without_options(_name_values(sentence, made.folder.copies))
-               for sentence in told if sentence.startswith(("warning: ", "note: "))]
-    of_values = [type(given).__module__.partition(".")[0] for given in _given(asked)]
+        owners = set(task.folder.copies.values())
+        raise together([_without_line(fault, owners) for fault in (error, *error.others)]) from None
+    (board,) = result.boards
+    messages = [_without_options(_name_values(sentence, task.folder.copies))
+               for sentence in sentences if sentence.startswith(("warning: ", "note: "))]
+    of_values = [type(given).__module__.partition(".")[0] for given in _list_inputs(asked)]
     package = next((package for package in ("polars", "pandas") if package in of_values), None)
-    return Board(board, made, messages, package)
+    return Board(board, task, messages, package)
 
 
-def _plain(error: RegistryError, whose: set[str]) -> RegistryError:
-    """An error without the line of a file that the user has never seen."""
+def _without_line(error: RegistryError, owners: set[str]) -> RegistryError:
+    """Remove the line of a temporary file from an error."""
     if not isinstance(error, InputError):
         return error
     message = _without_options(error.message)
-    return InputError(message, path=error.path if error.path in whose else None, item=error.item,
+    return InputError(message, path=error.path if error.path in owners else None, item=error.item,
                       category=error.category)
 
 
 def _name_values(sentence: str, copies: Mapping[str, str]) -> str:
-    """Name the user's values in place of the file that a sentence is about."""
+    """Replace the file that a sentence names by the user's values."""
     kind, _, rest = sentence.partition(" ")
     file, separator, about = rest.partition(": ")
     return f"{kind} {copies.get(file, file)}{separator}{about}"
 
 
 def _without_options(message: str) -> str:
-    """Advice to set an option of a file's reader, as what can be done about values."""
+    """Replace advice about options of readers by advice about values."""
     for advice, instead in _INSTEAD:
         message = advice.sub(instead, message)
     return message
 
 
-def _given(asked: Asked) -> Iterator[Any]:
-    """What may be a frame or a Series."""
+def _list_inputs(asked: Asked) -> Iterator[Any]:
+    """Yield the arguments that may be a frame or a Series."""
     yield asked.gold
     yield asked.systems
     if isinstance(asked.systems, Mapping):

@@ -1,6 +1,6 @@
-"""What every form of gold and answers is: items with their values, written as files that a reader takes.
+"""The base class of the forms of gold and answers: items with their values, written as files for a reader.
 
-What is no value of its form is refused by a ValueError that says what was expected; the form adds the item.
+A conversion raises ValueError for a value of another form; the form adds the item.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class Items:
     """The items of a gold.
 
     Attributes:
-        names: What they are called.
-        golds: Their gold values; None where there is no gold.
-        clusters: The clusters that they are in, if any.
-        keyed: Whether the user named them, so that what is aligned is so for certain.
+        names: Their names.
+        golds: Their gold values; None without a gold.
+        clusters: Their clusters, if any.
+        keyed: True if the user named them, so that they are aligned by name.
     """
 
     names: Sequence[str]
@@ -35,7 +35,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Form(ABC):
-    """One form, of the items that are given.
+    """The values of items in one form.
 
     `takes` is the kind of values as metrics call it, `reader` the format of the files that are written, `ending` their
     names' end.
@@ -49,39 +49,39 @@ class Form(ABC):
 
     @property
     def options(self) -> Row:
-        """Of the reader."""
+        """The reader's options."""
         return {}
 
     @property
     def attributes(self) -> Row:
-        """The reader's option that names the attributes of items, where these are in clusters."""
+        """The reader's option for the clusters of items, if any."""
         return {} if self.items.clusters is None else {"attributes": ["cluster"]}
 
     def test_set(self) -> tuple[Row, dict[str, bytes]]:
-        """The test set as a manifest declares it, and its files."""
+        """Return the test set as a manifest declares it, and its files."""
         gold = f"gold{self.ending}"
         table = {"name": "test", "gold": gold, "format": self.reader, "options": self.options}
         if self.items.clusters is not None:
             table["cluster"] = "cluster"
-        return table, {gold: self.written(self.items.golds, gold=True)}
+        return table, {gold: self.write(self.items.golds, gold=True)}
 
     def metric_options(self) -> Row:
-        """What a metric has to be told of the gold."""
+        """Return the metric's options that depend on the gold."""
         return {}
 
     def check_gold(self, metric: Metric) -> None:  # noqa: B027  # most forms have nothing to check
         """Refuse a gold that a metric cannot score; the error names the item."""
 
     def is_blank(self, value: Any, gold: Any) -> bool:  # noqa: ARG002
-        """Whether an answer says nothing where the gold says something, as if there were none."""
+        """Return whether an answer is empty and the gold is not, so that it counts as missing."""
         return False
 
     @abstractmethod
-    def written(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
-        """The file of the gold or of a system; what is None has no answer."""
+    def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
+        """Return the content of the file of the gold or of a system; None is no answer."""
 
-    def each(self, values: Sequence[Any], convert: Callable[[Any], Any]) -> Iterator[tuple[str, Any, Row]]:
-        """The items that have a value, with that as `convert` makes it and the item's attributes."""
+    def iterate(self, values: Sequence[Any], convert: Callable[[Any], Any]) -> Iterator[tuple[str, Any, Row]]:
+        """Yield the name, the converted value and the attributes of each item with a value."""
         clusters = self.items.clusters
         for n, (name, value) in enumerate(zip(self.items.names, values, strict=True)):
             if value is not None:

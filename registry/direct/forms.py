@@ -30,9 +30,9 @@ class Labels(Form):
     def options(self) -> Row:
         return {"syntax": "jsonl"}
 
-    def written(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
+    def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
         return json_lines({"item": name, "label": label, **(attributes if gold else {})}
-                          for name, label, attributes in self.each(values, label_of))
+                          for name, label, attributes in self.iterate(values, label_of))
 
 
 def label_of(value: Any) -> str:
@@ -60,12 +60,12 @@ class Numbers(Form):
     def _bare(self) -> bool:
         return all(value is None for value in self.items.golds)
 
-    def written(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
+    def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
         if gold and self._bare:
             return json_lines({"item": name, **attributes}
-                              for name, _, attributes in self.each([0] * len(values), number_of))
+                              for name, _, attributes in self.iterate([0] * len(values), number_of))
         return json_lines({"item": name, "gold" if gold else "score": number, **(attributes if gold else {})}
-                          for name, number, attributes in self.each(values, number_of))
+                          for name, number, attributes in self.iterate(values, number_of))
 
 
 def number_of(value: Any) -> float:
@@ -92,13 +92,13 @@ class Spans(Form):
 
     @cached_property
     def _typed(self) -> bool:
-        return {len(span) == 3 for _, spans, _ in self.each(self.items.golds, spans_of) for span in spans} != {False}
+        return {len(span) == 3 for _, spans, _ in self.iterate(self.items.golds, spans_of) for span in spans} != {False}
 
-    def written(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
+    def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
         return json_lines(self._rows(values, gold=gold))
 
     def _rows(self, values: Sequence[Any], *, gold: bool) -> Iterator[Row]:
-        for name, spans, attributes in self.each(values, spans_of):
+        for name, spans, attributes in self.iterate(values, spans_of):
             more = attributes if gold else {}
             for span in spans or [(None, None, None)]:
                 if (len(span) == 3) != self._typed and spans:
@@ -148,10 +148,10 @@ class Tags(Form):
         prefixes = {tag[0] for tags in self.items.golds for tag in tags}
         return "bioes" if prefixes & set("ES") else "bilou" if prefixes & set("LU") else "iob2"
 
-    def written(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
+    def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
         lines = []
         lengths = dict(zip(self.items.names, map(len, self.items.golds), strict=True))
-        for name, tags, attributes in self.each(values, tags_of):
+        for name, tags, attributes in self.iterate(values, tags_of):
             if len(tags) != lengths[name]:
                 raise InputError(f"{counted(len(tags), 'tag')} where the gold has {lengths[name]}", item=name)
             if wrong := next((tag for tag in tags if tag != "O" and tag[0] not in PREFIXES[self._scheme]), None):
@@ -180,9 +180,9 @@ class Sets(Form):
 
     takes, reader = "answer", "responses"
 
-    def written(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
+    def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
         return json_lines({"item": name, "answers": answers, **({"attributes": attributes} if gold else {})}
-                          for name, answers, attributes in self.each(values, _answers))
+                          for name, answers, attributes in self.iterate(values, _answers))
 
 
 def _answers(value: Any) -> list[str]:
@@ -211,7 +211,7 @@ class Texts(Form):
         return {"references": names} if len(names) > 1 else {}
 
     def test_set(self) -> tuple[Row, dict[str, bytes]]:
-        columns = list(zip(*(golds for _, golds, _ in self.each(self.items.golds, self._of_item)), strict=True))
+        columns = list(zip(*(golds for _, golds, _ in self.iterate(self.items.golds, self._of_item)), strict=True))
         files = {f"reference{n}.txt": _lines(texts) for n, texts in enumerate(columns, 1)}
         table: Row = {"name": "test", "gold": "reference1.txt", "format": self.reader, "options": self.options}
         if len(files) > 1:
@@ -221,13 +221,13 @@ class Texts(Form):
             files["clusters.txt"] = _lines(self.items.clusters)
         return table, files
 
-    def written(self, values: Sequence[Any], *, gold: bool = False) -> bytes:  # noqa: ARG002
-        texts = {name: text for name, text, _ in self.each(values, text_of)}
+    def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:  # noqa: ARG002
+        texts = {name: text for name, text, _ in self.iterate(values, text_of)}
         return _lines([texts.get(name, "") for name in self.items.names])
 
     def check_gold(self, metric: Metric) -> None:
         names = tuple(self.metric_options().get("references", ["gold"]))
-        references = list(zip(*(golds for _, golds, _ in self.each(self.items.golds, self._of_item)), strict=True))
+        references = list(zip(*(golds for _, golds, _ in self.iterate(self.items.golds, self._of_item)), strict=True))
         for n, texts in enumerate(references, 1):
             if not any(map(str.strip, texts)):
                 raise InputError(
@@ -236,7 +236,7 @@ class Texts(Form):
         if isinstance(metric, ReferenceMetric):
             replace(metric, references=names).check_gold([
                 Item(name, dict(zip(names, golds, strict=True)))
-                for name, golds, _ in self.each(self.items.golds, self._of_item)])
+                for name, golds, _ in self.iterate(self.items.golds, self._of_item)])
 
     def is_blank(self, value: Any, gold: Any) -> bool:
         texts = [gold] if isinstance(gold, str) else gold
@@ -278,9 +278,9 @@ class Rankings(Form):
     def is_blank(self, value: Any, gold: Any) -> bool:  # noqa: ARG002
         return isinstance(value, Mapping) and not value
 
-    def written(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
+    def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
         lines = []
-        for name, ranked, _ in self.each(values, _documents):
+        for name, ranked, _ in self.iterate(values, _documents):
             for document, grade in ranked.items() if gold else ():
                 if grade != int(grade):
                     raise InputError(f"the relevance of {document!r:.60} is {grade}, no whole number", item=name)

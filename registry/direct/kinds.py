@@ -1,4 +1,4 @@
-"""Which forms gold values may have, as far as the values tell; the metric decides among them."""
+"""The forms that gold values may have; the metric decides between them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from registry.errors import InputError
 from registry.readers.bio import is_tag
 
 
-def forms_of(golds: Sequence[Any]) -> list[type[Form]]:
-    """The forms that gold values may have, the likeliest first: metrics say which is meant.
+def find_forms(golds: Sequence[Any]) -> list[type[Form]]:
+    """Return the forms that gold values may have, the likeliest first.
 
     Raises:
-        InputError: They have none.
+        InputError: The values have no known form.
     """
     first = next((gold for gold in golds if gold is not None and not (is_many(gold) and not len(gold))), ())
     if isinstance(first, str):
@@ -29,8 +29,8 @@ def forms_of(golds: Sequence[Any]) -> list[type[Form]]:
     if not is_many(first):
         raise InputError(f"the gold has {type(first).__name__} values, such as {first!r:.60}; expected labels, "
                          "numbers, texts, or lists of spans, tags or answers")
-    if not all(isinstance(one, str) for one in first):
-        if all(is_many(one) or isinstance(one, Mapping) for one in first):
+    if not all(isinstance(entry, str) for entry in first):
+        if all(is_many(entry) or isinstance(entry, Mapping) for entry in first):
             return [Spans]
         raise InputError(f"the gold has {first!r:.60}; expected a list of spans (start, end, type), or texts: tags, "
                          "references, or a set of answers")
@@ -46,8 +46,8 @@ def require_sets(golds: Sequence[Any], names: Sequence[str], systems: Iterable[S
 
     Args:
         golds: The gold's values.
-        names: What their items are called.
-        systems: The values of each system; None is no answer.
+        names: The names of the items.
+        systems: The values of each system; None for a missing answer.
 
     Raises:
         InputError: They are tags of spans, among which one is not valid; or a list has a value twice; or all lists
@@ -79,7 +79,7 @@ def require_references_by_item(golds: Sequence[Any], systems: Iterable[Sequence[
 
     Args:
         golds: The gold's values.
-        systems: The texts of each system, as they were given.
+        systems: The texts of each system.
 
     Raises:
         InputError: Lists are as long as systems and fewer, or as many and resemble the systems more the other way.
@@ -90,12 +90,12 @@ def require_references_by_item(golds: Sequence[Any], systems: Iterable[Sequence[
         return
     (length,) = lengths
     if length == n_items > 1:
-        own = other = 0.0
+        by_item = by_reference = 0.0
         for texts in systems:
             for n, text in enumerate(texts[:n_items]):
-                own += sum(_resemblance(text, reference) for reference in golds[n])
-                other += sum(_resemblance(text, golds[k][n]) for k in range(length))
-        is_turned = 2 * other > 3 * own
+                by_item += sum(_resemblance(text, reference) for reference in golds[n])
+                by_reference += sum(_resemblance(text, golds[k][n]) for k in range(length))
+        is_turned = 2 * by_reference > 3 * by_item
     else:
         is_turned = all(len(texts) == length != n_items for texts in systems)
     if is_turned:
@@ -105,16 +105,17 @@ def require_references_by_item(golds: Sequence[Any], systems: Iterable[Sequence[
 
 def _resemblance(text: Any, reference: Any) -> float:
     """Return the share of words that two texts have in common."""
-    one, other = (set(value.split()) if isinstance(value, str) else set[str]() for value in (text, reference))
-    return len(one & other) / max(len(one | other), 1)
+    words, reference_words = (set(value.split()) if isinstance(value, str) else set[str]()
+                              for value in (text, reference))
+    return len(words & reference_words) / max(len(words | reference_words), 1)
 
 
-def plain(value: Any) -> Any:
-    """A value without arrays and scalars of numpy in it, whose collections are lists, sets and dicts."""
+def to_plain(value: Any) -> Any:
+    """Convert arrays and scalars of numpy to Python's values, and collections to lists, sets and dicts."""
     if hasattr(value, "tolist"):
-        return plain(value.tolist())
+        return to_plain(value.tolist())
     if isinstance(value, AbstractSet):
-        return {tuple(map(plain, one)) if isinstance(one, tuple) else plain(one) for one in value}
+        return {tuple(map(to_plain, entry)) if isinstance(entry, tuple) else to_plain(entry) for entry in value}
     if isinstance(value, list | tuple):
-        return [*map(plain, value)]
-    return {key: plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value
+        return [*map(to_plain, value)]
+    return {key: to_plain(entry) for key, entry in value.items()} if isinstance(value, Mapping) else value

@@ -1,4 +1,4 @@
-"""A task made of Python's own values: aligned, written as files that readers take, and declared as a manifest would."""
+"""A task from Python's own values: aligned, written as files for readers, and declared as in a manifest."""
 
 from __future__ import annotations
 
@@ -9,10 +9,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from registry.direct.columns import Column, aligned, check_complete, chosen_of, column, is_missing, systems_of, united
+from registry.direct.columns import (
+    Column,
+    align,
+    check_complete,
+    is_missing,
+    read_column,
+    read_systems,
+    select_columns,
+    unite_items,
+)
 from registry.direct.form import Form, Items
 from registry.direct.forms import Numbers, Sets, Texts
-from registry.direct.kinds import forms_of, plain, require_references_by_item, require_sets
+from registry.direct.kinds import find_forms, require_references_by_item, require_sets, to_plain
 from registry.errors import InputError, UnknownNameError, suggest
 from registry.importers.base import split_model
 from registry.manifest import Significance, update_significance
@@ -25,20 +34,20 @@ from registry.plugins import package_of
 
 TASK = "evaluation"
 GOLD = "the gold"
-SEED = 1  # of random draws where none is given, as of `registry quick`: the same call gives the same numbers
+SEED = 1  # the default, as of `registry quick`: the same call gives the same numbers
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What `registry.evaluate` was given, as it was.
+    """The arguments of `registry.evaluate`.
 
     Attributes:
         gold: One value for each item; None: the systems' values are scores.
         systems: The systems' values by name, or a frame.
-        metric: What people call it; None: the usual one.
+        metric: Its usual name; None: the usual metric.
         clusters: The cluster of each item; None: items are independent.
-        missing: What is done about items without an answer.
-        settings: Of `[significance]`, as a manifest names them.
+        missing: The policy for items without an answer.
+        settings: Keys of `[significance]` in a manifest.
     """
 
     gold: Any
@@ -51,99 +60,105 @@ class Asked:
 
 @dataclass(frozen=True)
 class Made:
-    """The task that was made, and what the user calls its systems, by `team/system`."""
+    """A task, and the user's name of each system by `team/system`."""
 
     folder: TaskFolder
     names: Mapping[str, str]
 
 
-def made_of(asked: Asked) -> Made:
+def make_task(asked: Asked) -> Made:
     """Make the task.
 
     Raises:
-        InputError: What is given does not go together, or is no gold and answers; says whose value of which item.
+        InputError: Values are no gold or answers, or do not fit together; names their owner and the item.
     """
     if asked.missing not in list(MissingPolicy):
         raise InputError(f"missing={asked.missing!r}; {suggest(asked.missing, map(str, MissingPolicy))}")
-    frame, (gold, clusters) = chosen_of(asked.systems, (asked.gold, asked.clusters))
-    given = systems_of(frame)
-    whose = {(system, run): f"system {system!r}" if run is None else f"system {system!r}, run {run!r}"
+    policy = MissingPolicy(asked.missing)
+    frame, (gold, clusters) = select_columns(asked.systems, (asked.gold, asked.clusters))
+    given = read_systems(frame)
+    owners = {(system, run): f"system {system!r}" if run is None else f"system {system!r}, run {run!r}"
              for system, run in given}
-    columns = {name: column(values, whose[name]) for name, values in given.items()}
-    items = united(list(columns.values())) if gold is None else _gold(gold)
-    of_items = None if clusters is None else _clusters(clusters, items)
-    form, metric = _form(Items(_names(items), items.values, of_items, keyed=items.keys is not None), asked)
+    columns = {name: read_column(values, owners[name]) for name, values in given.items()}
+    items = unite_items(list(columns.values())) if gold is None else _read_gold(gold)
+    clusters_of_items = None if clusters is None else _read_clusters(clusters, items)
+    form, metric = _choose_form(Items(_name_items(items), items.values, clusters_of_items,
+                                      keyed=items.keys is not None), asked)
     if isinstance(form, Texts):
-        with _told_of(GOLD):
-            require_references_by_item(items.values, [of.values for of in columns.values()])
+        with _name_owner(GOLD):
+            require_references_by_item(items.values, [column.values for column in columns.values()])
     if isinstance(form, Sets):
-        answers = [list(map(plain, aligned(of, items, whose[name]))) for name, of in columns.items()]
-        with _told_of(GOLD):
+        answers = [list(map(to_plain, align(column, items, owners[name]))) for name, column in columns.items()]
+        with _name_owner(GOLD):
             require_sets(form.items.golds, form.items.names, answers)
-    with _told_of(GOLD):
+    with _name_owner(GOLD):
         table, files = form.test_set()
         form.check_gold(metric)
-    copies, paths = dict.fromkeys(files, GOLD), files_of(columns, form.ending)
-    for name, of in columns.items():
-        with _told_of(whose[name]):
-            values = [None if form.is_blank(value, gold) else plain(value)
-                      for value, gold in zip(aligned(of, items, whose[name]), items.values, strict=True)]
-            check_complete(values, items, whose[name], asked.missing)
-            if None in values and asked.missing == "worst" and not metric.has_worst:
+    copies, paths = dict.fromkeys(files, GOLD), name_files(columns, form.ending)
+    for name, column in columns.items():
+        with _name_owner(owners[name]):
+            values = [None if form.is_blank(value, gold) else to_plain(value)
+                      for value, gold in zip(align(column, items, owners[name]), items.values, strict=True)]
+            check_complete(values, items, owners[name], policy)
+            if None in values and policy is MissingPolicy.WORST and not metric.has_worst:
                 also = ", or metric='Mean(worst=0)'" if metric.name == "Mean" else ""
-                raise InputError(f"{whose[name]} lacks values, and {metric.name} has no worst one to count instead; "
+                raise InputError(f"{owners[name]} lacks values, and {metric.name} has no worst one to count instead; "
                                  f"take missing='drop'{also}")
-            files[paths[name]] = form.written(values)
-        copies[paths[name]] = whose[name]
+            files[paths[name]] = form.write(values)
+        copies[paths[name]] = owners[name]
     declared = declared_metric(metric, asked.metric or "")
     package = package_of(metric.name)
-    names = called(columns)
+    names = name_systems(columns)
     folder = TaskFolder({
         "task": {"plugins": [package]} if package else {},
         "test_set": [table], "submission": {"missing": asked.missing},
         "metric": [declared | {"options": form.metric_options() | declared.get("options", {})}],
-        "significance": _settings(asked.settings, names, clustered=of_items is not None),
-        "submit": list(entries_of(paths)),
+        "significance": _check_settings(asked.settings, names, clustered=clusters_of_items is not None),
+        "submit": list(list_submissions(paths)),
     }, files, {}, copies=copies)
     return Made(folder, names)
 
 
-def _gold(gold: Any) -> Column:
-    found = column(gold, GOLD)
-    values = [None if is_missing(value) else plain(value) for value in found.values]
+def _read_gold(gold: Any) -> Column:
+    column = read_column(gold, GOLD)
+    values = [None if is_missing(value) else to_plain(value) for value in column.values]
     if not values:
         raise InputError(f"{GOLD} has no item")
     if None in values:
-        raise InputError("there is no value", path=GOLD, item=str(found.named[values.index(None)]))
-    return Column(values, found.keys)
+        raise InputError("there is no value", path=GOLD, item=str(column.named[values.index(None)]))
+    return Column(values, column.keys)
 
 
-def _clusters(given: Any, items: Column) -> list[str]:
-    values = aligned(column(given, "clusters"), items, "clusters")
-    check_complete(values, items, "clusters", "reject")
+def _read_clusters(given: Any, items: Column) -> list[str]:
+    values = align(read_column(given, "clusters"), items, "clusters")
+    check_complete(values, items, "clusters", MissingPolicy.REJECT)
     return list(map(str, values))
 
 
-def _names(items: Column) -> list[str]:
-    """What the items are called; two that are written alike are refused."""
+def _name_items(items: Column) -> list[str]:
+    """Return the names of the items.
+
+    Raises:
+        InputError: Two items have the same name, or a name has invisible characters.
+    """
     names = [" ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in items.named]
-    taken: dict[str, Any] = {}
+    keys: dict[str, Any] = {}
     for name, key in zip(names, items.named, strict=True):
         if not name or name != name.strip() or not name.isprintable():
             raise InputError(f"{GOLD}: the item {name!r} is blank, begins or ends with a blank, or has an invisible "
                              "character; give it another key")
-        if taken.setdefault(name, key) is not key:
-            raise InputError(f"{GOLD}: the items {taken[name]!r} and {key!r} are written alike; give one another key")
+        if keys.setdefault(name, key) is not key:
+            raise InputError(f"{GOLD}: the items {keys[name]!r} and {key!r} are written alike; give one another key")
     return names
 
 
-def _form(items: Items, asked: Asked) -> tuple[Form, Metric]:
-    """The form of gold and answers, and the metric: each may leave open what the other decides."""
+def _choose_form(items: Items, asked: Asked) -> tuple[Form, Metric]:
+    """Choose the form of the values, and the metric: either can decide the other."""
     if asked.gold is None:
         return Numbers(items), common_metric(asked.metric or "mean", Numbers.takes)
-    kinds = forms_of(items.golds)
+    kinds = find_forms(items.golds)
     if asked.metric is None:
-        kind = _only(kinds, items.golds)
+        kind = _choose_form_by_values(kinds, items.golds)
         metric = usual_metric(kind.takes)
         assert metric is not None
         return kind(items), metric
@@ -165,8 +180,12 @@ def _form(items: Items, asked: Asked) -> tuple[Form, Metric]:
     raise refused[0] if len(refused) == 1 else InputError("; or ".join(error.message for error in refused))
 
 
-def _only(kinds: Sequence[type[Form]], golds: Sequence[Any]) -> type[Form]:
-    """The form where no metric decides; refuses what is likely to be meant otherwise."""
+def _choose_form_by_values(kinds: Sequence[type[Form]], golds: Sequence[Any]) -> type[Form]:
+    """Choose the form by the gold's values, if no metric is named.
+
+    Raises:
+        InputError: Several forms are likely.
+    """
     if kinds[0] is Numbers:
         raise InputError(f"{GOLD} has numbers, which several metrics compare: name one, metric='MAE', 'RMSE', "
                          "'Pearson' or 'Spearman'")
@@ -176,10 +195,10 @@ def _only(kinds: Sequence[type[Form]], golds: Sequence[Any]) -> type[Form]:
     return kinds[0]
 
 
-def _settings(given: Mapping[str, Any], names: Mapping[str, str], *, clustered: bool) -> dict[str, Any]:
-    """Settings of significance, checked.
+def _check_settings(given: Mapping[str, Any], names: Mapping[str, str], *, clustered: bool) -> dict[str, Any]:
+    """Check settings of significance; replace the candidate's name by its name in the task.
 
-    The candidate is written as the task calls it; `names` are what the user calls each system.
+    `names` are the user's names by the task's.
     """
     unknown = [name for name in given if name not in Significance.model_fields]
     if unknown:
@@ -197,55 +216,55 @@ def _settings(given: Mapping[str, Any], names: Mapping[str, str], *, clustered: 
 
 
 @contextmanager
-def _told_of(whose: str) -> Iterator[None]:
-    """Say whose value it is that is wrong."""
+def _name_owner(owner: str) -> Iterator[None]:
+    """Name the owner of a wrong value in errors."""
     try:
         yield
     except InputError as error:
         if error.item is None:
             raise
-        raise InputError(error.message, path=whose, item=error.item) from None
+        raise InputError(error.message, path=owner, item=error.item) from None
     except UnicodeEncodeError as error:
         raise InputError(f"{error.object[error.start:error.start + 1]!r} is no character (a lone surrogate)",
-                         path=whose) from None
+                         path=owner) from None
 
 
-Name = tuple[str, str | None]  # a system, and its run where it has several
+Name = tuple[str, str | None]  # a system, and its run if it has several
 
 
-def files_of(names: Iterable[Name], ending: str) -> dict[Name, str]:
-    """The file of every run of every system: called after the system, in a folder of its own where it has runs."""
+def name_files(names: Iterable[Name], ending: str) -> dict[Name, str]:
+    """Name a file for each run of each system, after the system; runs are in a folder of their system."""
     numbers: dict[str, int] = {}
     runs: Counter[str] = Counter()
-    found = {}
+    files = {}
     for system, run in names:
         slug = re.sub(r"[^A-Za-z0-9._-]+", "_", system).strip("._-")[:100]
         stem = "-".join(filter(None, (str(numbers.setdefault(system, len(numbers) + 1)), slug)))
         runs[system] += 1
-        found[system, run] = f"systems/{stem}{ending}" if run is None else f"systems/{stem}/{runs[system]}{ending}"
-    return found
+        files[system, run] = f"systems/{stem}{ending}" if run is None else f"systems/{stem}/{runs[system]}{ending}"
+    return files
 
 
-def entries_of(files: Mapping[Name, str]) -> Iterator[dict[str, Any]]:
-    """The `[[submit]]` entries of a manifest: one for each system, by a pattern where it has runs."""
-    told = set()
+def list_submissions(files: Mapping[Name, str]) -> Iterator[dict[str, Any]]:
+    """Yield the `[[submit]]` entries of a manifest, one for each system; a pattern names its runs."""
+    patterns = set()
     for (system, run), file in files.items():
         pattern = file if run is None else re.sub(r"/\d+(?=[^/]*$)", "/{run}", file)
-        if pattern not in told:
-            told.add(pattern)
+        if pattern not in patterns:
+            patterns.add(pattern)
             yield {"file": pattern, **split_model(system)}
 
 
-def called(names: Iterable[Name]) -> dict[str, str]:
-    """What the user calls each system, by `team/system`.
+def name_systems(names: Iterable[Name]) -> dict[str, str]:
+    """Return the user's name of each system by `team/system`.
 
     Raises:
-        InputError: Two would be called alike.
+        InputError: Two systems would have the same name.
     """
-    found: dict[str, str] = {}
+    systems: dict[str, str] = {}
     for name, _ in names:
-        of = split_model(name)
-        other = found.setdefault(f"{of.get('team', of['system'])}/{of['system']}", name)
+        model = split_model(name)
+        other = systems.setdefault(f"{model.get('team', model['system'])}/{model['system']}", name)
         if other != name:
             raise InputError(f"systems {other!r} and {name!r} are called too much alike; rename one")
-    return found
+    return systems

@@ -1,1 +1,1 @@
-"""Releases: a task with its boards and all that they rest on as plain files, which outlive database and program."""
+"""Releases: the boards of a task and their data as plain files, which outlive database and program."""

@@ -29,7 +29,7 @@ def count_discordant(matrix: Matrix, a: Ints, b: Ints) -> Ints:
     statistics, units = matrix.statistics, matrix.units
     columns = columns_of(statistics).reshape(*statistics.shape[1:], -1)
     varying = [n for n in range(statistics.shape[2])
-               if any((columns[some, n] != columns[0, n]).any() for some in _blocks(columns[:, n]))]
+               if any((columns[block, n] != columns[0, n]).any() for block in _blocks(columns[:, n]))]
     is_sufficient = len(varying) == 1 and matrix.quotient is not None and matrix.quotient[0][varying[0]]
     if is_sufficient and statistics.shape[1] ** 2 < _SPARSE * len(a) and matrix.both_higher is not None:
         return np.add(*count_unshared(matrix.both_higher, a, b))  # systems differ if and only if their numerators do
@@ -54,7 +54,7 @@ def _encode(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
     for column in columns:
         least, largest = float(column.min()), float(column.max())
         is_whole = column.dtype.kind in "iu" or all(
-            (column[some] == np.rint(column[some])).all() for some in _blocks(column))
+            (column[block] == np.rint(column[block])).all() for block in _blocks(column))
         if not is_whole or largest - least >= 2**53:
             codes.append(column)
             continue
@@ -66,11 +66,11 @@ def _encode(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
         groups[-1].append((column, int(least), digits))
     for group in groups:
         packed = np.empty(group[0][0].shape, np.min_scalar_type(math.prod(digits for *_, digits in group) - 1))
-        for some in _blocks(packed):
-            code = np.zeros(packed[some].shape, dtype=np.int64)
+        for block in _blocks(packed):
+            code = np.zeros(packed[block].shape, dtype=np.int64)
             for column, least, digits in group:
-                code = code * digits + (column[some].astype(np.int64) - least)
-            packed[some] = code
+                code = code * digits + (column[block].astype(np.int64) - least)
+            packed[block] = code
         codes.append(packed)
     return codes
 
@@ -176,7 +176,7 @@ class Tail:
 
     Attributes:
         log_p: Natural logarithm of the p-value.
-        coins: Number of fair coins of which the p-value counts outcomes, a multiple of 2^-`coins`; 0 for others.
+        coins: Number of fair coins whose outcomes the p-value counts, a multiple of 2^-`coins`; 0 for others.
         p: The p-value itself if it is exact to the last digit; nan stands for exp(`log_p`).
         favours: A number with the sign of the evidence; nan stands for the difference.
     """
@@ -317,7 +317,7 @@ class _Columns:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Return the columns by name."""
-        return {of.name: getattr(self, of.name) for of in fields(self) if of.name != "different"}
+        return {column.name: getattr(self, column.name) for column in fields(self) if column.name != "different"}
 
     def row(self, n: int) -> dict[str, Any]:
         """Return the values of one pair, with its method and note as text."""
@@ -348,7 +348,7 @@ class Tails(_Columns):
     def of(cls, tails: Sequence[Tail]) -> Tails:
         """Make columns of single tails."""
         different = {NO_MESSAGES: 0}
-        names = [of.name for of in fields(cls) if of.name != "different"]
+        names = [field_.name for field_ in fields(cls) if field_.name != "different"]
         values = {name: [getattr(tail, name) for tail in tails] for name in names} | {
             "method": [METHODS.index(tail.method) for tail in tails],
             "resamples": [NOT_DRAWN if tail.resamples is None else tail.resamples for tail in tails],
@@ -368,12 +368,12 @@ class Tails(_Columns):
             messages: Messages of all pairs.
             columns: Other attributes, one value or [pairs].
         """
-        usual = {of.name: math.nan for of in fields(cls)} | {
+        defaults = {column.name: math.nan for column in fields(cls)} | {
             "log_p": log_p, "method": METHODS.index(method), "resamples": resamples, "messages": int(bool(messages)),
             "coins": 0} | columns
-        del usual["different"]
+        del defaults["different"]
         full = {name: np.broadcast_to(np.asarray(value, dtype=_TYPES.get(name, np.float64)), log_p.shape)
-                for name, value in usual.items()}
+                for name, value in defaults.items()}
         return cls(**full, different=(NO_MESSAGES, messages) if messages else (NO_MESSAGES,))
 
     @classmethod
@@ -382,7 +382,8 @@ class Tails(_Columns):
         different = {NO_MESSAGES: 0}
         columns = {name: column.copy() for name, column in cls.make(np.full(n, math.nan), "exact").columns().items()}
         for places, tails in parts:
-            numbers = np.array([different.setdefault(some, len(different)) for some in tails.different], dtype=np.int32)
+            numbers = np.array([different.setdefault(messages, len(different)) for messages in tails.different],
+                               dtype=np.int32)
             for name, column in tails.columns().items():
                 columns[name][places] = numbers[column] if name == "messages" else column
         return cls(**columns, different=tuple(different))
@@ -419,14 +420,14 @@ class PairResults(_Columns, Sequence[PairResult]):
         p_value, log10_p = tails.probabilities()
         evidence = np.where(np.isnan(tails.favours), observed.difference, tails.favours)
         favours = (evidence > 0).astype(np.int8) - (evidence < 0)
-        kept = {name: np.ascontiguousarray(column) for name, column in tails.columns().items()
+        columns = {name: np.ascontiguousarray(column) for name, column in tails.columns().items()
                 if name not in ("log_p", "p", "coins")}
         bounds = difference_range(observed.matrix.score_range)
         for name in ("ci_low", "ci_high"):  # an infinite end belongs to a one-sided interval
-            kept[name] = np.where(np.isinf(kept[name]), kept[name], np.clip(kept[name], *bounds))
-        found = cls(**kept | {"favours": favours}, different=tails.different, difference=observed.difference,
+            columns[name] = np.where(np.isinf(columns[name]), columns[name], np.clip(columns[name], *bounds))
+        results = cls(**columns | {"favours": favours}, different=tails.different, difference=observed.difference,
                     p_value=p_value, log10_p=log10_p, n_units=observed.n_units, n_discordant=observed.n_discordant)
-        return found.with_message(favours * observed.difference < 0, Message("worse-system-favoured"))
+        return results.with_message(favours * observed.difference < 0, Message("worse-system-favoured"))
 
     @overload
     def __getitem__(self, at: int) -> PairResult: ...
@@ -439,7 +440,8 @@ class PairResults(_Columns, Sequence[PairResult]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PairResults) or len(self) != len(other):
             return False
-        ours, theirs = ([one.different[n] for n in one.messages.tolist()] for one in (self, other))
-        return ours == theirs and all(
+        own_messages, other_messages = ([results.different[n] for n in results.messages.tolist()]
+                                        for results in (self, other))
+        return own_messages == other_messages and all(
             np.array_equal(column, other.columns()[name], equal_nan=True)
             for name, column in self.columns().items() if name != "messages")

@@ -2,9 +2,9 @@
 
 A correlation is not a function of sums over items. The bootstrap weights each item by the number of times that it is
 drawn: an item of weight c counts as c tied items. The permutation test swaps standardized predictions (Deutsch, Dror
-and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods"). The draws are
-those of all other metrics. Sums are of whole numbers below 2^53 and exact, so a score depends neither on the order of
-summation nor on other systems.
+and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods"). All metrics share
+the random numbers. Sums are of whole numbers below 2^53 and exact, so a score depends neither on the order of summation
+nor on other systems.
 """
 
 from __future__ import annotations
@@ -27,54 +27,54 @@ from registry.significance.matrix import Matrix
 from registry.significance.resampling.draws import BLOCK, blocks, draw_counts, draw_permutations
 from registry.significance.units import midranks
 
-ROWS = 512  # items that are compared with all others at once
+ROWS = 512  # items that are compared with all others in one block
 
 
-def weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
+def compute_weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Pearson's r under weights.
 
     Every value is represented by its distance from the median, to 2^-36 of the largest distance or finer (up to 65,536
     items), in two pieces that are short enough for sums of their products to be exact.
     """
-    held = weights.astype(np.float64, copy=False)
-    total = held.sum(axis=1)[:, None]
+    weights_ = weights.astype(np.float64, copy=False)
+    total = weights_.sum(axis=1)[:, None]
     bits = (53 - math.ceil(math.log2(max(2.0, float(total.max(initial=0)))))) // 2
-    sides = [[(piece, held @ piece) for piece in _pieces(side, bits)] for side in (_columns(x), y[:, None])]
+    sides = [[(piece, weights_ @ piece) for piece in _pieces(side, bits)] for side in (_columns(x), y[:, None])]
 
     def common(first: int, second: int) -> Floats:  # each term is exactly 0 if p or q is the same in all draws
-        return np.asarray(sum(total * (held @ (p * q)) - sum_p * sum_q
+        return np.asarray(sum(total * (weights_ @ (p * q)) - sum_p * sum_q
                               for p, sum_p in sides[first] for q, sum_q in sides[second]))
 
     return quotient(common(0, 1), common(0, 0), common(1, 1)).reshape(len(weights), *x.shape[1:])
 
 
-def weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
+def compute_weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Spearman's rho under weights: Pearson's r of the midranks in a resample; exact up to 200,000 items."""
-    held = weights.astype(np.float64, copy=False)
+    weights_ = weights.astype(np.float64, copy=False)
     gold = Groups.of(y)
-    through = gold.through(held)
-    pulls, spread = gold.by_item(imbalances(through)) * held, rank_spread(sizes(through))
+    through = gold.through(weights_)
+    pulls, spread = gold.by_item(imbalances(through)) * weights_, rank_spread(sizes(through))
     scores = []
     for groups in map(Groups.of, _columns(x).T):
-        through = groups.through(held)
+        through = groups.through(weights_)
         scores.append(quotient(dot(groups.by_item(imbalances(through)), pulls), rank_spread(sizes(through)), spread))
     return np.stack(scores, axis=1).reshape(len(weights), *x.shape[1:])
 
 
-def weighted_kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
+def compute_weighted_kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Kendall's tau-b under weights.
 
     The excess of concordant over discordant pairs is a quadratic form of the weights whose matrix is made of products
     of signs. Time grows with the square of the items, memory does not.
     """
-    held = weights.astype(np.float64, copy=False)
-    short = held.astype(np.float32) if held.sum(axis=1).max(initial=0) < 2**24 else held  # exact in either
-    excess = np.zeros((_columns(x).shape[1], len(held)))
-    for at in range(0, len(y), ROWS):
-        gold = np.triu(signs(y, y, at))
+    weights_ = weights.astype(np.float64, copy=False)
+    short = weights_.astype(np.float32) if weights_.sum(axis=1).max(initial=0) < 2**24 else weights_  # exact in either
+    excess = np.zeros((_columns(x).shape[1], len(weights_)))
+    for start in range(0, len(y), ROWS):
+        gold = np.triu(signs(y, y, start))
         for n, column in enumerate(_columns(x).T):
-            excess[n] += form(gold * signs(column, column, at), short, at)
-    spread, *spreads = (untied(sizes(Groups.of(values).through(held))) for values in (y, *_columns(x).T))
+            excess[n] += form(gold * signs(column, column, start), short, start)
+    spread, *spreads = (compute_norm(sizes(Groups.of(values).through(weights_))) for values in (y, *_columns(x).T))
     scores = [quotient(2 * e, s, spread) for e, s in zip(excess, spreads, strict=True)]
     return np.stack(scores, axis=1).reshape(len(weights), *x.shape[1:])
 
@@ -99,9 +99,9 @@ class Groups:
         _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
         return cls(np.argsort(group, kind="stable"), np.cumsum(counts) - 1, group)
 
-    def through(self, held: NDArray[Any]) -> Floats:
+    def through(self, weights: NDArray[Any]) -> Floats:
         """Sum the weights of items up to and including each group: from [draws, items] to [draws, groups]."""
-        ascending = held.take(self.order, axis=1).astype(np.float64, copy=False)  # adding up bits as bits is slower
+        ascending = weights.take(self.order, axis=1).astype(np.float64, copy=False)  # adding up bits as bits is slower
         return np.cumsum(ascending, axis=1).take(self.ends, axis=1)
 
     def by_item(self, values: Floats) -> Floats:
@@ -111,16 +111,16 @@ class Groups:
 
 def sizes(through: Floats) -> Floats:
     """Return the weight of each group, [draws, groups]."""
-    found = through.copy()
-    found[:, 1:] -= through[:, :-1]
-    return found
+    group_sizes = through.copy()
+    group_sizes[:, 1:] -= through[:, :-1]
+    return group_sizes
 
 
 def imbalances(through: Floats) -> Floats:
     """Count items below each group minus items above it: twice its midrank's distance from the mean rank."""
-    found = through - through[:, -1:]
-    found[:, 1:] += through[:, :-1]
-    return np.asarray(found)
+    differences = through - through[:, -1:]
+    differences[:, 1:] += through[:, :-1]
+    return np.asarray(differences)
 
 
 def rank_spread(groups: Floats) -> Floats:
@@ -128,30 +128,30 @@ def rank_spread(groups: Floats) -> Floats:
     return np.asarray((groups.sum(axis=1) ** 3 - dot(groups * groups, groups)) / 3)
 
 
-def untied(groups: Floats) -> Floats:
+def compute_norm(groups: Floats) -> Floats:
     """Count pairs of items in different groups, times two: n^2 - the sum of t^2, for groups of t items."""
     return np.asarray(groups.sum(axis=1) ** 2 - dot(groups, groups))
 
 
-def signs(first: Floats, second: Floats, at: int) -> NDArray[np.int8]:
-    """Return the signs of first[i] - second[j], for `ROWS` items i from `at` and all items j from there."""
-    i, j = first[at:at + ROWS, None], second[None, at:]
+def signs(first: Floats, second: Floats, index: int) -> NDArray[np.int8]:
+    """Return the signs of first[i] - second[j], for `ROWS` items i from `index` and all items j from there."""
+    i, j = first[index:index + ROWS, None], second[None, index:]
     return (i > j).astype(np.int8) - (i < j).astype(np.int8)
 
 
-def form(rows: NDArray[np.int8], held: NDArray[Any], at: int) -> Floats:
-    """Return the quadratic form of each draw's `held` [draws, items] with rows from `at` of a triangular matrix.
+def form(rows: NDArray[np.int8], weights: NDArray[Any], index: int) -> Floats:
+    """Return the quadratic form of each draw's `weights` [draws, items] with rows from `index` of a triangular matrix.
 
     Only its last sum can be too large for single precision.
     """
-    pulled = held[:, at:at + len(rows)] @ rows.astype(held.dtype)
-    return np.asarray(np.einsum("di,di->d", pulled, held[:, at:], dtype=np.float64))
+    pulled = weights[:, index:index + len(rows)] @ rows.astype(weights.dtype)
+    return np.asarray(np.einsum("di,di->d", pulled, weights[:, index:], dtype=np.float64))
 
 
 def quotient(common: Floats, first: Floats, second: Floats) -> Floats:
     """Return a covariance over the geometric mean of two sums of squares, up to a factor; nan if one is 0."""
-    under = first * second
-    scores = np.divide(common, np.sqrt(under), out=np.full(common.shape, np.nan), where=under > 0)
+    denominator = first * second
+    scores = np.divide(common, np.sqrt(denominator), out=np.full(common.shape, np.nan), where=denominator > 0)
     return np.asarray(np.clip(scores, -1, 1))
 
 
@@ -232,9 +232,9 @@ def swap_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
     sum_of_squares, odd = np.array([deviations @ deviations / 2]), (pulled_a - pulled_b) / 4
 
     def scores(swaps: Bits) -> tuple[Floats, Floats]:
-        held = np.concatenate([1 - swaps, swaps], axis=1)
-        through = both.through(held)
-        of_a = dot(both.by_item(imbalances(through)), deviations * held)
+        weights = np.concatenate([1 - swaps, swaps], axis=1)
+        through = both.through(weights)
+        of_a = dot(both.by_item(imbalances(through)), deviations * weights)
         of_b = of_a - 2 * ((1 - 2 * swaps.astype(np.float32)) @ odd)
         sizes_a = sizes(through)
         sizes_b = np.diff(both.ends, prepend=-1) - sizes_a
@@ -252,14 +252,14 @@ def swap_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
     `spread` is twice the number of pairs that the gold does not tie.
     """
     constant, even, odd = 0, [], np.zeros(len(y))
-    for at in range(0, len(y), ROWS):
-        gold = np.triu(signs(y, y, at))
-        aa, ab, ba, bb = (gold * signs(i, j, at) for i in (a, b) for j in (a, b))
+    for start in range(0, len(y), ROWS):
+        gold = np.triu(signs(y, y, start))
+        aa, ab, ba, bb = (gold * signs(i, j, start) for i in (a, b) for j in (a, b))
         constant += int((aa + ab + ba + bb).sum())
         even.append(aa - ab - ba + bb)
-        odd[at:at + ROWS] += (aa + ab - ba - bb).sum(axis=1)
-        odd[at:] += (aa - ab + ba - bb).sum(axis=0)
-    both, spread = Groups.of(np.concatenate([a, b])), untied(sizes(Groups.of(y).through(np.ones((1, len(y))))))
+        odd[start:start + ROWS] += (aa + ab - ba - bb).sum(axis=1)
+        odd[start:] += (aa - ab + ba - bb).sum(axis=0)
+    both, spread = Groups.of(np.concatenate([a, b])), compute_norm(sizes(Groups.of(y).through(np.ones((1, len(y))))))
 
     def scores(swaps: Bits) -> tuple[Floats, Floats]:
         stays = 1 - 2 * swaps.astype(np.float32)
@@ -267,8 +267,8 @@ def swap_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
         odd_part = stays @ odd
         sizes_a = sizes(both.through(np.concatenate([1 - swaps, swaps], axis=1)))
         sizes_b = np.diff(both.ends, prepend=-1) - sizes_a
-        return (quotient((even_part + odd_part) / 2, untied(sizes_a), spread),
-                quotient((even_part - odd_part) / 2, untied(sizes_b), spread))
+        return (quotient((even_part + odd_part) / 2, compute_norm(sizes_a), spread),
+                quotient((even_part - odd_part) / 2, compute_norm(sizes_b), spread))
 
     return scores
 
@@ -297,9 +297,9 @@ class Coefficient:
     swapped: Callable[[Floats, Floats, Floats], Swapped]
 
 
-PEARSON = Coefficient("pearson", weighted_pearson, z_scores, swap_pearson)
-SPEARMAN = Coefficient("spearman", weighted_spearman, midranks, swap_spearman)
-KENDALL = Coefficient("kendall", weighted_kendall, midranks, swap_kendall)
+PEARSON = Coefficient("pearson", compute_weighted_pearson, z_scores, swap_pearson)
+SPEARMAN = Coefficient("spearman", compute_weighted_spearman, midranks, swap_spearman)
+KENDALL = Coefficient("kendall", compute_weighted_kendall, midranks, swap_kendall)
 COEFFICIENTS = {coefficient.name: coefficient for coefficient in (PEARSON, SPEARMAN, KENDALL)}
 
 
@@ -336,16 +336,16 @@ class PairMatrix(Matrix):
 
     def weighted(self, weights: Floats) -> Floats:
         """Score every system under weights [draws, units], which are whole numbers: [draws, systems]."""
-        some = max(1, _CELLS // len(self.statistics))
+        step = max(1, _CELLS // len(self.statistics))
         return np.concatenate([
-            self.coefficient.weighted(self.x, self.y, self.by_item(weights[at:at + some]))
-            for at in range(0, len(weights), some)])
+            self.coefficient.weighted(self.x, self.y, self.by_item(weights[start:start + step]))
+            for start in range(0, len(weights), step)])
 
     def jackknife(self) -> Floats:
         units = np.arange(self.n_units)
         return np.concatenate([
-            self.weighted((units[at:at + BLOCK, None] != units).astype(np.float64))
-            for at in range(0, len(units), BLOCK)])
+            self.weighted((units[start:start + BLOCK, None] != units).astype(np.float64))
+            for start in range(0, len(units), BLOCK)])
 
     def standardize(self, pair: Pair) -> tuple[Floats, Floats]:
         """Return the standardized predictions of two systems, [items] each."""
@@ -388,19 +388,19 @@ def swap_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settin
         The results of `use` in the order of the draws.
     """
     alone = replace(matrix, resampled=None)  # shared resamples are not sent to a cluster
-    swapped = partial(_swapped_blocks, alone, pairs, settings.seed, use)
+    swapped = partial(_score_swapped_blocks, alone, pairs, settings.seed, use)
     return settings.execution.map(swapped, list(_parts(settings.resamples, _TOGETHER)))
 
 
 def compute_all_swaps(matrix: PairMatrix, pair: Pair) -> Floats:
     """Return the differences of a pair after all ways to swap it in the units of `find_differing_units`."""
     scores, differ = matrix.prepare_swaps(pair), find_differing_units(matrix, pair)
-    found = []
+    results = []
     for draws in _parts(2**len(differ), BLOCK):
-        taken = np.zeros((len(draws), matrix.n_units), dtype=np.uint8)
-        taken[:, differ] = np.array(draws)[:, None] >> np.arange(len(differ)) & 1
-        found.append(_differences(matrix, scores, taken))
-    return np.concatenate(found)
+        is_swapped = np.zeros((len(draws), matrix.n_units), dtype=np.uint8)
+        is_swapped[:, differ] = np.array(draws)[:, None] >> np.arange(len(differ)) & 1
+        results.append(_differences(matrix, scores, is_swapped))
+    return np.concatenate(results)
 
 
 def compute_unswapped(matrix: PairMatrix, pair: Pair) -> float:
@@ -415,24 +415,24 @@ def find_differing_units(matrix: PairMatrix, pair: Pair) -> Ints:
     return items if matrix.units is None else np.unique(matrix.units[items])
 
 
-def _swapped_blocks(matrix: PairMatrix, pairs: Sequence[Pair], seed: int, use: Callable[[Floats], Used],
+def _score_swapped_blocks(matrix: PairMatrix, pairs: Sequence[Pair], seed: int, use: Callable[[Floats], Used],
                     draws: range) -> Used:
     differences = np.empty((len(draws), len(pairs)))
     for n, pair in enumerate(pairs):
         scores = matrix.prepare_swaps(pair)
-        for some in _parts(len(draws), BLOCK):
-            block = draws[some.start] // BLOCK
+        for part in _parts(len(draws), BLOCK):
+            block = draws[part.start] // BLOCK
             drawn = np.concatenate([bits for _, bits in draw_permutations(matrix.n_units, block, seed)])
-            differences[some.start:some.stop, n] = _differences(matrix, scores, drawn[:, :len(some)].T)
+            differences[part.start:part.stop, n] = _differences(matrix, scores, drawn[:, :len(part)].T)
     return use(differences)
 
 
-def _differences(matrix: PairMatrix, scores: Swapped, taken: Bits) -> Floats:
-    """Return the differences [draws] of a pair after swaps of the `taken` units [draws, units]."""
-    some = max(1, _CELLS // (2 * len(matrix.statistics)))
+def _differences(matrix: PairMatrix, scores: Swapped, swaps: Bits) -> Floats:
+    """Return the differences [draws] of a pair after swaps of the `swaps` units [draws, units]."""
+    step = max(1, _CELLS // (2 * len(matrix.statistics)))
     return np.concatenate([
-        matrix.difference(*scores(np.ascontiguousarray(matrix.by_item(taken[at:at + some]))))
-        for at in range(0, len(taken), some)])
+        matrix.difference(*scores(np.ascontiguousarray(matrix.by_item(swaps[start:start + step]))))
+        for start in range(0, len(swaps), step)])
 
 
 def _parts(draws: int, most: int) -> Iterator[range]:

@@ -82,8 +82,8 @@ class CrossedPair:
     def components(self) -> Iterator[Source]:
         """Yield v of each set of factors, for each side if the systems do not share them; v can be negative."""
         terms = {axes: self.estimate(axes) for axes in _subsets(self.axes)}
-        for axes, own in terms.items():
-            for side, _, degrees in own:
+        for axes, mean_square in terms.items():
+            for side, _, degrees in mean_square:
                 added = [(-1) ** (len(more) - len(axes)) * term for more, estimates in terms.items()
                          if set(more) >= set(axes) for own_side, term, _ in estimates if side in (None, own_side)]
                 squared = sum(added)
@@ -116,8 +116,8 @@ def _subsets(axes: Sequence[int]) -> Iterator[Axes]:
         yield from combinations(axes, n)
 
 
-def _average(table: Floats, kept: Axes) -> Floats:
-    return np.asarray(table.mean(axis=tuple(axis for axis in range(table.ndim) if axis not in kept)))
+def _average(table: Floats, kept_axes: Axes) -> Floats:
+    return np.asarray(table.mean(axis=tuple(axis for axis in range(table.ndim) if axis not in kept_axes)))
 
 
 def _interaction(table: Floats) -> tuple[float, int]:
@@ -174,9 +174,9 @@ def explain_crossing_refusal(matrix: Matrix) -> Message | None:
         return Message("different-factors")
     for factor in _factors(matrix):
         levels = [{of_run[factor] for of_run in of_system} for of_system in matrix.factors]
-        if few := sum(len(of) < 2 for of in levels):
+        if few := sum(len(names) < 2 for names in levels):
             return Message("single-level", {"systems": few, "level": factor})
-        if factor != OWN and len({frozenset(of) for of in levels}) > 1:
+        if factor != OWN and len({frozenset(names) for names in levels}) > 1:
             return Message("different-levels", {"level": factor})
     if odd := sum(not _is_complete(of_system) for of_system in matrix.factors):
         return Message("missing-combinations", {"systems": odd, "levels": list(_factors(matrix))})
@@ -194,10 +194,10 @@ def cross_runs(matrix: Matrix) -> Crossing:
     """
     assert matrix.runs is not None
     factors, tables = _factors(matrix), [_table(matrix, runs) for runs in matrix.runs]
-    for at, runs in enumerate(matrix.factors or ()):
+    for system, runs in enumerate(matrix.factors or ()):
         order = sorted(range(len(runs)), key=lambda n: [runs[n][factor] for factor in factors])
         levels = (len({run[name] for run in runs}) for name in factors)
-        tables[at] = tables[at][:, order].reshape(-1, *levels)
+        tables[system] = tables[system][:, order].reshape(-1, *levels)
     return Crossing(name_axes(matrix), tuple(name != OWN for name in factors), tables)
 
 
@@ -216,7 +216,7 @@ def count_levels(matrix: Matrix) -> Iterator[int]:
 
 
 def _factors(matrix: Matrix) -> list[str]:
-    """Return the factors that distinguish runs: `run` if none are declared."""
+    """Return the factors that distinguish runs: `run` without declared factors."""
     if matrix.factors is None:
         return [OWN]
     return sorted(matrix.factors[0][0], key=lambda name: (name != OWN, name))

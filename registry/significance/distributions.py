@@ -109,9 +109,9 @@ def log_tail(m: Ints, n: Ints, *, half: bool = False) -> Floats:
 
         F = m times the integral of (1 - w)^(m - 1) (1 + w)^(n - m) over w from 0 to 1.
 
-    The integrand falls from 1, faster than exp(-(2 m - n - 1) w - (n - m) w^2), and a Gaussian quadrature of few nodes
-    over the range in which it is not negligible gives nearly all digits of a float. Only positive numbers are added, so
-    tails far below what a float can hold are as accurate as others.
+    The integrand decreases from 1 faster than exp(-(2 m - n - 1) w - (n - m) w^2). A Gaussian quadrature with few nodes
+    over the relevant range yields nearly all digits of a float. Only positive numbers are added, so tails below the
+    range of floats are as accurate as others.
 
     Args:
         m: Numbers of heads.
@@ -122,9 +122,9 @@ def log_tail(m: Ints, n: Ints, *, half: bool = False) -> Floats:
     nodes, weights = _find_nodes(_NODES)
     nodes, weights = (nodes + 1) / 2, weights / 2
     for start in range(0, len(m), _AT_ONCE):
-        some = slice(start, start + _AT_ONCE)
-        inside = m[some] <= n[some]
-        k, coins = m[some][inside], n[some][inside]
+        block = slice(start, start + _AT_ONCE)
+        inside = m[block] <= n[block]
+        k, coins = m[block][inside], n[block][inside]
         fall, bend = (2 * k - coins - 1).astype(np.float64), (coins - k).astype(np.float64)
         linear = np.maximum(fall, 0)
         with np.errstate(divide="ignore"):
@@ -133,7 +133,7 @@ def log_tail(m: Ints, n: Ints, *, half: bool = False) -> Floats:
         # Not a matrix product: the last bit of its sums depends on the position of a pair among others.
         sums = (weights[:, None] * np.exp(fall * np.log1p(-w) + bend * np.log1p(-w * w))).sum(axis=0)
         ratio = np.where(coins == 0, 1.0, k * end * sums)
-        log_p[some][inside] = _log_mass(k, coins) + np.log(ratio - half / 2)
+        log_p[block][inside] = _log_mass(k, coins) + np.log(ratio - half / 2)
     return log_p
 
 
@@ -151,9 +151,10 @@ def _times_log(count: Ints, n: Ints) -> tuple[Floats, Floats]:
     mantissa, exponent = np.frexp(2 * c / total)
     near = np.rint(mantissa * _LAST)
     place = near.astype(np.int64) - _FIRST
-    apart = (np.ldexp(2.0 * _LAST * c, -exponent) - total * near) / (total * near)  # whole numbers up to the division
+    # Whole numbers up to the division.
+    distance = (np.ldexp(2.0 * _LAST * c, -exponent) - total * near) / (total * near)
     return (count * (grid[place] - exponent * grid[0]),
-            count * (rest[place] - exponent * rest[0] + np.log1p(apart)))
+            count * (rest[place] - exponent * rest[0] + np.log1p(distance)))
 
 
 @cache
@@ -245,8 +246,8 @@ def clopper_pearson(hits: ArrayLike, trials: ArrayLike, confidence: float = 0.95
 def wilson(share: ArrayLike, trials: ArrayLike, quantile: ArrayLike) -> tuple[Floats, Floats]:
     """Return the interval of proportions that are at most `quantile` standard errors from a share (Wilson 1927).
 
-    The standard error is that under the supposed proportion p, sqrt(p (1 - p) / trials), so the interval is within 0
-    and 1 and has a width even if all trials went the same way.
+    The standard error is sqrt(p (1 - p) / trials) with the hypothetical proportion p. So the interval is within 0 and
+    1, and has a positive width even if all trials agree.
 
     Args:
         share: Observed proportions, of any shape.
@@ -346,17 +347,17 @@ def _tango_low(only_a: Floats, only_b: Floats, n: Floats, z: float) -> Floats:
 
     units = np.maximum(n, 1)
     low, high = np.full(np.broadcast(only_a, only_b, n).shape, -1.0), (only_a - only_b) / units
-    at_low, at_high, before = beyond(low), beyond(high), np.zeros(low.shape)
+    at_low, at_high, previous = beyond(low), beyond(high), np.zeros(low.shape)
     for _ in range(_STEPS):
         span = at_low - at_high
         middle = np.where(span > 0, high + at_high * (high - low) / np.where(span > 0, span, 1), high)
-        there = beyond(middle)
-        above, below = there > 0, there < 0
-        if not ((above | below) & (np.abs(middle - before) > _CLOSE)).any():
+        at_middle = beyond(middle)
+        above, below = at_middle > 0, at_middle < 0
+        if not ((above | below) & (np.abs(middle - previous) > _CLOSE)).any():
             break
-        at_low = np.where(above, there, np.where(below & (middle <= before), at_low / 2, at_low))
-        at_high = np.where(above, np.where(middle >= before, at_high / 2, at_high), there)
-        low, high, before = np.where(above, middle, low), np.where(above, high, middle), middle
+        at_low = np.where(above, at_middle, np.where(below & (middle <= previous), at_low / 2, at_low))
+        at_high = np.where(above, np.where(middle >= previous, at_high / 2, at_high), at_middle)
+        low, high, previous = np.where(above, middle, low), np.where(above, high, middle), middle
     never, always = (only_a == 0) & (only_b == 0), only_a == units  # no deviation at the observed difference either
     ends = np.where(never | always, (np.where(always, n, 0) - z * z) / (n + z * z), middle)
     return np.where(only_b == n, -1.0, ends)

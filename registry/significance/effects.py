@@ -1,6 +1,6 @@
 """Effect sizes of a pair with their intervals, equivalence, clustering and normality of its differences.
 
-A p-value depends on the size of the difference and on that of the test set, an effect size on the former alone. A
+A p-value depends on the sizes of the difference and of the test set, an effect size on the difference only. A
 difference that is not significant does not show equivalence: `assess_equivalence` tests it within a margin that is
 declared before looking at the results.
 """
@@ -78,15 +78,15 @@ def measure_effects(observed: Observed, confidence: float = 0.95) -> list[Effect
     n, only_a, only_b = len(differences), int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     missing = observed.matrix.n_units - n
     left_out = Messages.of("units-left-out", units=missing) if missing else NO_MESSAGES
-    apart = NO_MESSAGES if observed.is_mean else Messages.of("effect-of-units")
+    unit_message = NO_MESSAGES if observed.is_mean else Messages.of("effect-of-units")
     runs = NO_MESSAGES if observed.matrix.runs is None else Messages.of("effect-of-averages")
-    about = Messages((*left_out, *apart, *runs))
+    about = Messages((*left_out, *unit_message, *runs))
     messages = {"odds_ratio": left_out if only_a or only_b else Messages.of("no-unit-favours"),
                 "proportion_difference": about, "probability_of_superiority": left_out}
     counted = measure_counts(np.array(only_a), np.array(only_b), np.array(n), confidence)
     if not has_binary_units(observed):
         del counted["proportion_difference"]
-    return [_standardized(differences, slack, confidence, about),
+    return [_measure_standardized(differences, slack, confidence, about),
             *(Effect(name, float(value), float(low), float(high), messages[name])
               for name, (value, low, high) in counted.items())]
 
@@ -113,7 +113,7 @@ def measure_counts(only_a: Counts, only_b: Counts, n: Counts,
             "probability_of_superiority": ((1 + shift) / 2, (1 + low) / 2, (1 + high) / 2)}
 
 
-def _standardized(differences: Floats, slack: float, confidence: float, messages: Messages) -> Effect:
+def _measure_standardized(differences: Floats, slack: float, confidence: float, messages: Messages) -> Effect:
     name, n = "standardized_difference", len(differences)
     if not n:
         return Effect(name, math.nan, messages=Messages.of("no-shared-scores"))
@@ -130,9 +130,9 @@ def _standardized(differences: Floats, slack: float, confidence: float, messages
 def _varies_more(differences: Floats) -> bool:
     """Return whether the error of a standardized difference d is clearly larger than its interval assumes.
 
-    With skewness s and kurtosis k of n units, sqrt(n) d has the variance 1 - d s + d^2 (k - 1) / 4 in the limit, and
-    1 + d^2 / 2 if units are normal (the delta method). In normal samples s and k deviate by sqrt(6 / n) and
-    sqrt(24 / n).
+    Let s be the skewness and k the kurtosis of n units. The asymptotic variance of sqrt(n) d is 1 - d s + d^2 (k - 1) /
+    4, and 1 + d^2 / 2 for normal units (delta method). In normal samples s and k deviate by sqrt(6 / n) and sqrt(24 /
+    n).
     """
     n, z = len(differences), differences / differences.std()
     d, z = z.mean(), z - z.mean()
@@ -171,9 +171,9 @@ class Equivalence:
 def assess_equivalence(observed: Observed, margin: float, settings: Settings) -> Equivalence:
     """Test whether a pair's difference lies within a margin, by two one-sided tests (Schuirmann 1987).
 
-    If the score is the mean of unit scores, these are Tango's score tests of +margin and -margin for units that are
-    right or wrong (Tango 1998, who proposed them for this), otherwise paired t-tests. Any other score is tested by the
-    paired bootstrap: differences d* - d of resamples, moved to either margin.
+    If the score is the mean of binary unit scores, these are Tango's score tests of +margin and -margin (Tango 1998).
+    For other means they are paired t-tests. Any other score is tested by the paired bootstrap: differences d* - d of
+    resamples, moved to either margin.
 
     Args:
         observed: The pair, by unit.
@@ -296,11 +296,11 @@ def measure_design_effect(matrix: Matrix, pair: Pair) -> Clustering:
     effect = (n_clusters / (n_clusters - 1) * float(sums @ sums)) / (n / (n - 1) * float(u @ u))
     if n == n_clusters:
         return Clustering(n, n_clusters, math.nan, effect, Messages.of("single-item-clusters"))
-    apart = u - (sums / sizes)[clusters]
+    deviations = u - (sums / sizes)[clusters]
     between = float(sums @ (sums / sizes)) / (n_clusters - 1)
-    within = float(apart @ apart) / (n - n_clusters)
+    variance_within = float(deviations @ deviations) / (n - n_clusters)
     typical = (n - float(sizes @ sizes) / n) / (n_clusters - 1)
-    return Clustering(n, n_clusters, (between - within) / (between + (typical - 1) * within), effect)
+    return Clustering(n, n_clusters, (between - variance_within) / (between + (typical - 1) * variance_within), effect)
 
 
 def measure_design_effects(influence: Floats, clusters: Ints) -> Floats:
@@ -317,12 +317,12 @@ def measure_design_effects(influence: Floats, clusters: Ints) -> Floats:
     sums = np.zeros((n_clusters, influence.shape[1]))
     np.add.at(sums, clusters, influence)
 
-    def squares(of: Floats) -> Floats:
-        products = of.T @ of
-        own = np.diag(products)
-        found: Floats = own[:, np.newaxis] + own - 2 * products
-        found[found <= _CANCELLED * (own[:, np.newaxis] + own)] = np.nan
-        return found
+    def squares(influences: Floats) -> Floats:
+        products = influences.T @ influences
+        norms = np.diag(products)
+        squares_: Floats = norms[:, np.newaxis] + norms - 2 * products
+        squares_[squares_ <= _CANCELLED * (norms[:, np.newaxis] + norms)] = np.nan
+        return squares_
 
     if n_clusters < 2:
         return np.full((influence.shape[1],) * 2, np.nan)
@@ -335,12 +335,12 @@ def _influence(matrix: Matrix, pair: Pair) -> tuple[Floats, float]:
     influence: Floats = influences(items) @ np.array([1.0, -1.0])
     if matrix.quotient is None:
         return influence, ROUNDING * float(np.abs(items.scores()).max(initial=0))
-    over, under = items.parts
-    things = under.sum(axis=0)
-    if not things.all():
+    numerators, denominators = items.parts
+    total = denominators.sum(axis=0)
+    if not total.all():
         return influence, 0.0
-    kept = 4 / float(things.min()) if items.rounding else 0  # steps
-    return influence, matrix.scale * (ROUNDING * float(np.abs(over / things).max(initial=0)) + kept)
+    threshold = 4 / float(total.min()) if items.rounding else 0  # steps
+    return influence, matrix.scale * (ROUNDING * float(np.abs(numerators / total).max(initial=0)) + threshold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,21 +368,21 @@ def check_normality(differences: Floats) -> list[Normality]:
     n = len(differences)
     if n and np.ptp(differences) <= ROUNDING * np.abs(differences).max():
         return [Normality(name, math.nan, math.nan, Messages.of("constant-difference", over="unit")) for name in _TESTS]
-    found = []
+    checks = []
     for name, (fewest, most, test) in _TESTS.items():
         if n < fewest or n > most:
             few, many = Messages.of("needs-units", least=fewest), Messages.of("too-many-units", most=most)
-            found.append(Normality(name, math.nan, math.nan, few if n < fewest else many))
+            checks.append(Normality(name, math.nan, math.nan, few if n < fewest else many))
             continue
-        found.append(Normality(name, *test(np.sort((differences - differences.mean()) / differences.std(ddof=1)))))
-    return found
+        checks.append(Normality(name, *test(np.sort((differences - differences.mean()) / differences.std(ddof=1)))))
+    return checks
 
 
 def _shapiro_wilk(z: Floats) -> tuple[float, float]:
     from scipy.stats import shapiro
 
-    found = shapiro(z)
-    return float(found.statistic), float(found.pvalue)
+    result = shapiro(z)
+    return float(result.statistic), float(result.pvalue)
 
 
 def _anderson_darling(z: Floats) -> tuple[float, float]:
@@ -477,8 +477,9 @@ class Contingencies:
         correct = np.diag(self.both_correct).astype(np.float64)
         covariance = self.n * self.both_correct.astype(np.float64) - np.outer(correct, correct)
         deviation = np.sqrt(correct * (self.n - correct))
-        under = np.outer(deviation, deviation)
-        return np.asarray(np.divide(covariance, under, out=np.full_like(under, np.nan), where=under > 0))
+        denominator = np.outer(deviation, deviation)
+        return np.asarray(np.divide(covariance, denominator, out=np.full_like(denominator, np.nan),
+                                    where=denominator > 0))
 
 
 def count_contingencies(correct: NDArray[np.uint64], n: int) -> Contingencies:
@@ -489,6 +490,7 @@ def count_contingencies(correct: NDArray[np.uint64], n: int) -> Contingencies:
         n: The number of answers.
     """
     both = np.zeros((len(correct), len(correct)), dtype=np.int64)
-    for at, row in enumerate(correct):
-        both[at, at:] = both[at:, at] = np.bitwise_count(row & correct[at:]).sum(axis=1, dtype=np.int64)
+    for system, row in enumerate(correct):
+        counts = np.bitwise_count(row & correct[system:]).sum(axis=1, dtype=np.int64)
+        both[system, system:] = both[system:, system] = counts
     return Contingencies(both, n)

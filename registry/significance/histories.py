@@ -1,4 +1,4 @@
-"""Leaderboards that stay open: which submissions are new bests, and which scores may be shown meanwhile.
+"""Leaderboards that stay open: which submissions are new bests, and which scores may be shown.
 
 Every submission is tested against all earlier ones. It is a new best if it beats each of them: the largest of its
 p-values counts (an intersection-union test; Berger 1982), so earlier submissions need no correction among themselves.
@@ -18,7 +18,7 @@ import numpy as np
 
 from registry.arrays import Flags, Floats
 
-_ROUNDING = 1e-9  # of a step, by which a score that is a multiple of it may be off
+_ROUNDING = 1e-9  # rounding error of scores, relative to the step
 
 @dataclass(frozen=True, eq=False)
 class NewBests:
@@ -26,7 +26,7 @@ class NewBests:
 
     Attributes:
         log_levels: [submissions], the natural logarithm of the level of each test; -inf if no alpha was left.
-        declared: [submissions], whether each is a new best. The first is none, because nothing is before it.
+        declared: [submissions], whether each is a new best. The first submission never is.
     """
 
     log_levels: Floats
@@ -61,8 +61,9 @@ def find_new_bests_by_ladder(log_p: Floats, raised: Flags, alpha: float, most: i
     Such values reveal little: which submissions raised the shown score, and to which values. Along each of these
     histories the submissions are fixed, and every test in each of them has its own part of alpha (after Blum and Hardt
     2015, section 3). A test after r values were shown is one of C(most - 1, r) C(values, r): r - 1 of the submissions
-    after the first raised the shown score before the tested one, and the r values rise. These tests have 1 / (r (r +
-    1)) of alpha, and none has more than those after fewer values. So an unknown submission may count as raising it.
+    after the first raised the shown score before the tested one, and the r values rise. These tests share 1 / (r (r +
+    1)) of alpha, and their level does not exceed the level after fewer values. So an unknown submission may count as
+    raising it.
 
     Args:
         log_p: As of `find_new_bests`.
@@ -118,21 +119,21 @@ def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], gr
         grain: Scores are rounded to a multiple of it: 1 / n if they are between 0 and 1 on n units.
     """
     shown, raised = np.full(len(scores), np.nan), np.zeros(len(scores), dtype=bool)
-    value, at = np.nan, -1
+    value, last = np.nan, -1
     for n, score in enumerate(scores.tolist()):
-        if _exceeds(score, value, 0.0 if at < 0 else errors(n, at), grain):
-            value, at, raised[n] = _round(score, grain), n, True
+        if _exceeds(score, value, 0.0 if last < 0 else errors(n, last), grain):
+            value, last, raised[n] = _round(score, grain), n, True
         shown[n] = value
     return Shown(shown, raised)
 
 
-def update_shown_score(score: float, before: float, step: float) -> float:
+def update_shown_score(score: float, shown: float, step: float) -> float:
     """Return the score that the Ladder shows after another submission; higher is better.
 
     >>> update_shown_score(0.8, 0.5, 0.25), update_shown_score(0.75, 0.5, 0.25), update_shown_score(0.3, math.nan, 0.25)
     (0.75, 0.5, 0.25)
     """
-    return _round(score, step) if _exceeds(score, before, step, step) else before
+    return _round(score, step) if _exceeds(score, shown, step, step) else shown
 
 
 def _exceeds(score: float, shown: float, least: float, grain: float) -> bool:

@@ -25,7 +25,7 @@ from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import make_array
 from registry.significance.base import difference_range
 from registry.significance.crossed import cross_runs, explain_crossing_refusal, find_critical_difference
-from registry.significance.diagnostics.exchangeability import TOO_SKEWED, even_units
+from registry.significance.diagnostics.exchangeability import TOO_SKEWED, compute_effective_units
 from registry.significance.distributions import bonett_price, wilson, wilson_of_counts
 from registry.significance.matrix import Matrix, Range, count_shared, count_unshared
 from registry.significance.units import linearize
@@ -36,7 +36,7 @@ _LEAST_EVEN, _UNEVEN = 40, 0.5  # units of equal weight, and their share of all:
 _FEW_DEGREES, _FEW_OF_MANY = 8, 1 / 8  # of freedom, and as a share of units: below both, an error is hardly known
 _FEW_TRIALS = 15  # of a rare class: MCC with 3 of 300 positives (7.9 trials) covers in 88 %, with 6 (20) in 95 %
 _GROUPS = 500  # groups of units for the jackknife of a correlation: the jackknife by unit would take n^2
-_TOGETHER = 2**22  # statistics or influences that are multiplied at once
+_TOGETHER = 2**22  # statistics or influences in one product
 _ROUNDING = 1e-12  # relative error of a score: a score this near to a bound, or to another score, equals it
 
 Method = Literal["wilson", "share", "proportional", "student", "fisher", "bonett-price", "mover", "crossed"]
@@ -123,8 +123,8 @@ def difference_interval(a: Estimates, b: Estimates, error: Floats) -> Ends:
         twice_distance = (error**2 - (a.errors - b.errors)**2) / (a.errors * b.errors)
     twice_distance = np.clip(np.where((a.errors > 0) & (b.errors > 0), twice_distance, 2.0), 0, 4)
 
-    def reach(one: Floats, other: Floats) -> Floats:
-        return np.asarray(np.sqrt((one - other)**2 + twice_distance * one * other))
+    def reach(system: Floats, other: Floats) -> Floats:
+        return np.asarray(np.sqrt((system - other)**2 + twice_distance * system * other))
 
     difference = a.scores - b.scores
     return Ends(difference - reach(a.scores - a.ends.low, b.ends.high - b.scores),
@@ -176,19 +176,19 @@ def errors_of_pairs(influence: Floats, a: Ints, b: Ints) -> Floats:
     """
     systems, places = np.unique(np.stack([a, b]), return_inverse=True)
     n = influence.shape[1]
-    products, some = np.zeros((len(systems),) * 2), max(1, _TOGETHER // len(systems))
-    for at in range(0, n, some):
-        moved = influence[systems, at:at + some]
+    products, step = np.zeros((len(systems),) * 2), max(1, _TOGETHER // len(systems))
+    for start in range(0, n, step):
+        moved = influence[systems, start:start + step]
         products += moved @ moved.T
-    one, other = places.reshape(2, -1)
-    both = products[one, one] + products[other, other]
-    squares = both - 2 * products[one, other]
-    found = np.asarray(np.sqrt(n / (n - 1) * np.maximum(squares, 0)))
-    near, some = np.flatnonzero(squares <= _NEAR * both), max(1, _TOGETHER // n)
-    for at in range(0, len(near), some):
-        chosen = near[at:at + some]
-        found[chosen] = standard_errors((influence[a[chosen]] - influence[b[chosen]]).T)
-    return found
+    first, second = places.reshape(2, -1)
+    both = products[first, first] + products[second, second]
+    squares = both - 2 * products[first, second]
+    errors = np.asarray(np.sqrt(n / (n - 1) * np.maximum(squares, 0)))
+    near, step = np.flatnonzero(squares <= _NEAR * both), max(1, _TOGETHER // n)
+    for start in range(0, len(near), step):
+        chosen = near[start:start + step]
+        errors[chosen] = standard_errors((influence[a[chosen]] - influence[b[chosen]]).T)
+    return errors
 
 
 def has_few_sources(influence: Floats) -> Flags:
@@ -233,7 +233,8 @@ def error_free_sizes(matrix: Matrix) -> Floats:
     if matrix.classes != "pooled":
         return np.minimum(class_sizes(matrix), matrix.n_units)
     if matrix.quotient is not None:
-        return np.asarray(sum((under > 0).sum(axis=0) for _, under in matrix.parts_by_block()), dtype=np.float64)
+        return np.asarray(sum((denominators > 0).sum(axis=0) for _, denominators in matrix.parts_by_block()),
+                          dtype=np.float64)
     return np.full(matrix.statistics.shape[1], float(matrix.n_units))
 
 
@@ -281,7 +282,7 @@ class ClosedForm:
         difference = self.matrix.difference(self.matrix.observed[a], self.matrix.observed[b])
         bounds = difference_range(self.matrix.score_range)
         if self.matrix.runs is not None:
-            far = self._crossed_reach(list(zip(a.tolist(), b.tolist(), strict=True)))
+            far = self._compute_crossed_margins(list(zip(a.tolist(), b.tolist(), strict=True)))
             return round_ends((difference - far, difference + far), far > 0, bounds)
         binary = self.are_counted(a, b)
         low, high = np.full((2, len(a)), np.nan)
@@ -352,7 +353,7 @@ class ClosedForm:
         """Return the number of units of equal weight with the same information if it is too small, else None."""
         if self.matrix.runs is not None or self._right_or_wrong.all():
             return None
-        even = even_units(self.matrix)
+        even = compute_effective_units(self.matrix)
         return even if even < _LEAST_EVEN and even < _UNEVEN * self.matrix.n_units else None
 
     def count_error_free(self) -> int:
@@ -374,7 +375,7 @@ class ClosedForm:
         """Intervals of the scores, [systems], not rounded."""
         scores, binary = self.matrix.observed, self._right_or_wrong
         if self._method == "crossed":
-            far = self._crossed_reach([(n, None) for n in range(len(scores))])
+            far = self._compute_crossed_margins([(n, None) for n in range(len(scores))])
             return Ends(*(np.where(far > 0, end, np.nan) for end in (scores - far, scores + far)))
         wilson_low, wilson_high = np.full((2, len(binary)), np.nan)
         hits = np.rint(scores[binary] * self.matrix.n_units)
@@ -440,9 +441,9 @@ class ClosedForm:
         if self.matrix.quotient is None or self.matrix.score_range not in ((0, 1), (-math.inf, math.inf)):
             return ~flags
         scale, first = self.matrix.scale, None
-        for over, under in self.matrix.parts_by_block():
-            first = under[:1] if first is None else first
-            flags &= ((under == first) & ((over == 0) | (scale * over == under))).all(axis=0)
+        for numerators, denominators in self.matrix.parts_by_block():
+            first = denominators[:1] if first is None else first
+            flags &= ((denominators == first) & ((numerators == 0) | (scale * numerators == denominators))).all(axis=0)
         return flags & (first[0] > 0) if first is not None else flags
 
     @cached_property
@@ -458,10 +459,10 @@ class ClosedForm:
         """Influences of the units on the scores, [systems, units]; in a temporary file if they are many."""
         matrix = self._grouped
         moved = make_array((matrix.statistics.shape[1], matrix.n_units), self.execution.memory // 4, np.float64)
-        some = max(1, _TOGETHER // max(1, math.prod(matrix.statistics[:, :1].shape)))
-        for start in range(0, len(moved), some):
-            chosen = range(start, min(start + some, len(moved)))
-            moved[start:start + some] = influences(matrix.of_systems(chosen)).T
+        step = max(1, _TOGETHER // max(1, math.prod(matrix.statistics[:, :1].shape)))
+        for start in range(0, len(moved), step):
+            chosen = range(start, min(start + step, len(moved)))
+            moved[start:start + step] = influences(matrix.of_systems(chosen)).T
         return moved
 
     @cached_property
@@ -471,7 +472,7 @@ class ClosedForm:
         n = moved.shape[1]
         return np.asarray(np.sqrt(n / (n - 1) * np.einsum("su,su->s", moved, moved)))
 
-    def _crossed_reach(self, pairs: Sequence[tuple[int, int | None]]) -> Floats:
+    def _compute_crossed_margins(self, pairs: Sequence[tuple[int, int | None]]) -> Floats:
         """Return the half widths of intervals of scores, or of differences of two, over items and runs."""
         return find_critical_difference(*cross_runs(self.matrix).bounds(pairs, self.over), 1 - self.confidence)
 

@@ -22,7 +22,7 @@ from registry.arrays import Flags, Floats, Ints
 from registry.judged import apart
 from registry.parallel.scratch_files import make_array
 
-_MOVED = 2**20  # values that change places at once
+_MOVED = 2**20  # values that are moved together
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class CompactStatistics:
             n_systems: Number of systems.
             most: Bytes above which they are stored in a temporary file.
         """
-        held: NDArray[Any] | None = None
+        array: NDArray[Any] | None = None
         for n, statistics in enumerate(systems):
             # The smallest type that represents all values exactly: whole numbers of up to 32 bits, or float64.
             least, largest = statistics.min(initial=0), statistics.max(initial=0)
@@ -52,15 +52,15 @@ class CompactStatistics:
             if -2**31 <= least <= largest < 2**31 and not (statistics != np.rint(statistics)).any():
                 ends = (int(least), -1 - int(largest)) if least < 0 else (int(largest),)
                 dtype = np.result_type(*map(np.min_scalar_type, ends))
-            if held is None:
-                held = make_array((n_systems, *statistics.shape[::-1]), most, dtype)
-            elif (wider := np.promote_types(held.dtype, dtype)) != held.dtype:
-                before = held
-                held = make_array(before.shape, most, wider if wider.itemsize < 8 else np.dtype(np.float64))
-                held[:n] = before[:n]
-            held[n] = statistics.T
-        assert held is not None
-        return cls(held)
+            if array is None:
+                array = make_array((n_systems, *statistics.shape[::-1]), most, dtype)
+            elif (wider := np.promote_types(array.dtype, dtype)) != array.dtype:
+                narrow = array
+                array = make_array(narrow.shape, most, wider if wider.itemsize < 8 else np.dtype(np.float64))
+                array[:n] = narrow[:n]
+            array[n] = statistics.T
+        assert array is not None
+        return cls(array)
 
     def __len__(self) -> int:
         return int(self.held.shape[2])
@@ -97,9 +97,9 @@ class CompactStatistics:
 
     def reorder(self, systems: Sequence[int]) -> None:
         """Put the systems in this order in place."""
-        some = max(1, _MOVED // self.held[:, :, :1].size)
-        for at in range(0, len(self), some):
-            self.held[:, :, at:at + some] = self.held[list(systems), :, at:at + some]
+        step = max(1, _MOVED // self.held[:, :, :1].size)
+        for start in range(0, len(self), step):
+            self.held[:, :, start:start + step] = self.held[list(systems), :, start:start + step]
 
 
 Statistics = Floats | CompactStatistics
@@ -123,9 +123,9 @@ def are_whole(statistics: Statistics) -> bool:
     """Return whether all statistics are whole numbers, checked block by block to save memory."""
     if isinstance(statistics, CompactStatistics) and statistics.are_whole:
         return True
-    some = max(1, _MOVED // max(1, statistics[:1].size))
+    step = max(1, _MOVED // max(1, statistics[:1].size))
     return all(np.array_equal(part, np.rint(part)) for part in (
-        statistics[at:at + some] for at in range(0, len(statistics), some)))
+        statistics[start:start + step] for start in range(0, len(statistics), step)))
 
 
 _MARKS = 2**24  # marks that are multiplied at a time, as float32
@@ -139,8 +139,8 @@ def count_shared(marks: Flags) -> Ints:
     """
     units, systems = marks.shape
     both = np.zeros((systems, systems))
-    for at in range(0, units, some := max(1, min(_MARKS // max(1, systems), _EXACT - 1))):
-        part = marks[at:at + some].astype(np.float32)
+    for start in range(0, units, step := max(1, min(_MARKS // max(1, systems), _EXACT - 1))):
+        part = marks[start:start + step].astype(np.float32)
         both += part.T @ part
     return both.astype(np.int64)
 
@@ -350,7 +350,7 @@ class Matrix(ABC):
         """Yield the `parts` of blocks of units, of all or of some systems, [some units, systems] each."""
         everyone = systems is None or list(systems) == list(range(self.statistics.shape[1]))
         chosen = slice(None) if systems is None or everyone else list(systems)
-        return (self._parts(some[:, chosen]) for some in self.by_block())
+        return (self._parts(block[:, chosen]) for block in self.by_block())
 
     def sums_of_parts(self, systems: Sequence[int]) -> tuple[Floats, Floats]:
         """Return the sums of the `parts` of some systems over all units, [1, systems] each."""
@@ -358,24 +358,24 @@ class Matrix(ABC):
 
     def by_block(self) -> Iterator[Floats]:
         """Yield blocks of statistics, [some units, systems, columns] each; an empty matrix yields one block."""
-        some = max(_FEW, _AT_ONCE // max(1, math.prod(self.statistics.shape[1:])))
-        return (self.statistics[at:at + some] for at in range(0, max(1, len(self.statistics)), some))
+        step = max(_FEW, _AT_ONCE // max(1, math.prod(self.statistics.shape[1:])))
+        return (self.statistics[start:start + step] for start in range(0, max(1, len(self.statistics)), step))
 
     def _parts(self, statistics: Statistics) -> tuple[Floats, Floats]:
         assert self.quotient is not None
-        over, under = np.zeros((2, *statistics.shape[:2]))
-        for total, side in zip((over, under), self.quotient, strict=True):
+        numerators, denominators = np.zeros((2, *statistics.shape[:2]))
+        for total, side in zip((numerators, denominators), self.quotient, strict=True):
             for n, coefficient in enumerate(side):
                 if coefficient:  # column after column: a matrix product with so few coefficients takes longer
                     total += coefficient // math.gcd(*side) * statistics[:, :, n]
-        return over, under
+        return numerators, denominators
 
     @property
     def scale(self) -> float:
         """Factor from a quotient of sums of `parts` to the score."""
         assert self.quotient is not None
-        over, under = (math.gcd(*side) for side in self.quotient)
-        return over / under
+        numerator, denominator = (math.gcd(*side) for side in self.quotient)
+        return numerator / denominator
 
     @cached_property
     def is_mean(self) -> bool:
@@ -383,7 +383,7 @@ class Matrix(ABC):
         if self.quotient is None:
             return False
         first = self._parts(self.statistics[:1])[1].flat[0]
-        return all((under == first).all() for _, under in self.parts_by_block())
+        return all((denominators == first).all() for _, denominators in self.parts_by_block())
 
     @cached_property
     def denominators(self) -> Ints:
@@ -403,13 +403,14 @@ class Matrix(ABC):
             return None
         flags: list[Flags] = []
         steps: set[float] = set()
-        for over, under in self.parts_by_block():
-            least, most = over.min(axis=1, keepdims=True), over.max(axis=1, keepdims=True)
+        for numerators, denominators in self.parts_by_block():
+            least, most = numerators.min(axis=1, keepdims=True), numerators.max(axis=1, keepdims=True)
             steps.update(np.unique(most - least).tolist())
-            if (under != under[:, :1]).any() or len(steps - {0.0}) > 1 or not are_whole(least) or not are_whole(most):
+            if ((denominators != denominators[:, :1]).any() or len(steps - {0.0}) > 1 or not are_whole(least)
+                    or not are_whole(most)):
                 return None
-            flags.append(over != least)
-            if not ((over == most) | ~flags[-1]).all():
+            flags.append(numerators != least)
+            if not ((numerators == most) | ~flags[-1]).all():
                 return None
         return np.concatenate(flags)
 
@@ -458,12 +459,12 @@ class StatisticMatrix(Matrix):
             np.add.at(sums, units, statistics)
             return sums
 
-        held = self.statistics
-        statistics = summed(held) if not isinstance(held, CompactStatistics) else CompactStatistics.of_each(
-            (summed(held[:, n]) for n in range(held.shape[1])), held.shape[1], held.nbytes)
+        compact = self.statistics
+        statistics = summed(compact) if not isinstance(compact, CompactStatistics) else CompactStatistics.of_each(
+            (summed(compact[:, n]) for n in range(compact.shape[1])), compact.shape[1], compact.nbytes)
         return replace(self, statistics=statistics, units=None, answers_to=None, runs=self.runs and tuple(
             map(summed, self.runs)), strata=self.unit_strata,
-            judged=self.judged and replace(self.judged, statistics=held, units=units))
+            judged=self.judged and replace(self.judged, statistics=compact, units=units))
 
     def scores(self) -> Floats:
         """Score the sums over all items, [systems]."""
@@ -471,12 +472,12 @@ class StatisticMatrix(Matrix):
 
     def unit_scores(self) -> Floats:
         """Score every system on each unit, [units, systems]; the matrix must be by unit."""
-        return np.concatenate([self.score(some) for some in self.by_block()])
+        return np.concatenate([self.score(block) for block in self.by_block()])
 
     def jackknife(self) -> Floats:
         """Score the sums without each unit in turn, [units, systems]."""
         sums = self.statistics.sum(axis=0)
-        return np.concatenate([self.score(sums - some) for some in self.by_block()])
+        return np.concatenate([self.score(sums - block) for block in self.by_block()])
 
 
 def additive(matrix: Matrix) -> StatisticMatrix:

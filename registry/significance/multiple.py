@@ -37,7 +37,7 @@ STEP_DOWN = ("permutation", "bootstrap")  # the tests that have joint draws
 _SMALL = 1e-100  # a p-value that no correction raises to 1
 _SINGLE = 1e-6  # relative to a statistic: values in single precision that are closer may be equal
 _UNDEFINED = 1e30  # replaces an undefined difference, which is more extreme than any other
-_VALUES = 2**17  # differences of resamples at once
+_VALUES = 2**17  # differences of resamples in memory
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def count_required_draws(p: Floats, correction: str, alpha: float) -> int:
 
 
 def compute_shaffer_factors(systems: int) -> Floats:
-    """Return how many hypotheses "two systems are equal" can be true at once, for Shaffer's procedure S1.
+    """Return the possible numbers of true hypotheses "two systems are equal", for Shaffer's procedure S1.
 
     Equality divides the systems into groups, and all hypotheses within a group are true: S(k), the possible numbers of
     true hypotheses among k systems, is the union over the size g of one group of g (g - 1) / 2 + S(k - g) (Shaffer
@@ -199,8 +199,9 @@ def adjust_boards(p: Sequence[Floats], chains: Sequence[Ints], correction: str) 
 
     Under gatekeeping, a pair of systems on the same items is a chain of hypotheses, one for each metric, the primary
     metric first. All chains begin with the same share of alpha. If a pair differs significantly by one metric, its
-    share goes to the same pair by the next metric, and from the last metric in equal parts to the remaining pairs: the
-    graph of Bretz, Maurer, Brannath and Posch (2009), figure 8. With a single metric that is Holm's correction.
+    share goes to the same pair by the next metric. After the last metric, the share is divided equally among the
+    remaining pairs: the graph of Bretz, Maurer, Brannath and Posch (2009), figure 8. With a single metric that is
+    Holm's correction.
 
     Args:
         p: Of each board, [pairs]; an undefined one (nan) stays undefined and counts as one that rejects nothing.
@@ -243,14 +244,14 @@ def _gatekeep(p: Floats, chains: Ints) -> Floats:
     """
     order = np.argsort(chains, kind="stable")
     lengths = np.bincount(chains)
-    at = np.arange(len(p)) - np.repeat(np.cumsum(lengths) - lengths, lengths)  # the place in its chain, in `order`
+    place = np.arange(len(p)) - np.repeat(np.cumsum(lengths) - lengths, lengths)  # the place in its chain, in `order`
     depth = int(lengths.max(initial=0))
     by_chain = np.zeros((len(lengths), depth))  # shorter chains continue with hypotheses that are always rejected
-    by_chain[chains[order], at] = np.where(np.isnan(p[order]), 1, p[order])
-    within = np.maximum.accumulate(by_chain, axis=1)
-    finished = np.sort(within.max(axis=1))
+    by_chain[chains[order], place] = np.where(np.isnan(p[order]), 1, p[order])
+    running_max = np.maximum.accumulate(by_chain, axis=1)
+    finished = np.sort(running_max.max(axis=1))
     of_each = np.empty(len(p))
-    of_each[order] = within[chains[order], at]
+    of_each[order] = running_max[chains[order], place]
     unfinished = len(lengths) - np.searchsorted(finished, np.sort(of_each))
     return np.where(np.isnan(p), np.nan, multiply_step_down(of_each, unfinished))
 
@@ -306,15 +307,15 @@ def explain_too_few_runs(runs: Sequence[int], family: int, correction: str, alph
 def estimate_resampling_error(units: float, pairs: int, alpha: float) -> float:
     """Return how often the largest difference of equal systems is significant by its place among joint resamples.
 
-    Resamples move every difference by its standard error as it was observed, as if that were known. The bar of so many
-    pairs is about z of Bonferroni; by Student's distribution, as of estimated errors, more lies beyond it.
+    Every difference varies by its observed standard error, as if this error were known. The bar of so many pairs is
+    about z of Bonferroni; by Student's distribution, as of estimated errors, more lies beyond it.
 
     >>> [round(estimate_resampling_error(units, pairs, 0.05), 3) for units, pairs in ((200, 1), (200, 190), (60, 28))]
     [0.051, 0.064, 0.077]
 
     Args:
         units: The number of units, all of equal weight.
-        pairs: The number of pairs, of which the largest difference is tested.
+        pairs: Number of pairs; the largest difference is tested.
         alpha: The level of significance.
     """
     from scipy.special import ndtri, stdtr
@@ -429,8 +430,8 @@ def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, 
     def recentre() -> Iterator[Floats]:
         scores = score_resamples(matrix, settings)
         size = max(1, _VALUES // max(1, len(a)))
-        for at in range(0, len(scores), size):
-            part = scores[at:at + size]
+        for start in range(0, len(scores), size):
+            part = scores[start:start + size]
             yield _extremities(sides, matrix.difference(part[:, a], part[:, b]) - difference)
 
     difference = matrix.difference(matrix.observed[a], matrix.observed[b])
@@ -440,7 +441,7 @@ def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, 
         tolerance = np.full(len(pairs), TOLERANCE)
         blocks = swap_differences(matrix, pairs, settings, partial(_extremities, sides))
     elif kind == "permutation":
-        swapped = partial(_swapped_extremities, SwappedPairs.of(additive(matrix), a, b), sides)
+        swapped = partial(_permute_extremities, SwappedPairs.of(additive(matrix), a, b), sides)
         blocks = sum_permutations(matrix.statistics, settings, swapped)
     else:
         blocks = recentre()
@@ -476,7 +477,7 @@ def adjust_min_p(*of_boards: Draws) -> StepDown:
 def adjust_max_t(*of_boards: Draws) -> StepDown:
     """Adjust by the largest extremity of each draw, in standard deviations (Westfall and Young 1993, algorithm 4.1).
 
-    The standard deviation of a pair is that of its draws about 0, the same for every alternative. P-values are finer
+    The standard deviation of a pair is estimated from its resamples about 0, for every alternative. P-values are finer
     than those of `adjust_min_p` if R is small for the number of pairs, and less balanced if the draws of pairs differ
     in shape. Undefined differences and boards are as in `adjust_min_p`. The draws are consumed.
     """
@@ -527,10 +528,10 @@ def _extremities(sides: Ints, differences: Floats) -> Floats:
     return np.where(sides, sides * differences, np.abs(differences)) if sides.any() else np.abs(differences)
 
 
-def _swapped_extremities(of: SwappedPairs, sides: Ints, swapped: Floats) -> Floats:
+def _permute_extremities(scores: SwappedPairs, sides: Ints, swapped: Floats) -> Floats:
     """Return the extremities [draws, pairs] of draws in which the sums [draws, systems, columns] change sides."""
-    drawn = np.empty((len(swapped), len(of.a)))
-    for pairs, _, _, differences in of.differences(swapped):
+    drawn = np.empty((len(swapped), len(scores.a)))
+    for pairs, _, _, differences in scores.differences(swapped):
         drawn[:, pairs] = differences.T
     return _extremities(sides, drawn)
 
@@ -548,13 +549,13 @@ def _collect_excess(of_boards: Sequence[Draws]) -> tuple[NDArray[np.float32], Fl
     for draws in of_boards:
         of_board = rows[first:(first := first + len(draws.observed))]
         bar = np.where(np.isnan(draws.observed), 0, draws.observed)
-        at = 1
+        start = 1
         for block in draws.blocks:
             excess = block - bar
             excess[np.abs(excess) <= draws.tolerance] = 0
-            of_board[:, at:at + len(block)] = np.where(np.isnan(excess), _UNDEFINED, excess).T
-            at += len(block)
-        assert at == 1 + resamples
+            of_board[:, start:start + len(block)] = np.where(np.isnan(excess), _UNDEFINED, excess).T
+            start += len(block)
+        assert start == 1 + resamples
     is_defined, tolerance = (np.concatenate(parts) for parts in (
         [~np.isnan(draws.observed) for draws in of_boards], [draws.tolerance for draws in of_boards]))
     for n, row in enumerate(rows[:, 1:]):
@@ -571,8 +572,8 @@ def _rank_labellings(row: NDArray[np.float32], tolerance: float) -> NDArray[np.i
     """Count for each labelling how many are at least as extreme, with ties and itself."""
     order = np.argsort(row)
     values = row[order]
-    apart = np.diff(values) > tolerance + np.spacing(np.abs(values[1:]))
-    first = np.maximum.accumulate(np.concatenate([[0], np.where(apart, np.arange(1, len(row)), 0)]))
+    differs = np.diff(values) > tolerance + np.spacing(np.abs(values[1:]))
+    first = np.maximum.accumulate(np.concatenate([[0], np.where(differs, np.arange(1, len(row)), 0)]))
     ranks = np.empty(len(row), dtype=np.int32)
     ranks[order] = len(row) - first
     return ranks

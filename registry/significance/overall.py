@@ -1,4 +1,4 @@
-"""Tests of all systems of a board at once: is there any difference among them?"""
+"""Tests of all systems of a board together: is there any difference among them?"""
 
 from __future__ import annotations
 

@@ -65,10 +65,10 @@ def find_neighbour_ranges(wins: Flags) -> tuple[Ints, Ints]:
     """
     n = len(wins)
     low, high = np.ones(n, dtype=np.int64), np.full(n, n)
-    for at in range(n):
-        above, below = np.flatnonzero(wins[:at, at]), np.flatnonzero(wins[at, at + 1:])
-        low[at] = above[-1] + 2 if len(above) else 1
-        high[at] = at + 1 + below[0] if len(below) else n
+    for place in range(n):
+        above, below = np.flatnonzero(wins[:place, place]), np.flatnonzero(wins[place, place + 1:])
+        low[place] = above[-1] + 2 if len(above) else 1
+        high[place] = place + 1 + below[0] if len(below) else n
     return low, high
 
 
@@ -83,8 +83,8 @@ def count_rank_shares(scores: Floats, *, lower_is_better: bool = False) -> Float
     """
     resamples, n = scores.shape
     steps = np.zeros(n * (n + 1))  # a share begins at the first of its places and ends after the last
-    for at in range(0, resamples, _ROWS):
-        rows = np.ascontiguousarray(scores[at:at + _ROWS])
+    for start in range(0, resamples, _ROWS):
+        rows = np.ascontiguousarray(scores[start:start + _ROWS])
         keys = np.where(np.isnan(rows), np.inf, rows if lower_is_better else -rows)
         order = np.argsort(keys, axis=1)
         ordered = np.take_along_axis(keys, order, axis=1)
@@ -99,7 +99,7 @@ def count_rank_shares(scores: Floats, *, lower_is_better: bool = False) -> Float
     return np.clip(frequencies, 0, 1)
 
 
-def bound_frequent_ranks(frequencies: Floats, confidence: float) -> tuple[Ints, Ints]:
+def find_frequent_ranks(frequencies: Floats, confidence: float) -> tuple[Ints, Ints]:
     """Return rank intervals from frequencies [systems, ranks], with at most (1 - confidence) / 2 outside each end."""
     outside, sums = (1 - confidence) / 2, np.cumsum(frequencies, axis=1)
     slack = 1e-9  # sums of shares are rounded
@@ -107,7 +107,7 @@ def bound_frequent_ranks(frequencies: Floats, confidence: float) -> tuple[Ints, 
 
 
 def find_groups(differ: Flags) -> list[tuple[int, ...]]:
-    """Return all maximal groups of systems of which no two differ: two systems share a group if they do not differ.
+    """Return all maximal groups of systems without a significant difference between any two.
 
     The groups are the columns of the compact letter display of Piepho (2004), found as maximal cliques (Bron and
     Kerbosch 1973, with pivots).
@@ -154,23 +154,23 @@ def _cliques(near: Sequence[int]) -> Iterator[int]:
     """Yield all maximal cliques; sets are the bits of integers.
 
     The stack holds branches: cliques that contain `chosen`, otherwise only members of `candidates`, and that no member
-    of `done` extends.
+    of `excluded` extends.
     """
     stack = [(0, (1 << len(near)) - 1, 0)]  # cliques can be larger than Python's recursion limit
     while stack:
-        chosen, candidates, done = stack.pop()
-        if not candidates and not done:
+        chosen, candidates, excluded = stack.pop()
+        if not candidates and not excluded:
             yield chosen
-        for system in _members(_branches(candidates, done, near)):
+        for system in _members(_branches(candidates, excluded, near)):
             bit = 1 << system
-            stack.append((chosen | bit, candidates & near[system], done & near[system]))
-            candidates, done = candidates & ~bit, done | bit
+            stack.append((chosen | bit, candidates & near[system], excluded & near[system]))
+            candidates, excluded = candidates & ~bit, excluded | bit
 
 
-def _branches(candidates: int, done: int, near: Sequence[int]) -> int:
+def _branches(candidates: int, excluded: int, near: Sequence[int]) -> int:
     """Return few candidates, those that are not near a pivot: every maximal clique has one of them."""
     fewest = candidates
-    for least, pivots in ((0, done), (1, candidates)):  # a candidate is not near itself
+    for least, pivots in ((0, excluded), (1, candidates)):  # a candidate is not near itself
         for pivot in _members(pivots):
             branches = candidates & ~near[pivot]
             if branches.bit_count() < fewest.bit_count():

@@ -22,8 +22,8 @@ def unit_refusal(name: str, matrix: Matrix) -> str | None:
     if len(np.unique(matrix.observed)) < 2 or matrix.is_mean:
         return None
     known = np.empty(0)
-    for some in matrix.by_block():
-        scores = additive(matrix).score(some)
+    for block in matrix.by_block():
+        scores = additive(matrix).score(block)
         known = np.unique(np.append(known, scores[~np.isnan(scores)]))
         if len(known) > 1:
             return None
@@ -43,21 +43,22 @@ def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> Flags:
         unequal: True if scores are compared over each system's own units. The flagged pairs are then those in which a
             system has no unit with a score.
     """
-    found, statistics = np.zeros(len(pairs), dtype=bool), pairs.matrix.statistics
+    is_unscored, statistics = np.zeros(len(pairs), dtype=bool), pairs.matrix.statistics
     if pairs.matrix.is_mean:
-        return found
+        return is_unscored
     defined = ~np.isnan(additive(pairs.matrix).unit_scores())
     if unequal:
         scored = np.count_nonzero(defined, axis=0)
-        found[:] = np.minimum(scored[pairs.a], scored[pairs.b]) == 0
-        return found
+        is_unscored[:] = np.minimum(scored[pairs.a], scored[pairs.b]) == 0
+        return is_unscored
     if defined.all():
-        return found
+        return is_unscored
     for n, (a, b, d) in enumerate(zip(pairs.a.tolist(), pairs.b.tolist(), pairs.difference.tolist(), strict=True)):
-        parts = (slice(at, at + _FEW) for at in range(0, len(defined), _FEW))  # the first part nearly always suffices
-        found[n] = not any((defined[part, a] & defined[part, b] & (
+        # The first part nearly always suffices.
+        parts = (slice(start, start + _FEW) for start in range(0, len(defined), _FEW))
+        is_unscored[n] = not any((defined[part, a] & defined[part, b] & (
             not d or (statistics[part, a] != statistics[part, b]).any(axis=1))).any() for part in parts)
-    return found
+    return is_unscored
 
 
 def unit_scores(observed: Observed) -> tuple[Floats, Floats]:
@@ -81,18 +82,18 @@ def unit_differences(observed: Observed) -> tuple[Floats, float]:
     return differences, slack
 
 
-def linearize(over: Floats, under: Floats, whole: Callable[[Floats], Floats]) -> Floats:
+def linearize(numerators: Floats, denominators: Floats, whole: Callable[[Floats], Floats]) -> Floats:
     """Return the effect of every cell on the quotient F of all, (n - F d) / D; nan if D is 0.
 
     Args:
-        over: Numerators n of the cells.
-        under: Denominators d of the cells.
+        numerators: Numerators n of the cells.
+        denominators: Denominators d of the cells.
         whole: Returns D of all of them, such as their sum or their mean.
     """
-    things = whole(under)
+    sizes = whole(denominators)
     with np.errstate(divide="ignore", invalid="ignore"):
-        shares = np.where(things != 0, over / things, np.nan)
-        expected = under * (whole(shares) / things)
+        shares = np.where(sizes != 0, numerators / sizes, np.nan)
+        expected = denominators * (whole(shares) / sizes)
     return without_rounding(shares - expected, np.abs(shares) + np.abs(expected))  # 0 if all cells have the same score
 
 

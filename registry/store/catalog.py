@@ -181,7 +181,7 @@ class StudyRow(CatalogRow):
 
 
 class PairRequestRow(CatalogRow):
-    """Settings of a test: all that results of pairs depend on, except for the statistics."""
+    """Settings of a test: everything on which results of pairs depend, except for the statistics."""
 
     table = models.pair_request
     metric: str

@@ -17,7 +17,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false", "autoinstall_known_extensions": "false", "enable_external_access": "false",
     "threads": "1"}
 
-# By kind of name: a SELECT of names, of their tasks (if they have one), and of a number by which to sort them.
+# By kind of name: a SELECT of names, of their tasks (if they have one), and of a sort key.
 _NAMES = {
     "task": "SELECT slug AS name, NULL AS task, task_id AS place FROM task",
     "test set": "SELECT test_set.name, slug AS task, test_set_id AS place FROM test_set JOIN task USING (task_id)",

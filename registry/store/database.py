@@ -54,7 +54,7 @@ class Database:
         named: Path in errors.
         patience: How long commands wait until they may write to the registry.
         notify: Function that gets sentences about data that is not public, at the first reading.
-        moment: Readers see the registry as it was at this moment; None means now.
+        moment: Readers see the state of this moment; None means now.
     """
 
     moment: Moment | None = None

@@ -85,7 +85,7 @@ def note_hidden(connection: Connection) -> list[str]:
 
 
 def find_next_reveal(connection: Connection) -> datetime | None:
-    """Return the time in UTC at which the next embargo ends without a command; None if there is none."""
+    """Return the time in UTC at which the next embargo ends without a command, or None."""
     table, time = models.task, now()
     rows = connection.execute(select(table.c.anonymous_until, table.c.blind_until)).all()
     return min((until for row in rows for until in row
@@ -93,7 +93,7 @@ def find_next_reveal(connection: Connection) -> datetime | None:
 
 
 def require_scores(connection: Connection, task: str | None) -> None:
-    """Raise a HiddenError if a public file lacks the scores of a task, or of all tasks if `task` is None."""
+    """Raise a HiddenError if a public file lacks the scores of a task, or of all tasks (None)."""
     blind = find_left_out(connection).blind
     if task is None:
         slugs = set(connection.execute(select(models.task.c.slug)).scalars())
@@ -144,9 +144,9 @@ def draw_pseudonyms(connection: Connection, task_id: int) -> dict[str, dict[str,
                          strict=True))
     new_systems: dict[int, str] = {}
     for team_id, pseudonym in (pseudonyms | new_teams).items():
-        own = [row for row in systems if row.team_id == team_id]
-        new = [row.system_id for row in own if row.pseudonym is None]
-        new_systems |= zip(new, _draw(_system_pseudonyms(pseudonym, len(own)), {row.pseudonym for row in own},
+        rows = [row for row in systems if row.team_id == team_id]
+        new = [row.system_id for row in rows if row.pseudonym is None]
+        new_systems |= zip(new, _draw(_system_pseudonyms(pseudonym, len(rows)), {row.pseudonym for row in rows},
                                       len(new)), strict=True)
     for table, names in ((team, new_teams), (system, new_systems)):
         (id_column, *_) = table.columns
@@ -157,7 +157,7 @@ def draw_pseudonyms(connection: Connection, task_id: int) -> dict[str, dict[str,
 
 
 def _find_logged_pseudonyms(connection: Connection, task_id: int) -> set[str]:
-    """Return all pseudonyms of teams in the log, which also has those of purged teams."""
+    """Return all pseudonyms of teams in the log, including purged teams."""
     task = models.task
     slug = connection.execute(select(task.c.slug).where(task.c.task_id == task_id)).scalar_one()
     return {name for entry in read_entries(connection, "pseudonyms", subject=slug)

@@ -278,7 +278,7 @@ class Moment:
     Attributes:
         entry: Id of the last log entry before the moment.
         time: The moment as text, with its preposition.
-        signature: Signature of the comparison by which the user named the moment; None if it was a time or a study.
+        signature: Signature of the comparison that the user named; None for a time or a study.
     """
 
     entry: int

@@ -94,7 +94,7 @@ submission_source = Table(
     "submission_source", metadata, _int("submission_id"), _small("replicate"),
     _text("source_digest"), _text("name"), UniqueConstraint("submission_id", "replicate"),
 )
-# Factors by which the replicates of a submission differ, such as the prompt or the annotator.
+# Factors of the replicates of a submission, such as the prompt or the annotator.
 replicate_factor = Table(
     "replicate_factor", metadata, _int("submission_id"), _small("replicate"),
     _text("factor"), _text("level"), UniqueConstraint("submission_id", "replicate", "factor"),
@@ -111,7 +111,7 @@ scoring = Table(
     _int("n_missing"), _int("run_id"), UniqueConstraint("submission_id", "gold_revision_id", "missing"),
 )
 
-# What is remarkable about a scoring: what makes scores meaningless or surprising.
+# Messages about a scoring, such as reasons why its scores are meaningless or surprising.
 scoring_message = Table(
     "scoring_message", metadata, _int("scoring_id"), _small("replicate"), _text("category"), _text("code"),
     _text("parameters"),
@@ -251,11 +251,12 @@ def _attach_comments() -> None:
     """Add comments to tables and columns; raises a KeyError if one is missing."""
     comments = tomllib.loads((Path(__file__).parent / "comments.toml").read_text("utf-8"))
     for table in metadata.tables.values():
-        own = comments[table.name]
-        table.comment = own["_"]
+        table_comments = comments[table.name]
+        table.comment = table_comments["_"]
         for column in table.columns:
             stem = column.name.rstrip("0123456789").removesuffix("_")  # correct_1 to correct_4 share one comment
-            column.comment = own.get(column.name) or own.get(stem) or comments["shared"][column.name]
+            column.comment = (table_comments.get(column.name) or table_comments.get(stem)
+                              or comments["shared"][column.name])
 
 
 _attach_comments()

@@ -77,7 +77,7 @@ def insert_bulk(connection: Connection, table: Table, columns: Columns) -> None:
         ValueError: A column is missing or unknown, or lengths differ.
     """
     if set(columns) != {c.name for c in table.columns}:
-        raise ValueError(f"columns {sorted(columns)} are not those of table {table.name}")
+        raise ValueError(f"table {table.name} has other columns than {sorted(columns)}")
     values, arrays = [], dict[str, NDArray[Any]]()
     for column in table.columns:
         value, registered = _to_sql(column.name, columns[column.name])

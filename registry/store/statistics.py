@@ -245,7 +245,7 @@ def response_columns(scoring_id: int, lengths: Sequence[int], answer_ids: Ids, c
         lengths: Number of answers of each run, [runs].
         answer_ids: Ids of the answers, run by run.
         correct: Whether the gold contains each answer.
-        scores: The system's own scores of its answers; nan stands for no score.
+        scores: The system's own scores of its answers; nan for none.
     """
     return {
         "scoring_id": scoring_id, "replicate": np.repeat(np.arange(len(lengths), dtype=np.int16), lengths),

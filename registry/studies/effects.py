@@ -25,7 +25,7 @@ from registry.significance import Bootstrap, PairMatrix, PairResult, Permutation
 from registry.significance.base import Observed
 from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
-from registry.significance.diagnostics.exchangeability import skewed
+from registry.significance.diagnostics.exchangeability import find_skewed
 from registry.significance.diagnostics.ranks import rank_warnings
 from registry.significance.effects import (
     assess_equivalence,
@@ -35,7 +35,7 @@ from registry.significance.effects import (
 )
 from registry.significance.matrix import Matrix
 from registry.significance.rank_sets import RANK_DRAWS, compute_rank_sets, compute_rank_sets_by_tests
-from registry.significance.resampling.scores import drawn_runs_refusal, resampling_refusal, share_resamples
+from registry.significance.resampling.scores import explain_run_refusal, resampling_refusal, share_resamples
 from registry.significance.units import unit_differences
 from registry.studies.study import BoardStudy, Case, Finding, Row, option
 
@@ -65,7 +65,7 @@ class Effects(_AllBoardsStudy):
 
     def run(self, case: Case) -> Finding:
         board = case.board
-        if reason := drawn_runs_refusal(board.matrix):
+        if reason := explain_run_refusal(board.matrix):
             raise InputError(str(reason))
         matrix = share_resamples(board.matrix.by_unit, case.settings)
         pairs = list(combinations(range(len(board.members)), 2))
@@ -112,7 +112,7 @@ def _warn(matrix: Matrix, pairs: Ints, request: Request) -> Iterator[Message]:
     yield from misuses(Bootstrap(), matrix)
     if matrix.runs is not None or isinstance(matrix, PairMatrix) or request.significance.margin is None:
         return
-    warnings = skewed(SystemPairs(matrix, *pairs.T), one_sided=True)
+    warnings = find_skewed(SystemPairs(matrix, *pairs.T), one_sided=True)
     yield from board_warnings(warnings, matrix.statistics.shape[1], Message("skewed-equivalence"))
 
 
@@ -173,7 +173,7 @@ class Best(_AllBoardsStudy):
     def _check_board(self, case: Case) -> Board:
         """Return the board if the method accepts it."""
         board, matrix = case.board, case.board.matrix
-        if reason := drawn_runs_refusal(matrix):
+        if reason := explain_run_refusal(matrix):
             raise InputError(str(reason))
         refusal = Permutation().refusal(matrix.by_unit) if self.method == "holm" else resampling_refusal(matrix)
         if refusal:

@@ -32,7 +32,7 @@ from registry.judged import (
 )
 from registry.messages import Message
 from registry.metrics import JudgedMean
-from registry.significance.diagnostics.judges import hangs_on_few_errors, judged_items
+from registry.significance.diagnostics.judges import get_judged_items, hangs_on_few_errors
 from registry.significance.distributions import log_normal_ps
 from registry.significance.matrix import JudgedItems
 from registry.significance.multiple import adjust
@@ -63,7 +63,7 @@ class Judge(BoardStudy):
         board, metric = case.board, case.board.metric.original
         if not isinstance(metric, JudgedMean):
             raise InputError(f"{board.key.metric.alias} has no judge; select a metric JudgedMean by --metric")
-        items = judged_items(board.matrix)
+        items = get_judged_items(board.matrix)
         scored = np.stack([items.of(n) for n in range(len(board.members))])
         names = name_systems(board.members)
         n_labelled = scored[:, :, LABELLED].sum(axis=1)

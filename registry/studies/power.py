@@ -21,7 +21,7 @@ from registry.significance import Bootstrap
 from registry.significance.base import Observed
 from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
-from registry.significance.diagnostics.exchangeability import skewed
+from registry.significance.diagnostics.exchangeability import find_skewed
 from registry.significance.matrix import Matrix
 from registry.significance.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, compute_discordance
 from registry.significance.resampling.scores import resampling_refusal, score_resamples, share_resamples
@@ -216,7 +216,7 @@ class _PlannedTest:
 
 def _warn_of_skewed(matrix: Matrix) -> list[Message]:
     """Warn of pairs whose power by Student's t is inaccurate, because the means of units are not normal."""
-    warnings = skewed(SystemPairs.every(matrix), one_sided=True)
+    warnings = find_skewed(SystemPairs.every(matrix), one_sided=True)
     return board_warnings(warnings, matrix.statistics.shape[1], Message("skewed-power"))
 
 

@@ -24,7 +24,7 @@ from registry.identity import digest_array, salt_digest, short
 from registry.messages import Message
 from registry.metrics.sets import Ties, count_accepted, find_accepted, order_ties, sort_best_first
 from registry.provenance import StudySignature
-from registry.significance.diagnostics.assumptions import shared_candidates
+from registry.significance.diagnostics.assumptions import warn_of_shared_candidates
 from registry.significance.distributions import clopper_pearson
 from registry.significance.pairwise.independent import fisher_tail, same_items
 from registry.store import catalog
@@ -329,7 +329,7 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
     order = order_ties(seed, (answers.names[n] for n in candidates))
     ranked = Ranked(tuple(name_systems([members[n] for n in chosen])), answers.in_gold[candidates],
                     responses.scores[candidates][:, chosen], order)
-    warning = shared_candidates(items, has_intervals=True)
+    warning = warn_of_shared_candidates(items, has_intervals=True)
     gold = catalog.get(connection, GoldRevisionRow, gold_revision_id=test_set.gold_revision_id)
     submissions = tuple(f"{members[n].team}/{members[n].system}@{members[n].version}" for n in chosen)
     return RankedTestSet(name, ranked, items, submissions, gold,

@@ -19,7 +19,7 @@ from registry.significance.diagnostics.ranks import rank_warnings
 from registry.significance.rank_sets import RANK_DRAWS, compute_rank_sets
 from registry.significance.ranks import count_rank_shares
 from registry.significance.resampling.scores import (
-    drawn_runs_refusal,
+    explain_run_refusal,
     percentiles,
     resampling_refusal,
     score_resamples,
@@ -70,7 +70,7 @@ def explain_refusal(board: Board) -> str | Message | None:
     """Return the reason if a board cannot be resampled."""
     if board.matrix.unequal:
         return "systems are scored on different items"
-    return drawn_runs_refusal(board.matrix) or resampling_refusal(board.matrix.by_unit)
+    return explain_run_refusal(board.matrix) or resampling_refusal(board.matrix.by_unit)
 
 
 def resample_ranks(connection: Connection, task_row: TaskRow, request: Request,

@@ -27,8 +27,8 @@ from registry.significance import CORRECTIONS, MatchedT, PairMatrix, PairTest, S
 from registry.significance.base import PairResult
 from registry.significance.diagnostics.assumptions import misuses, one_sided_misuses
 from registry.significance.diagnostics.evidence import SystemPairs
-from registry.significance.diagnostics.exchangeability import even_units
-from registry.significance.diagnostics.rare_outcomes import rare_classes
+from registry.significance.diagnostics.exchangeability import compute_effective_units
+from registry.significance.diagnostics.rare_outcomes import find_rare_classes
 from registry.significance.matrix import Matrix, Resampled, Score, additive
 from registry.significance.multiple import STEP_DOWN, adjust, combine_p_values, estimate_k, list_test_sets
 from registry.significance.rank_sets import (
@@ -38,7 +38,7 @@ from registry.significance.rank_sets import (
     compute_rank_sets,
     compute_rank_sets_by_tests,
 )
-from registry.significance.resampling.scores import drawn_runs_refusal, percentiles, resampling_refusal
+from registry.significance.resampling.scores import explain_run_refusal, percentiles, resampling_refusal
 from registry.store.catalog import Member
 from registry.studies.run import Archive, PlannedStudy
 from registry.studies.score_distributions import resample_averages
@@ -217,12 +217,12 @@ def _warn_of_sets(boards: Sequence[Board]) -> list[Message]:
     min_units = LEAST_UNITS["bootstrap"]
     few = [f"{board.key.test_set.name} ({board.matrix.n_units}"
            f"{'' if board.matrix.n_units < min_units else f', effective sample size {effective:.1f}'})"
-           for board in boards if (effective := even_units(board.matrix)) < min_units]
+           for board in boards if (effective := compute_effective_units(board.matrix)) < min_units]
     return [*([Message("few-units-in-sets", {"sets": ", ".join(few)})] if few else []), *rare]
 
 
 def _warn_of_rare_classes(matrix: Matrix) -> list[Message]:
-    return [warning.message for warning in rare_classes(SystemPairs.every(matrix)) if warning.where.any()]
+    return [warning.message for warning in find_rare_classes(SystemPairs.every(matrix)) if warning.where.any()]
 
 
 _RESULT_KEYS = ("difference", "ci_low", "ci_high", "p_value", "method", "n_units", "n_discordant", "resamples",
@@ -387,7 +387,7 @@ class _Averaging:
             return "runs cannot be permuted across test sets"
         if reason := explain_missing_direction([self.boards[0].members[n] for n in self.systems[0]], settings):
             return reason
-        if few := next(filter(None, (drawn_runs_refusal(board.matrix) for board in self.boards)), None):
+        if few := next(filter(None, (explain_run_refusal(board.matrix) for board in self.boards)), None):
             return str(few)
         return test.refusal(self._stack(list(range(len(self.scores))))) or ""
 

@@ -50,7 +50,7 @@ def test_advice_is_of_values_and_of_no_options_of_files():
     lower = [label.lower() for label in gold]
     with pytest.raises(InputError, match=r"if they are the same, give them in the gold's letter case$"):
         package.evaluate(gold, {"a": lower})
-    with pytest.raises(InputError, match=r"called otherwise, rename them before: x = \"...\"$"):
+    with pytest.raises(InputError, match=r"names of the gold, rename them before: x = \"...\"$"):
         package.evaluate(gold, {"a": ["x", "y"] * 10})
     (remark,) = package.evaluate(gold, {"a": lower[:9] + gold[9:]}).messages
     assert remark.endswith("give them in the gold's letter case")
@@ -87,7 +87,7 @@ def test_pairs_are_found_by_number_and_by_names():
     pairs = of("abc").pairs
     assert [(pair.a, pair.b) for pair in pairs] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert [pairs[0], *pairs[1:]] == [*pairs]
-    assert (pairs["a", "c"], pairs["c", "a"].turned()) == (pairs[1], pairs[1])
+    assert (pairs["a", "c"], pairs["c", "a"].swap()) == (pairs[1], pairs[1])
     with pytest.raises(UnknownNameError, match="unknown system 'x'"):
         pairs["a", "x"]
     with pytest.raises(InputError, match="not with itself"):

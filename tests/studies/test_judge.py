@@ -11,7 +11,7 @@ from registry.messages import Message
 from registry.metrics import JudgedMean
 from registry.significance import Execution, PredictionPowered, Settings
 from registry.significance.diagnostics.evidence import SystemPairs
-from registry.significance.diagnostics.judges import favoured
+from registry.significance.diagnostics.judges import find_favoured
 from registry.studies.judge import _warn_of_no_sample, make_corrected_row
 from tests.evaluation.tables import manifest
 from tests.studies.judged_items import ITEMS, LABELLED, SYSTEMS, scores
@@ -188,7 +188,7 @@ def test_that_all_of_few_items_are_as_far_apart_says_nothing(looked, told):
     both = np.stack([np.stack(columns(np.full(ITEMS, judge), np.full(ITEMS, 0.5), w, np.ones(ITEMS)), axis=1)
                      for judge in (1.0, 0.0)], axis=1)
     m = build_matrix(JudgedMean(), Counts.from_statistics(np.pad(both, ((0, 0), (0, 0), (0, 3)))), None)
-    assert favoured(SystemPairs.every(m)).where.tolist() == [told]
+    assert find_favoured(SystemPairs.every(m)).where.tolist() == [told]
 
 
 def test_a_judge_whose_errors_nobody_saw_is_told_of_before_the_work_at_the_pair_and_by_the_study(judged, registry):

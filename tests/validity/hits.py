@@ -16,7 +16,7 @@ import numpy as np
 
 from registry.significance import Permutation, Settings
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
-from registry.significance.diagnostics.exchangeability import asymmetric, mixed, skewed
+from registry.significance.diagnostics.exchangeability import find_asymmetric, find_non_exchangeable, find_skewed
 from tests.validity.few_clusters import UNEVEN, opposed_in_clusters, right_in_clusters, skewed_in_clusters
 from tests.validity.populations import (
     counts,
@@ -120,7 +120,7 @@ def shares(population, runs):
         sample = population.sample(rng, BATCH)
         pairs = SystemPairs(sample.matrix.by_unit, *np.array(sample.pairs()).T)
         told = [sum((of.has_evidence for of in rule(pairs)), np.zeros(BATCH, dtype=bool))
-                for rule in (mixed, skewed, asymmetric)]
+                for rule in (find_non_exchangeable, find_skewed, find_asymmetric)]
         found = np.append(found, told, axis=1)
     return found.mean(axis=1)
 

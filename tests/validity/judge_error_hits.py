@@ -11,7 +11,7 @@ import numpy as np
 
 from registry.significance import PredictionPowered
 from registry.significance.diagnostics.evidence import SystemPairs
-from registry.significance.diagnostics.judges import rare_errors
+from registry.significance.diagnostics.judges import find_rare_errors
 from tests.validity.examinations import ALPHA, CoversScore, PValues
 from tests.validity.judged_rows import judged_items
 
@@ -25,7 +25,7 @@ def shares(units, looked, yes, runs):
     null, rng, found = judged_items(units, ((1.0, yes), (1.0, 0.0)), (looked, looked)), np.random.default_rng(1), []
     for _ in range(runs // BATCH):
         sample = null.sample(rng, BATCH)
-        told = rare_errors(SystemPairs(sample.matrix, *np.array(sample.pairs()).T)).where
+        told = find_rare_errors(SystemPairs(sample.matrix, *np.array(sample.pairs()).T)).where
         wrong = PValues(PredictionPowered())(sample, rng) <= ALPHA
         found.append(np.stack([told, wrong, wrong & ~told, CoversScore(PredictionPowered())(sample, rng)], axis=1))
     return np.concatenate(found).mean(axis=0)

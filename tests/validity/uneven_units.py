@@ -10,7 +10,7 @@ import sys
 import numpy as np
 
 from registry.significance import Bootstrap, Permutation
-from registry.significance.diagnostics.exchangeability import even_units
+from registry.significance.diagnostics.exchangeability import compute_effective_units
 from tests.validity.examinations import ALPHA, PValues
 from tests.validity.few_clusters import opposed_in_clusters, right_in_clusters, zipf
 from tests.validity.row import BATCH
@@ -32,7 +32,7 @@ def main(runs=4000):
                 rng, asked = np.random.default_rng(5), PValues(test, family=DRAWN)
                 samples = [population.sample(rng, BATCH) for _ in range(runs // BATCH)]
                 rejected.append(np.mean([asked(sample, rng) <= ALPHA for sample in samples]))
-            print(f"| {population.name} | {sizes[0]} | {even_units(samples[0].matrix):.0f} | "
+            print(f"| {population.name} | {sizes[0]} | {compute_effective_units(samples[0].matrix):.0f} | "
                   + " | ".join(f"{100 * share:.1f}" for share in rejected) + " |", flush=True)
 
 

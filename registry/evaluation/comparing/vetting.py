@@ -33,9 +33,9 @@ from registry.significance import (
 )
 from registry.significance.diagnostics.assumptions import is_categorical, misuses
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
-from registry.significance.diagnostics.exchangeability import even_units
-from registry.significance.diagnostics.judges import favoured, judged_items, rare_errors
-from registry.significance.diagnostics.samples import mixed_scales
+from registry.significance.diagnostics.exchangeability import compute_effective_units
+from registry.significance.diagnostics.judges import find_favoured, find_rare_errors, get_judged_items
+from registry.significance.diagnostics.samples import warn_of_mixed_scales
 from registry.significance.effects import measure_design_effects
 from registry.significance.intervals import influences
 from registry.significance.matrix import Matrix
@@ -148,7 +148,7 @@ def _check_board(board: Board, request: Request) -> list[Message]:
         warnings.append(Message(
             "rounded-ties", {"items": board.rounded_ties, "rounding": float(board.matrix.rounding)}))
     if isinstance(board.metric.original, Mean):
-        mixed = mixed_scales(list(map(_name_system, board.members)), board.scores.tolist())
+        mixed = warn_of_mixed_scales(list(map(_name_system, board.members)), board.scores.tolist())
         warnings += [] if mixed is None else [mixed]
     return [*warnings, *_warn_of_extra_classes(board)]
 
@@ -171,7 +171,7 @@ def _warn_of_joint_resamples(settings: Significance, test: PairTest, matrix: Mat
     """Warn if few units make the family-wise error rate of a correction by bootstrap resamples too large."""
     if CORRECTIONS[settings.correction].function is not None or not isinstance(test, Bootstrap) or n_pairs < 2:
         return
-    units = even_units(matrix)
+    units = compute_effective_units(matrix)
     if (error_rate := estimate_resampling_error(units, n_pairs, settings.alpha)) > 1.2 * settings.alpha:
         yield Message("known-errors", {"correction": settings.correction, "units": float(units), "pairs": n_pairs,
                                        "percent": 100 * error_rate})
@@ -216,7 +216,7 @@ def _check_judged(board: Board, test: PairTest) -> Iterator[Message]:
         return
     is_labelled = board.matrix.statistics[:, :, LABELLED] > 0
     differs = bool((is_labelled != is_labelled[:, :1]).any())
-    if isinstance(test, PredictionPowered) and differs and not is_random(judged_items(board.matrix).of(0)):
+    if isinstance(test, PredictionPowered) and differs and not is_random(get_judged_items(board.matrix).of(0)):
         raise InputError(f"{board.key.name}: people labelled other items of some systems than of others, and the "
                          "probability that both items of a pair are labelled is unknown; take bootstrap")
     if isinstance(test, Permutation) and differs:
@@ -226,4 +226,4 @@ def _check_judged(board: Board, test: PairTest) -> Iterator[Message]:
     if (least := int(is_labelled.sum(axis=0).min())) < few:
         yield Message("few-judged-items", {"items": least, "least": few})
     pairs = SystemPairs.every(board.matrix.by_unit)
-    yield from board_warnings((favoured(pairs), rare_errors(pairs)), len(board.members))
+    yield from board_warnings((find_favoured(pairs), find_rare_errors(pairs)), len(board.members))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from registry.arrays import Flags, Floats
 from registry.columns import AnswerColumns, JoinedColumns, Places, Rows, StatisticColumns, as_columns
 from registry.errors import InputError
-from registry.evaluation.ingest.remarks import Remark, find_header, find_remarks, header_options
+from registry.evaluation.ingest.remarks import Remark, find_header, find_remarks, suggest_header_options
 from registry.identity import canonical_json, canonical_text, digest, digest_lines
 from registry.items import Answer, Item, standing_twice
 from registry.metrics import Metric
@@ -99,8 +99,8 @@ def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, polic
         for item, fault, remedy in policies.missing.find_problems(unanswered, len(items), policies.metrics,
                                                                   reader.absent):
             if item is items[0] and find_header(items, reader) is not None:
-                remedy = (f"the gold's first line looks like a header: set {header_options(item, reader)} of the test "
-                          "set")
+                remedy = ("the gold's first line looks like a header: set "
+                          f"{suggest_header_options(item, reader)} of the test set")
             document.report(InputError(f"{fault}; {remedy}", path=document.path, item=item.key, category="missing"))
     return joined
 
@@ -120,7 +120,7 @@ def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: Jo
     known = {item.key for item in items}
     unknown = [] if reader.ignores_others else [answer for answer in answers if answer.key not in known]
     if unknown and unknown[0] == answers[0] and find_header(answers, reader) is not None:
-        remedy = f"set {header_options(unknown[0], reader)}, or remove the line"
+        remedy = f"set {suggest_header_options(unknown[0], reader)}, or remove the line"
         yield InputError(f"not in the gold, but like a header; {remedy}", path=path, line=unknown[0].line,
                          item=unknown[0].key, category="header")
         del unknown[0]

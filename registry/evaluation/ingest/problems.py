@@ -226,7 +226,7 @@ class Diagnosis:
         item = error.item or ""
         by_category: dict[str, Callable[[], str]] = {
             "format": lambda: self._form, "tag": lambda: self._form, "encoding": lambda: self._encoding,
-            "duplicate": lambda: self._repetition, "unknown": lambda: self._unknown(item),
+            "duplicate": lambda: self._repetition, "unknown": lambda: self._explain_unknown(item),
             "missing": lambda: self._missing,
             "text": lambda: self._for_another or self._describe_move(item), "order": lambda: self._for_another}
         return by_category[error.category]() if error.category in by_category else ""
@@ -245,12 +245,12 @@ class Diagnosis:
         problems = self.counts.get("format", 0) + self.counts.get("tag", 0)
         if problems < 2 and self.answers:
             return ""
-        for forms in (self._other_forms, self._other_separators):
+        for forms in (self._try_other_forms, self._try_other_separators):
             if better := [(n, description) for n, description in forms() if 10 * n <= problems]:
                 return min(better)[1]
         return self._one_value
 
-    def _other_forms(self) -> Iterator[tuple[int, str]]:
+    def _try_other_forms(self) -> Iterator[tuple[int, str]]:
         """Read the file in every other form; yield the number of remaining problems, and a description."""
         hints = typing.get_type_hints(type(self.reader))
         is_delimited = getattr(self.reader, "syntax", "delimited") == "delimited"
@@ -263,8 +263,8 @@ class Diagnosis:
                     yield n, (f"the file can be read{' better' if n else ''} with {option} = {json.dumps(other)}, but "
                               f"the task has {option} = {json.dumps(declared)}")
 
-    def _other_separators(self) -> Iterator[tuple[int, str]]:
-        """Read the file with separators that the format does not have; yield the same as `_other_forms`."""
+    def _try_other_separators(self) -> Iterator[tuple[int, str]]:
+        """Read the file with separators that the format does not have; yield the same as `_try_other_forms`."""
         reader: Any = self.reader
         if "separator" not in reader.forms or getattr(reader, "syntax", "delimited") != "delimited":
             return
@@ -334,10 +334,10 @@ class Diagnosis:
             keys = {item.key for item in items}
             if 2 * len(unknown & keys) > len(unknown) or self._answered == keys != self._expected.keys():
                 return name
-        texts = [text for answer in self.answers if (text := self._task_text(answer.value))]
-        own_texts = {self._task_text(item.gold) for item in self.items[self.test_set]}
+        texts = [text for answer in self.answers if (text := self._get_task_text(answer.value))]
+        own_texts = {self._get_task_text(item.gold) for item in self.items[self.test_set]}
         for name, items in other_test_sets.items():
-            other_texts = {self._task_text(item.gold) for item in items} - own_texts
+            other_texts = {self._get_task_text(item.gold) for item in items} - own_texts
             if 2 * sum(text in other_texts for text in texts) > len(texts):
                 return name
         return ""
@@ -346,7 +346,7 @@ class Diagnosis:
     def _for_another(self) -> str:
         return f"this file seems to be for test set {self._other_test_set!r}" if self._other_test_set else ""
 
-    def _task_text(self, value: Any) -> str:
+    def _get_task_text(self, value: Any) -> str:
         """Return the text that systems received; empty if the format has none."""
         text = self.reader.task_text(value)
         return "" if text is None else canonical_json(text)
@@ -356,7 +356,7 @@ class Diagnosis:
         """Other ways to spell keys: the name, the function, and the expected keys by their other spelling."""
         return [(name, spell, {spell(key): key for key in self._expected}) for name, spell in _SPELLINGS.items()]
 
-    def _unknown(self, key: str) -> str:
+    def _explain_unknown(self, key: str) -> str:
         if self._counted_from:
             return self._counted_from
         if self._other_test_set:
@@ -390,11 +390,11 @@ class Diagnosis:
         """The distance, in items, of each answer whose text belongs to another item."""
         indices: dict[str, int | None] = {}
         for n, item in enumerate(self.items[self.test_set]):
-            text = self._task_text(item.gold)
+            text = self._get_task_text(item.gold)
             indices[text] = None if text in indices else n  # a text of several items has no index
         shifts = {}
         for answer in self.answers:
-            index, expected = indices.get(self._task_text(answer.value)), self._expected.get(answer.key)
+            index, expected = indices.get(self._get_task_text(answer.value)), self._expected.get(answer.key)
             if index is not None and expected is not None and index != expected:
                 shifts[answer.key] = index - expected
         return shifts

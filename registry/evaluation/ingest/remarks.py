@@ -159,17 +159,17 @@ def find_header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
     if not isinstance(reader, Labels) or reader.syntax != "delimited" or reader.header or len(entries) < _FEW_LINES:
         return None
     first = entries[0]
-    if any(_label(other) == _label(first) for other in islice(entries, 1, None)):  # the first few usually decide
+    if any(_get_label(other) == _get_label(first) for other in islice(entries, 1, None)):  # usually one of the next
         return None
-    is_column = not USUAL.isdisjoint((usual_form(first.key), usual_form(_label(first))))
+    is_column = not USUAL.isdisjoint((usual_form(first.key), usual_form(_get_label(first))))
     is_unlike = not _has_digit(first.key) and all(_has_digit(other.key) for other in islice(entries, 1, None))
     return first if is_column or is_unlike else None
 
 
-def header_options(first: Item | Answer, reader: Reader) -> str:
+def suggest_header_options(first: Item | Answer, reader: Reader) -> str:
     """Return the options of the reader that read the line as a header."""
-    names = {"label": _label(first)} if getattr(reader, "item", None) == "" else {
-        "item": first.key, "label": _label(first)}
+    names = {"label": _get_label(first)} if getattr(reader, "item", None) == "" else {
+        "item": first.key, "label": _get_label(first)}
     other = {option: cell for option, cell in names.items() if getattr(reader, option, cell) != cell}
     options = ["header = true", *(f"{name} = {json.dumps(cell, ensure_ascii=False)}" for name, cell in other.items())]
     return f"options = {{ {', '.join(options)} }}"
@@ -177,10 +177,10 @@ def header_options(first: Item | Answer, reader: Reader) -> str:
 
 def _describe_header(first: Item | Answer, label: str, reader: Reader) -> Remark:
     return Remark("header", Message("header-as-item", {"key": first.key, "label": label}),
-                  f"set {header_options(first, reader)}, or remove the line", first.line)
+                  f"set {suggest_header_options(first, reader)}, or remove the line", first.line)
 
 
-def _label(entry: Item | Answer) -> str:
+def _get_label(entry: Item | Answer) -> str:
     label: str = entry.gold if isinstance(entry, Item) else entry.value
     return label
 
@@ -343,7 +343,7 @@ class _StrangeNames:
         """The options that accept or rename the names."""
         likely = self.likely or {next(iter(self.strange)): "..."}
         renamed = {old: new for old, new in likely.items() if old.casefold() != new.casefold()}
-        pairs = [f"{_toml_key(old)} = {canonical_json(new)}" for old, new in renamed.items()][:_RENAMED]
+        pairs = [f"{_format_toml_key(old)} = {canonical_json(new)}" for old, new in renamed.items()][:_RENAMED]
         fold = "fold_case = true" * (len(renamed) < len(likely))
         if not renamed:
             advice = f"if they are the same, set the submission's option {fold}"
@@ -397,5 +397,5 @@ def _find_strange_names(items: Sequence[Item], answers: JoinedColumns, reader: N
     return _StrangeNames(reader, known, given, dict(strange.most_common())) if strange else None
 
 
-def _toml_key(name: str) -> str:
+def _format_toml_key(name: str) -> str:
     return name if name.isascii() and name.replace("_", "").replace("-", "").isalnum() else canonical_json(name)

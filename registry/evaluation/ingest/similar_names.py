@@ -49,7 +49,7 @@ class SimilarNames:
         kind, owner = ("team", "") if self.team is None else ("system", f" of {self.team!r}")
         fault = "differ only in letter case"
         if self.first.lower() != self.second.lower():
-            fault = f"look alike ({_differences(self.first, self.second)})"
+            fault = f"look alike ({_describe_differences(self.first, self.second)})"
         return (f"{self.task}: the {kind}s {self.first!r} and {self.second!r}{owner} {fault}; if they are one {kind}, "
                 "write its name in one way, and `registry withdraw` the submissions under the other name")
 
@@ -63,9 +63,9 @@ def find_similar_names(task: str, old: Mapping[str, Collection[str]],
         old: The systems of each team that is already stored.
         current: The systems of each team, with the new teams and systems.
     """
-    pairs = [SimilarNames(task, *pair) for pair in _pairs(old.keys(), current.keys())]
+    pairs = [SimilarNames(task, *pair) for pair in _find_pairs(old.keys(), current.keys())]
     for team, systems in current.items():
-        pairs += [SimilarNames(task, *pair, team) for pair in _pairs(old.get(team, ()), systems)]
+        pairs += [SimilarNames(task, *pair, team) for pair in _find_pairs(old.get(team, ()), systems)]
     return pairs
 
 
@@ -89,7 +89,7 @@ def skeleton(name: str) -> str:
     return unicodedata.normalize("NFKC", " ".join(name.split()).casefold())
 
 
-def _pairs(old: Collection[str], current: Collection[str]) -> list[tuple[str, str]]:
+def _find_pairs(old: Collection[str], current: Collection[str]) -> list[tuple[str, str]]:
     """Return the pairs of a new name and one that has the same skeleton or differs only in letter case."""
     groups = defaultdict[str, list[str]](list)
     for name in sorted(current, key=lambda name: (name not in old, name)):
@@ -99,12 +99,13 @@ def _pairs(old: Collection[str], current: Collection[str]) -> list[tuple[str, st
     return list(pairs)
 
 
-def _differences(first: str, second: str) -> str:
+def _describe_differences(first: str, second: str) -> str:
     parts = [(first[a:b], second[c:d]) for tag, a, b, c, d in SequenceMatcher(
         None, first, second, autojunk=False).get_opcodes() if tag != "equal"]
-    shown = [f"{_characters(a)} in one is {_characters(b)} in the other" for a, b in parts[:_MOST_DIFFERENCES]]
+    shown = [f"{_describe_characters(a)} in one is {_describe_characters(b)} in the other"
+             for a, b in parts[:_MOST_DIFFERENCES]]
     return ", ".join(shown) + (", and more" if len(parts) > _MOST_DIFFERENCES else "")
 
 
-def _characters(text: str) -> str:
+def _describe_characters(text: str) -> str:
     return " + ".join(f"U+{ord(c):04X} {unicodedata.name(c, 'without a name')}" for c in text) or "nothing"

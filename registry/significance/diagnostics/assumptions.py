@@ -1,7 +1,8 @@
 """Warnings of uses that a test's assumptions do not cover.
 
-Where a test cannot be computed it refuses (`PairTest.refusal`). These rules warn of what can be computed and should not
-be trusted: the misuses of Dror et al. 2018 (footnote 3) and the independence assumption of Yeh 2000 (section 2).
+Where a test cannot be computed it refuses (`PairTest.refusal`). These rules warn about tests that can be computed but
+should not be trusted: the misuses of Dror et al. 2018 (footnote 3) and the independence assumption of Yeh 2000 (section
+2).
 """
 
 from __future__ import annotations
@@ -16,8 +17,13 @@ from registry.messages import Message
 from registry.significance.correlations import PEARSON, PairMatrix
 from registry.significance.crossed import count_levels
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
-from registry.significance.diagnostics.exchangeability import LEAST_RATIO, even_units, even_units_of_each, skewed
-from registry.significance.diagnostics.judges import judged_items, n_telling
+from registry.significance.diagnostics.exchangeability import (
+    LEAST_RATIO,
+    compute_effective_units,
+    compute_effective_units_by_system,
+    find_skewed,
+)
+from registry.significance.diagnostics.judges import get_judged_items, n_telling
 from registry.significance.diagnostics.samples import outlying_levels, outlying_runs
 from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
@@ -67,7 +73,8 @@ def _units_instead_of_the_score(test: PairTest, matrix: Matrix) -> Message | Non
         return None
     if matrix.unequal:  # no other test takes these
         scores = additive(matrix).unit_scores()
-        means = np.array([of[~np.isnan(of)].mean() if (~np.isnan(of)).any() else np.nan for of in scores.T])
+        means = np.array([column[~np.isnan(column)].mean() if (~np.isnan(column)).any() else np.nan
+                          for column in scores.T])
         is_mean = np.allclose(means, matrix.observed, rtol=ROUNDING, equal_nan=True)
         return None if is_mean else Message("units-not-score", {"test": test.name})
     if test.independent or matrix.is_mean:
@@ -89,14 +96,15 @@ def _bootstrap_of_uneven_units(test: PairTest, matrix: Matrix) -> Message | None
     least, units = FEW_EVEN[test.variant], n_telling(matrix)
     if test.variant != "studentized" and units < FEW:
         return None
-    if (even := even_units(matrix)) < units / 2:
+    if (even := compute_effective_units(matrix)) < units / 2:
         least = max(least, FEW_OF_UNEVEN)
     if even >= least:
         return None
     instead = ("prediction-powered" if matrix.judged else "permutation" if matrix.quotient is None else
                "permutation(studentized=true)")
-    # swaps do not mend units in which a system has no answer
-    is_silent = matrix.quotient is not None and bool(np.nanmax(even_units_of_each(matrix.by_unit)) >= least)
+    # Permutation is no remedy for units in which a system has no answer.
+    is_silent = (matrix.quotient is not None
+                 and bool(np.nanmax(compute_effective_units_by_system(matrix.by_unit)) >= least))
     if is_silent:
         enough = test.variant != "studentized" and even >= FEW_EVEN["studentized"]
         instead = "bootstrap(variant=studentized)" if enough else "more units"
@@ -107,10 +115,10 @@ def _bootstrap_of_uneven_units(test: PairTest, matrix: Matrix) -> Message | None
 def _judged_of_uneven_units(test: PairTest, matrix: Matrix) -> Message | None:
     if not isinstance(test, PredictionPowered) or matrix.judged is None:
         return None
-    items = judged_items(matrix)
+    items = get_judged_items(matrix)
     alike = not matrix.statistics.shape[1] or is_random(items.of(0))
     least = FEW_FOR_T if alike else FEW_WEIGHTED
-    if (alike and items.units is None) or (even := even_units(matrix)) >= least:
+    if (alike and items.units is None) or (even := compute_effective_units(matrix)) >= least:
         return None
     return Message("uneven-units-judged", {"units": n_telling(matrix), "even": float(even), "least": least,
                                            "test": test.name, "is_weighted": not alike})
@@ -134,10 +142,10 @@ def _two_runs(test: PairTest, matrix: Matrix) -> Message | None:
     return Message("two-runs")
 
 
-def _crossed_of_few(test: PairTest, matrix: Matrix) -> Message | None:
+def _warn_of_few_crossed(test: PairTest, matrix: Matrix) -> Message | None:
     if not isinstance(test, Crossed):
         return None
-    even = even_units(matrix)
+    even = compute_effective_units(matrix)
     least = UNEVEN_CROSSED.get(test.over, FEW_CROSSED) if even < matrix.n_units / 2 else FEW_CROSSED
     if even >= least:
         return None
@@ -169,7 +177,7 @@ def _responses_that_share_an_item(test: PairTest, matrix: Matrix) -> Message | N
         return None
     answered = matrix.answers_to[matrix.statistics[:, :, 1].any(axis=1)]
     if isinstance(test, Fisher):
-        return shared_candidates(answered)
+        return warn_of_shared_candidates(answered)
     items, together = np.unique(answered, return_counts=True)
     shared = int(np.count_nonzero(together > 1))
     return Message("shared-items", {"test": test.name, "shared": shared, "items": len(items)}) if shared else None
@@ -178,7 +186,7 @@ def _responses_that_share_an_item(test: PairTest, matrix: Matrix) -> Message | N
 RULES: Sequence[Callable[[PairTest, Matrix], Message | None]] = (
     _independent, _t_without_a_mean, _t_on_categories, _welch_on_categories, _units_instead_of_the_score,
     _bootstrap_of_few, _bootstrap_of_uneven_units, _judged_of_uneven_units, _runs_on_these_items, _outlying_runs,
-    _outlying_levels, _two_runs, _crossed_of_few, _bootstrap_of_small_strata, _williams_on_ranks,
+    _outlying_levels, _two_runs, _warn_of_few_crossed, _bootstrap_of_small_strata, _williams_on_ranks,
     _responses_that_share_an_item)
 
 
@@ -204,11 +212,11 @@ def one_sided_misuses(test: PairTest, matrix: Matrix) -> list[Message]:
     """
     pairs = SystemPairs.every(matrix)
     is_skewed = len(pairs.a) and test in (Permutation(), MatchedT(), Bootstrap())
-    of_pairs = skewed(pairs, one_sided=True) if is_skewed else ()
+    of_pairs = find_skewed(pairs, one_sided=True) if is_skewed else ()
     return [*misuses(test, matrix), *board_warnings(of_pairs, matrix.statistics.shape[1])]
 
 
-def shared_candidates(items: Ints, *, has_intervals: bool = False) -> Message | None:
+def warn_of_shared_candidates(items: Ints, *, has_intervals: bool = False) -> Message | None:
     """Warn if several candidates share an item in Fisher's test of difference regions (Evert 2004, section 3.1).
 
     Args:

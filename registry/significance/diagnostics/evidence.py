@@ -72,7 +72,7 @@ class PairWarning(NamedTuple):
 def range_tail(score: float, n_systems: int) -> float:
     """Return the probability that the largest standard score of all pairs reaches `score` by chance.
 
-    The scores of pairs are differences of independent normal values of the systems, over the root of two, so that the
+    The scores of pairs are differences of independent normal values of the systems, divided by the root of two. So the
     largest one has the distribution of the studentized range with known variance (Tukey 1953).
     """
     from scipy.special import ndtr
@@ -82,8 +82,8 @@ def range_tail(score: float, n_systems: int) -> float:
     width = math.sqrt(2) * score
     low = np.linspace(-_REACH - width, _REACH, _POINTS)  # the smallest of the values
     density = np.exp(-low**2 / 2) / math.sqrt(2 * math.pi)
-    within = density * (ndtr(low + width) - ndtr(low)) ** (n_systems - 1)
-    return float(1 - n_systems * within.sum() * (low[1] - low[0]))
+    mass = density * (ndtr(low + width) - ndtr(low)) ** (n_systems - 1)
+    return float(1 - n_systems * mass.sum() * (low[1] - low[0]))
 
 
 def board_warnings(warnings: Iterable[PairWarning], n_systems: int, message: Message | None = None) -> list[Message]:

@@ -1,14 +1,15 @@
-"""Pairs of judged systems: of which the judge favours one, and of which people saw too few of its errors.
+"""Warnings about pairs of judged systems: the judge favours one of them, or people saw too few errors of the judge.
 
-A judge favours a system where its scores are further above people's than the other's are.
+A judge favours a system if its scores exceed people's scores by more than those of the other system.
 
-People's mean is the judge's, less what the judge errs by where people looked. Where a good judge errs in few items,
-most samples show hardly any of its errors, and their spread as seen is that of no error at all: with 60 items looked at
-of 2,000, and a judge that says yes to 6 % of one system's wrong answers, scores' intervals of 95 % hold in 87 %.
+The corrected mean is the judge's mean minus the mean error of the judge on the items that people judged. If a good
+judge errs on few items, most samples contain hardly any errors, and the estimated standard error is too small. For
+example, let people judge 60 of 2,000 items, and the judge accept 6 % of one system's incorrect answers: then 95 %
+confidence intervals of scores have a coverage of 87 %.
 
-A sum of n rare errors has the skewness 1 / sqrt(n), and what other items add to the error makes it less. It is foreseen
-here as if three more errors had been seen than there were: none of n says no more than that they are fewer than 3 / n
-(at 95 %; Hanley and Lippman-Hand 1983).
+A sum of n rare errors has the skewness 1 / sqrt(n), which the variation of other items reduces. The warning assumes
+three more errors than were observed: no error in n items means an error rate below 3 / n with 95 % confidence (Hanley
+and Lippman-Hand 1983).
 """
 
 from __future__ import annotations
@@ -24,38 +25,38 @@ from registry.messages import Message
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.matrix import JudgedItems, Matrix
 
-LEVEL = 0.001  # of each pair, whatever other pairs there are
-_LEAST = 11  # units that people looked at: fewer are all apart by the same more often by chance, which has no error
+LEVEL = 0.001  # of each pair, without correction
+_MIN_UNITS = 11  # with human judgements; fewer are often constant by chance, with a standard error of 0
 _ROUNDING = 1e-9
-_UNSEEN = 3  # errors that there may be beyond those that were seen
-_ENOUGH = 13  # errors, seen and unseen, whose sum is normal enough (`python -m tests.validity.judge_error_hits`)
+_UNSEEN = 3  # possible errors in addition to the observed ones
+_ENOUGH = 13  # errors, observed and possible, whose sum is normal enough (`python -m tests.validity.judge_error_hits`)
 
 
-def judged_items(matrix: Matrix) -> JudgedItems:
-    """The judged items of a matrix; there must be some."""
+def get_judged_items(matrix: Matrix) -> JudgedItems:
+    """Return the judged items of a matrix that has some."""
     items = matrix.judged
     assert items is not None
     return items if items.statistics is not None else replace(items, statistics=matrix.statistics, units=matrix.units)
 
 
 def _judged_pairs(pairs: SystemPairs, holds: Callable[[JudgedItems, int, int], bool]) -> Flags:
-    """Whether something holds of the judged items of both systems of a pair, [pairs]; of none without a judge."""
+    """Return for which pairs a condition on the judged items holds, [pairs]; False without a judge."""
     matrix, a, b = pairs
     if matrix.judged is None:
         return np.zeros(len(a), dtype=bool)
-    items = judged_items(matrix)
+    items = get_judged_items(matrix)
     return np.array([holds(items, *pair) for pair in zip(a.tolist(), b.tolist(), strict=True)], dtype=bool)
 
 
 def n_telling(matrix: Matrix) -> int:
-    """How many units tell of every system's score: of judged ones those that people looked at."""
+    """Return the number of units, or with a judge the smallest number of units with human judgements."""
     if matrix.judged is None:
         return matrix.n_units
     return int((matrix.by_unit.statistics[:, :, LABELLED] > 0).sum(axis=0).min(initial=matrix.n_units))
 
 
-def favoured(pairs: SystemPairs) -> PairWarning:
-    """The pairs that a judge does not treat alike; none where items are not judged."""
+def find_favoured(pairs: SystemPairs) -> PairWarning:
+    """Find pairs in which the judge favours one system."""
     return PairWarning(_judged_pairs(pairs, lambda items, one, other: _favours(
         items.of(one), items.of(other), items.units)), Message("judge-favours"))
 
@@ -66,9 +67,9 @@ def _favours(a: Floats, b: Floats, units: Ints | None) -> bool:
     both = (a[:, LABELLED] > 0) & (b[:, LABELLED] > 0)
     w = np.where(both, a[:, WEIGHT], 0.0)
     of_units = w if units is None else np.bincount(units, w)
-    if np.count_nonzero(of_units) < _LEAST:
+    if np.count_nonzero(of_units) < _MIN_UNITS:
         return False
-    even = of_units.sum() ** 2 / (of_units**2).sum()  # as many of equal weight tell as much
+    even = of_units.sum() ** 2 / (of_units**2).sum()  # effective sample size
     above = np.where(both, a[:, WEIGHTED_JUDGE] - a[:, WEIGHTED_HUMAN] - b[:, WEIGHTED_JUDGE] + b[:, WEIGHTED_HUMAN],
                      0.0)
     bias = above.sum() / w.sum()
@@ -76,27 +77,27 @@ def _favours(a: Floats, b: Floats, units: Ints | None) -> bool:
     return bool(abs(bias) > -stdtrit(even - 1, LEVEL / 2) * error)
 
 
-def rare_errors(pairs: SystemPairs) -> PairWarning:
-    """The pairs whose difference hangs on errors of the judge of which too few were seen; none without a judge."""
+def find_rare_errors(pairs: SystemPairs) -> PairWarning:
+    """Find pairs whose difference depends on errors of the judge that are too rare in the sample."""
     return PairWarning(_judged_pairs(pairs, lambda items, one, other: hangs_on_few_errors(
         items.apart(one, other), items)), Message("few-judge-errors"))
 
 
 def hangs_on_few_errors(statistics: Floats, items: JudgedItems) -> bool:
-    """Whether a mean of judged items, [items, columns], or of differences hangs on errors of which few were seen."""
-    found = estimate(statistics, items.slope, items.units)
-    if found.labelled < 2 or found.labelled == len(statistics):
+    """Return True if a corrected mean of items or differences, [items, columns], depends on few observed errors."""
+    mean = estimate(statistics, items.slope, items.units)
+    if mean.labelled < 2 or mean.labelled == len(statistics):
         return False
-    per_item = abs(found.slope) / float(statistics[:, WEIGHT].sum())
-    errors = statistics[:, WEIGHTED_JUDGE] - statistics[:, WEIGHTED_HUMAN]  # 0 where nobody looked
+    per_item = abs(mean.slope) / float(statistics[:, WEIGHT].sum())
+    errors = statistics[:, WEIGHTED_JUDGE] - statistics[:, WEIGHTED_HUMAN]  # 0 without human judgement
     sizes = np.abs(errors if items.units is None else np.bincount(items.units, errors))
     seen = sizes[sizes > _ROUNDING * np.abs(statistics[:, [WEIGHTED_HUMAN, WEIGHTED_JUDGE]]).max()]
     size = per_item * (float(seen.mean()) if seen.size else _usual(statistics[:, JUDGE]))
-    squared = found.error**2 + _UNSEEN * size**2
+    squared = mean.error**2 + _UNSEEN * size**2
     return bool((len(seen) + _UNSEEN) * size**3 > (squared / _ENOUGH ** (1 / 3)) ** 1.5)
 
 
 def _usual(judge: Floats) -> float:
-    """How large an error of the judge may be, where none was seen: one step of its scores, or what they deviate by."""
+    """Return a plausible size of an error of the judge: a step of its scores, or their standard deviation."""
     values = np.unique(judge)
     return max(float(judge.std()), float(np.diff(values).min(initial=np.inf))) if len(values) > 1 else 0.0

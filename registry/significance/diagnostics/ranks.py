@@ -1,4 +1,4 @@
-"""Warnings of ranks of all systems at once, for `registry study best` and `registry board --ranks simultaneous`."""
+"""Warnings about simultaneous ranks, for `registry study best` and `registry board --ranks simultaneous`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from registry.judged import FEW_LABELLED
 from registry.messages import Message
 from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
-from registry.significance.diagnostics.exchangeability import even_units, skewed
-from registry.significance.diagnostics.judges import n_telling, rare_errors
-from registry.significance.diagnostics.rare_outcomes import hardly_wrong, rare_classes
+from registry.significance.diagnostics.exchangeability import compute_effective_units, find_skewed
+from registry.significance.diagnostics.judges import find_rare_errors, n_telling
+from registry.significance.diagnostics.rare_outcomes import find_rare_classes, find_rare_outcomes
 from registry.significance.diagnostics.samples import outlying_runs
 from registry.significance.matrix import Matrix
 from registry.significance.multiple import (
@@ -25,9 +25,9 @@ from registry.significance.multiple import (
 from registry.significance.pairwise.permutation import ENUMERATED, Permutation
 from registry.significance.rank_sets import LEAST_UNITS
 
-# items of a class, or clusters that have it, from which on the ranks of six systems are wrong on < 6 % of boards
+# Items of a class, or clusters with it, from which the ranks of six systems are incorrect on < 6 % of boards.
 _OF_A_CLASS = 60
-# units of equal weight from which on those of which they are less than half are known to do
+# Effective units from which rank sets of uneven units hold (effective units below half of all units).
 _OF_UNEVEN = {"bootstrap": 100, "flips": 400}
 
 
@@ -50,7 +50,7 @@ def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int) -> 
     units, least, is_judged = n_telling(matrix), LEAST_UNITS[method], matrix.judged is not None
     if is_judged:
         least = max(least, FEW_LABELLED)
-    even = even_units(matrix)
+    even = compute_effective_units(matrix)
     enough = max(least, _OF_UNEVEN[method]) if even < units / 2 else least
     if units < least:
         yield Message("few-units-ranks", {"units": units, "least": least, "method": method, "is_judged": is_judged})
@@ -59,14 +59,14 @@ def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int) -> 
                                              "is_judged": is_judged})
     pairs, n = SystemPairs.every(matrix), matrix.statistics.shape[1]
     if method == "flips":
-        yield from board_warnings(skewed(pairs), n, Message("skewed-ranks"))
-    yield from board_warnings(hardly_wrong(pairs), n)
-    yield from board_warnings([rare_errors(pairs)], n, Message("few-judge-errors-ranks"))
+        yield from board_warnings(find_skewed(pairs), n, Message("skewed-ranks"))
+    yield from board_warnings(find_rare_outcomes(pairs), n)
+    yield from board_warnings([find_rare_errors(pairs)], n, Message("few-judge-errors-ranks"))
     if n > 2:
         rare = Message("rare-class-ranks", {"least": _OF_A_CLASS})
-        yield from board_warnings(rare_classes(pairs, _OF_A_CLASS), n, rare)
+        yield from board_warnings(find_rare_classes(pairs, _OF_A_CLASS), n, rare)
     else:
-        yield from board_warnings(rare_classes(pairs), n)
+        yield from board_warnings(find_rare_classes(pairs), n)
     if (needed := count_required_draws(np.full(1, np.nan), "none", alpha)) > resamples:
         yield Message("few-resamples-ranks", {"resamples": resamples, "needed": needed})
     if (warning := outlying_runs(matrix)) is not None:
@@ -77,7 +77,8 @@ def _infeasible(matrix: Matrix, alpha: float, resamples: int) -> Iterator[Messag
     """Warn of units, runs or resamples that are too few for any difference to be significant by Holm's correction."""
     pairs = math.comb(matrix.statistics.shape[1], 2)
     if matrix.runs is not None:
-        runs = explain_too_few_runs([of.shape[1] for of in matrix.runs], pairs, "holm", alpha, two_sided=True)
+        n_runs = [system_runs.shape[1] for system_runs in matrix.runs]
+        runs = explain_too_few_runs(n_runs, pairs, "holm", alpha, two_sided=True)
         if runs is not None:
             yield runs
         return

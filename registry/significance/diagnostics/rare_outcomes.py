@@ -1,13 +1,13 @@
-"""Scores that depend on few units: systems that seldom give an answer, and classes with few items.
+"""Warnings about scores that depend on few units: rare predictions, and classes with few items.
 
-Precision does not count units without an answer: a system that predicts in few units has a score of few units. Swaps
-give it the answers of the other system, and so the error of many units, which its own score does not have; standard
-errors do not mend that, as in the permutations they are those of many units too (rows `seldom-*` of docs/validity.md).
-A system that is wrong, or right, in a handful of units has an error that resamples do not show either.
+Precision ignores units without a prediction, so the precision of a system with few predictions depends on few units.
+Permutations give it the predictions of the other system, so that their standard error is that of many units.
+Studentizing does not help, because the permutations themselves have many units (rows `seldom-*` of docs/validity.md).
+If a system is incorrect, or correct, in very few units, resamples underestimate the standard error as well.
 
-Macro-F1 and balanced accuracy count classes alike, however few items some of them have. Systems with equal scores, one
-of which is better in rare classes, differ on most test sets, and neither swaps nor resamples show that (rows
-`rare-class-*`).
+Macro-F1 and balanced accuracy give all classes the same weight, even classes with few items. Two systems with equal
+scores, one of them better in rare classes, differ on most test sets. Neither permutations nor resamples account for
+that (rows `rare-class-*`).
 """
 
 from __future__ import annotations
@@ -19,69 +19,69 @@ import numpy as np
 from registry.arrays import Flags, Floats
 from registry.messages import Message
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
-from registry.significance.diagnostics.exchangeability import even_units_of_each, kish
+from registry.significance.diagnostics.exchangeability import compute_effective_units_by_system, kish
 from registry.significance.matrix import additive
 
-_FEW_UNITS = 60  # units of equal weight with an answer, from which on swaps err in less than 7 % at 5 %
-_OFTEN, _CLEARLY = 2.0, 3.0  # times as many the other one has, and deviations of their difference: not just by chance
-# units in which the former is wrong, or right, from which on t and swaps err in about 7 %, and bootstrap-t in 6 %
+_FEW_UNITS = 60  # effective units with a prediction from which permutation rejects less than 7 % at 5 %
+_OFTEN, _CLEARLY = 2.0, 3.0  # smallest ratio of the numbers of units, and distance in standard deviations
+# Incorrect, or correct, units from which t and permutation reject about 7 % at 5 %, and bootstrap-t 6 %.
 RARELY, _FEW_OUTCOMES = 10, 5
-# items of a class, or clusters of equal weight that have it, from which on equal scores are told apart in < 6.5 %
+# Items of a class, or effective clusters with it, from which tests of equal scores reject less than 6.5 % at 5 %.
 _FEW_IN_CLASS = 20
-_SOME_IN_CLASS, _FEW_ERRORS = 40, 5  # the same where some system gets so few items of a class wrong, or right
+_SOME_IN_CLASS, _FEW_ERRORS = 40, 5  # the same with few incorrect, or correct, items of a class
 _SAME = 1e-12
 
 
-def seldom(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """The pairs of which one system has the denominators of few units and the other one of far more."""
+def find_rare_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
+    """Find pairs in which one system has predictions in few units and the other in many more."""
     for far_fewer, units, of_one_kind in () if pairs.matrix.runs is not None else _of_the_fewer(pairs):
         yield PairWarning(far_fewer & (of_one_kind < _FEW_OUTCOMES), Message("few-varied-predictions"))
         is_rare = (units < _FEW_UNITS) | (of_one_kind < RARELY)
         yield PairWarning(far_fewer & (of_one_kind >= _FEW_OUTCOMES) & is_rare, Message("few-predictions"))
 
 
-def hardly_wrong(pairs: SystemPairs, few: int = _FEW_OUTCOMES) -> Iterator[PairWarning]:
-    """Those of them whose system of few denominators is wrong, or right, in hardly any unit, in any of its runs.
+def find_rare_outcomes(pairs: SystemPairs, few: int = _FEW_OUTCOMES) -> Iterator[PairWarning]:
+    """Find such pairs in which the system with few predictions is incorrect, or correct, in very few units.
 
     Args:
-        pairs: The pairs.
-        few: Units in which it is, from which on nothing is said.
+        pairs: Pairs of systems.
+        few: Number of such units from which there is no warning.
     """
     for far_fewer, _, of_one_kind in _of_the_fewer(pairs):
         yield PairWarning(far_fewer & (of_one_kind < few), Message("few-varied-predictions"))
 
 
 def _of_the_fewer(pairs: SystemPairs) -> Iterator[tuple[Flags, Floats, Floats]]:
-    """Whether one system of a pair has denominators in far fewer units; how many, and those of its rarer outcome.
+    """Yield which pairs have a system with far fewer predictions, its units, and the units of its rarer outcome.
 
-    All are [pairs]; there is nothing where no pair is like that.
+    All arrays are [pairs]. The result is empty if there is no such pair.
     """
     matrix, a, b = pairs
     if matrix.quotient is None:
         return
-    units = even_units_of_each(matrix)  # nan of a system that never says anything, and has no score
+    units = compute_effective_units_by_system(matrix)  # nan for a system without predictions
     few, many = np.minimum(units[a], units[b]), np.maximum(units[a], units[b])
     far_fewer = (many > _OFTEN * few) & (many - few > _CLEARLY * np.sqrt(many + few))
     if far_fewer.any():
         right, wrong = np.zeros((2, len(units)))
-        for over, under in matrix.parts_by_block():
-            right += (over != 0).sum(axis=0)
-            wrong += (matrix.scale * over != under).sum(axis=0)
+        for numerators, denominators in matrix.parts_by_block():
+            right += (numerators != 0).sum(axis=0)
+            wrong += (matrix.scale * numerators != denominators).sum(axis=0)
         of_one_kind = np.minimum(right, wrong)
         yield far_fewer, few, np.where(units[a] < units[b], of_one_kind[a], of_one_kind[b])
 
 
-def rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[PairWarning]:
-    """All pairs, where a score counts a class of few items as much as others; else those that hardly err in one.
+def find_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[PairWarning]:
+    """Find pairs whose scores depend on a class with few items, or on few errors in a class.
 
     Args:
-        pairs: The pairs.
-        few: Items of a class, or clusters of equal weight, from which on nothing is said.
+        pairs: Pairs of systems.
+        few: Items of a class, or effective clusters, from which there is no warning.
     """
     return (warning for warning, _ in _of_rare_classes(pairs, few))
 
 
-def opposed_by_class(pairs: SystemPairs) -> Iterator[PairWarning]:
+def find_opposed_classes(pairs: SystemPairs) -> Iterator[PairWarning]:
     """Warn of rare classes by tests that hold for exchangeable systems.
 
     The evidence is that the systems differ in the other classes: if their scores are equal, the rare classes make up
@@ -96,7 +96,7 @@ def _of_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[t
     if matrix.family == "confusion":
         sums = matrix.statistics.sum(axis=0).astype(np.float64)
         few_items = sums[:, 2::3].max(axis=0, initial=0) < few * matrix.multiple
-        few_units = ~(kish(some[:, 0, 2::3] for some in matrix.by_block()) >= few)  # of items one by one the same
+        few_units = ~(kish(block[:, 0, 2::3] for block in matrix.by_block()) >= few)  # of items one by one the same
         hang_on_items = _hang_on(pairs, sums, few_items)
         shape = len(a), len(few_items)
         yield PairWarning(hang_on_items, Message("rare-class")), np.broadcast_to(few_items, shape)
@@ -133,17 +133,17 @@ def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
         rare: The classes that are left out for each pair, [pairs, classes].
     """
     matrix, a, b = pairs
-    systems, found = matrix.statistics.shape[1], np.zeros(len(a))
+    systems, differences = matrix.statistics.shape[1], np.zeros(len(a))
     for classes, same in _by_classes(rare):
         sums, products = np.zeros(systems), np.zeros((systems, systems))
-        for some in matrix.by_block():
-            correct = some[:, :, 0::3][:, :, ~classes].sum(axis=2, dtype=np.float64)
+        for block in matrix.by_block():
+            correct = block[:, :, 0::3][:, :, ~classes].sum(axis=2, dtype=np.float64)
             sums += correct.sum(axis=0)
             products += correct.T @ correct
         of_a, of_b = a[same], b[same]
         squares = products[of_a, of_a] + products[of_b, of_b] - 2 * products[of_a, of_b]
-        found[same] = np.maximum(np.abs(sums[of_a] - sums[of_b]) - 1, 0) / np.sqrt(np.maximum(squares, 1))
-    return found
+        differences[same] = np.maximum(np.abs(sums[of_a] - sums[of_b]) - 1, 0) / np.sqrt(np.maximum(squares, 1))
+    return differences
 
 
 def _hang_on(pairs: SystemPairs, sums: Floats, rare: Flags) -> Flags:

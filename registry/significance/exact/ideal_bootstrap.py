@@ -28,7 +28,7 @@ from registry.significance.matrix import Matrix
 
 MAX_CELLS = 2**18  # of a window, some 40 bytes and 100 ns each; beyond it Monte Carlo is the better answer
 LOG_OUTSIDE = -52.0  # the logarithm of the probability that lies beyond an edge of the window
-_AROUND = 2 ** np.linspace(-5, 3, 33)  # times what is best for a normal distribution
+_AROUND = 2 ** np.linspace(-5, 3, 33)  # factors of the optimum for a normal distribution
 
 
 def are_too_fine(pairs: ObservedPairs) -> Flags:
@@ -42,17 +42,18 @@ def are_too_fine(pairs: ObservedPairs) -> Flags:
         return fine
     alone = pairs.alone
     matrix, a, b = alone.matrix, alone.a, alone.b
-    sums = own = np.zeros(matrix.statistics.shape[1], dtype=np.int64)
-    for over, _ in matrix.parts_by_block():
-        if (np.abs(sums) + np.abs(over).sum(axis=0)).max() >= 2**53 or (over != np.rint(over)).any():
+    sums = step = np.zeros(matrix.statistics.shape[1], dtype=np.int64)
+    for numerators, _ in matrix.parts_by_block():
+        if (np.abs(sums) + np.abs(numerators).sum(axis=0)).max() >= 2**53 or (numerators != np.rint(numerators)).any():
             return fine
-        sums = sums + over.sum(axis=0)
-        own = np.gcd(own, np.gcd.reduce(over.astype(np.int64), axis=0))
+        sums = sums + numerators.sum(axis=0)
+        step = np.gcd(step, np.gcd.reduce(numerators.astype(np.int64), axis=0))
     n = len(matrix.statistics)
-    steps, means = np.maximum(1, np.gcd(own[a], own[b])), sums / n
+    steps, means = np.maximum(1, np.gcd(step[a], step[b])), sums / n
     few = next(matrix.parts_by_block())[0][:8].astype(np.int64)
     few = few[:, a] - few[:, b]
-    products = reduce(np.add, ((over - means).T @ (over - means) for over, _ in matrix.parts_by_block()))
+    products = reduce(np.add, ((numerators - means).T @ (numerators - means)
+                               for numerators, _ in matrix.parts_by_block()))
     variances = (products[a, a] + products[b, b] - 2 * products[a, b]) / n
     is_wide_window = _estimate_width(variances, n) > 1.001 * MAX_CELLS * steps  # beyond any rounding
     return np.asarray((np.gcd.reduce(few - few[0]) == steps) & is_wide_window)
@@ -73,7 +74,7 @@ def edge(places: Ints, log_shares: Floats, draws: int) -> int:
     """Return a place that the sum of draws exceeds with a probability below exp(LOG_OUTSIDE) (Chernoff).
 
     P(sum >= e) <= exp(draws K(s) - s e) for any s > 0, with K the logarithm of the moment generating function of a
-    draw. The best of some s around that of a normal distribution is good enough.
+    draw. The best of some s near the optimum of a normal distribution is good enough.
     """
     if not places.any():
         return 0
@@ -113,20 +114,21 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
     if not may_be_ideal(matrix, settings) or (whole_parts := matrix.whole_parts(observed.pair)) is None:
         return None
     assert matrix.quotient is not None
-    over, under = whole_parts
-    if (under[:, 0] != under[:, 1]).any() or under.min() < 0 or is_wide(over[:, 0] - over[:, 1]):
+    numerators, denominators = whole_parts
+    if ((denominators[:, 0] != denominators[:, 1]).any() or denominators.min() < 0
+            or is_wide(numerators[:, 0] - numerators[:, 1])):
         return None
     parts = matrix.parts_of(observed.pair)
-    if len(over) < 2:
+    if len(numerators) < 2:
         return Tail(math.nan, "ideal", messages=Messages.of("one-unit"))
     step, step_under = (math.gcd(*side) * float(np.abs(part).sum() / max(1, np.abs(whole).sum())) or 1.0
-                        for side, part, whole in zip(matrix.quotient, parts, (over, under), strict=True))
-    scale, unit_differences = step / step_under, matrix.difference(over[:, 0], over[:, 1])
+                        for side, part, whole in zip(matrix.quotient, parts, (numerators, denominators), strict=True))
+    scale, unit_differences = step / step_under, matrix.difference(numerators[:, 0], numerators[:, 1])
     try:
         if unit_differences.sum() >= 0:
-            return _tail(_Resamples(unit_differences, under[:, 0]), scale, settings)
+            return _tail(_Resamples(unit_differences, denominators[:, 0]), scale, settings)
         settings = replace(settings, alternative=FLIPPED[settings.alternative])
-        tail = _tail(_Resamples(-unit_differences, under[:, 0]), scale, settings)
+        tail = _tail(_Resamples(-unit_differences, denominators[:, 0]), scale, settings)
         return replace(tail, ci_low=-tail.ci_high, ci_high=-tail.ci_low)
     except TooLargeError:
         return None
@@ -162,15 +164,15 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
 class _Resamples:
     """Sums (u, w) of n units drawn from n, with differences `over` and denominators `under`."""
 
-    def __init__(self, over: Ints, under: Ints) -> None:
-        if (under == under[0]).all():  # numbers are sorted several times as fast as pairs of them
-            unit_differences, counts = np.unique(over, return_counts=True)
-            self.units = np.stack([unit_differences, np.full_like(unit_differences, under[0])])
+    def __init__(self, numerators: Ints, denominators: Ints) -> None:
+        if (denominators == denominators[0]).all():  # numbers are sorted several times as fast as pairs of them
+            unit_differences, counts = np.unique(numerators, return_counts=True)
+            self.units = np.stack([unit_differences, np.full_like(unit_differences, denominators[0])])
         else:
-            self.units, counts = np.unique(np.stack([over, under]), axis=1, return_counts=True)
-        self.draws, self.log_shares = len(over), np.log(counts / len(over))
-        self.observed = int(over.sum()), int(under.sum())
-        empty = int(np.count_nonzero(under == 0))
+            self.units, counts = np.unique(np.stack([numerators, denominators]), axis=1, return_counts=True)
+        self.draws, self.log_shares = len(numerators), np.log(counts / len(numerators))
+        self.observed = int(numerators.sum()), int(denominators.sum())
+        empty = int(np.count_nonzero(denominators == 0))
         self.log_undefined = self.draws * math.log(empty / self.draws) if empty else -math.inf
         largest_u, largest_w = (self.draws * int(np.abs(side).max()) for side in self.units)
         if 2 * (largest_u * self.observed[1] + largest_w * abs(self.observed[0])) >= LARGEST:
@@ -183,8 +185,8 @@ class _Resamples:
             TooLargeError: The window needs more than `MAX_CELLS`, or rounding hides the tail.
         """
         rises = a * self.units[0] + b * self.units[1]
-        apart = int(np.gcd.reduce(rises - rises.min())) or 1
-        start = self.draws * int(rises.min()) % apart  # the first of their sums' lattice that is not negative
+        spacing = int(np.gcd.reduce(rises - rises.min())) or 1
+        start = self.draws * int(rises.min()) % spacing  # the first of their sums' lattice that is not negative
         top = int(rises.max())
         if self.draws * top < start or (top == 0 and not self.units[1, rises == top].any()):
             return -math.inf

@@ -79,10 +79,10 @@ class HalfSums:
         It is the rim of the hull of B. The first row has all vectors that lead down and none that leads up. Row by row
         the former leave and the latter join, in the order of their gain per row.
         """
-        over, rise = self.vectors.T * self.counts
+        run, rise = self.vectors.T * self.counts
         level = rise == 0
-        start = over[rise < 0].sum() + np.maximum(over[level], 0).sum()
-        gains, steps = (over * np.sign(rise))[~level], np.abs(rise[~level])
+        start = run[rise < 0].sum() + np.maximum(run[level], 0).sum()
+        gains, steps = (run * np.sign(rise))[~level], np.abs(rise[~level])
         order = np.argsort(-gains / steps)
         edges = np.cumsum(np.concatenate([[[start], [rows[0]]], [gains[order], steps[order]]], axis=1), axis=1)
         return np.asarray(np.interp(rows.astype(np.float64), edges[1], edges[0])) + 1e-6
@@ -106,36 +106,36 @@ class HalfSums:
                 step = np.linalg.pinv(hessian, rcond=1e-9, hermitian=True) @ gradient
             length = min(1.0, 8 / max(np.abs(self.vectors @ step).max(), 1e-300))
             while True:
-                there = tilt - length * step
-                after = self.log_scale(there, point)
-                if after <= value - 0.1 * length * float(gradient @ step) or length < 1e-6:
+                candidate = tilt - length * step
+                new_value = self.log_scale(candidate, point)
+                if new_value <= value - 0.1 * length * float(gradient @ step) or length < 1e-6:
                     break
                 length /= 2
-            tilt, value = there, after
+            tilt, value = candidate, new_value
             if np.abs(self.vectors @ tilt).max() > 600:  # a point on the rim of the lattice
                 break
         return tilt
 
-    def bound_rows(self, first: int, last: int) -> float:
+    def compute_row_bound(self, first: int, last: int) -> float:
         """Return Chernoff's bound on log P(second coordinate of B from `first` to `last`)."""
         still = np.zeros(2)
         mean = self.mean(still)[1]
         if first <= mean <= last:
             return 0.0
         edge, sign = (first, 1) if first > mean else (last, -1)
-        return self._bound_beyond(still, 1, edge, sign)
+        return self._compute_tail_bound(still, 1, edge, sign)
 
-    def bound_outside(self, tilt: Floats, first: Ints, last: Ints, low: Ints, high: Ints) -> float:
+    def compute_outside_bound(self, tilt: Floats, first: Ints, last: Ints, low: Ints, high: Ints) -> float:
         """Return Chernoff's bound on log P_t(B outside the window from `first` to `last`), summed over its faces."""
         bounds = [-math.inf]
         for axis in (0, 1):
             if first[axis] > low[axis]:
-                bounds.append(self._bound_beyond(tilt, axis, int(first[axis]) - 1, -1))
+                bounds.append(self._compute_tail_bound(tilt, axis, int(first[axis]) - 1, -1))
             if last[axis] < high[axis]:
-                bounds.append(self._bound_beyond(tilt, axis, int(last[axis]) + 1, 1))
+                bounds.append(self._compute_tail_bound(tilt, axis, int(last[axis]) + 1, 1))
         return float(np.logaddexp.reduce(bounds))
 
-    def _bound_beyond(self, tilt: Floats, axis: int, edge: int, sign: int) -> float:
+    def _compute_tail_bound(self, tilt: Floats, axis: int, edge: int, sign: int) -> float:
         """Bound log P_t(a coordinate of B is at the edge, or beyond it on the side of the sign).
 
         Any further tilt gives a valid bound. The best exponent of some that grow by an eighth is within a hundredth of
@@ -227,10 +227,10 @@ HOPELESS = 64  # times too large without a tilt: no tilt makes the window that m
 SMALL = 2**24  # cells times vectors up to which plain convolution is as fast
 MOST_HALVED = 1000  # vectors up to which no probability underflows
 TOLERANCE = 1e-14
-OVERHEAD = 5e6  # what finding a tilt costs, in additions, of which a core does four in a nanosecond
+OVERHEAD = 5e6  # cost of finding a tilt, in additions (four per nanosecond)
 
-_MOVE = 108  # what a cell and vector cost in a transform
-_STEP, _CELL = 2e5, 8  # what a vector costs in a plain convolution, and a cell and vector
+_MOVE = 108  # cost of a cell and vector in a transform
+_STEP, _CELL = 2e5, 8  # cost of a vector, and of a cell and vector, in a plain convolution
 
 
 class TooLargeError(Exception):
@@ -270,15 +270,15 @@ def log_probability(vectors: Ints, region: Region) -> float:
         return _by_convolution(vectors, starts, low, high)
     if _window(sums, low, high) > HOPELESS * MAX_WORK:
         raise TooLargeError
-    found = -math.inf
-    for bound, run in sorted(((sums.bound_rows(*run), run) for run in runs), reverse=True):
-        if bound > found + math.log(TOLERANCE):
+    total = -math.inf
+    for bound, run in sorted(((sums.compute_row_bound(*run), run) for run in runs), reverse=True):
+        if bound > total + math.log(TOLERANCE):
             inside = (rows >= run[0]) & (rows <= run[1])
             tail = _Tail(sums, np.where(inside, starts, high[0] + 1), low, high)
-            found = float(np.logaddexp(found, tail.log_probability(region, run, found)))
-            if found == -math.inf and len(runs) > 1:
+            total = float(np.logaddexp(total, tail.log_probability(region, run, total)))
+            if total == -math.inf and len(runs) > 1:
                 raise TooLargeError  # rounding may have hidden it
-    return min(0.0, found)
+    return min(0.0, total)
 
 
 def window_work(vectors: Ints) -> float:
@@ -309,9 +309,9 @@ def _by_convolution(vectors: Ints, starts: Ints, low: Ints, high: Ints) -> float
     first = last = -low  # where the sums of the vectors so far begin and end
     masses[tuple(first)] = 1.0
     for vector in vectors:
-        there = masses[first[0]:last[0] + 1, first[1]:last[1] + 1] / 2
-        masses[first[0]:last[0] + 1, first[1]:last[1] + 1] = there
-        masses[first[0] + vector[0]:last[0] + vector[0] + 1, first[1] + vector[1]:last[1] + vector[1] + 1] += there
+        shifted = masses[first[0]:last[0] + 1, first[1]:last[1] + 1] / 2
+        masses[first[0]:last[0] + 1, first[1]:last[1] + 1] = shifted
+        masses[first[0] + vector[0]:last[0] + vector[0] + 1, first[1] + vector[1]:last[1] + vector[1] + 1] += shifted
         first, last = first + np.minimum(vector, 0), last + np.maximum(vector, 0)
     inside = np.arange(low[0], high[0] + 1)[:, None] >= starts[None, :]
     tail = float(masses[inside].sum())
@@ -333,8 +333,8 @@ class _Tail:
     low: Ints
     high: Ints
 
-    def log_probability(self, region: Region, run: tuple[int, int], beside: float) -> float:
-        """Return log P(B in this part); -inf if it is empty, or negligible `beside` other parts.
+    def log_probability(self, region: Region, run: tuple[int, int], other: float) -> float:
+        """Return log P(B in this part); -inf if it is empty, or negligible `other` other parts.
 
         Raises:
             TooLargeError: The window is too large, or rounding may hide a relevant probability.
@@ -342,13 +342,13 @@ class _Tail:
         rim = 0.5 * (self.high > self.low)
         tilt = self.sums.tilt_for(np.clip(self._find_likeliest(region, run), self.low + rim, self.high - rim))
         point = self.sums.mean(tilt)  # no point's probability exceeds exp(K(t) - t.x) times its tilted one
-        if self.sums.log_scale(tilt, point) + self._log_heaviest(tilt, point) < beside + math.log(TOLERANCE):
+        if self.sums.log_scale(tilt, point) + self._log_heaviest(tilt, point) < other + math.log(TOLERANCE):
             return -math.inf
         for share in (1, 0.75, 0.5, 0.25, 0):  # a smaller tilt where few points lie near the boundary
-            found = self._try_tilt(share * tilt)
-            if found is not None:
-                return found
-        if beside > -math.inf:
+            bound = self._try_tilt(share * tilt)
+            if bound is not None:
+                return bound
+        if other > -math.inf:
             raise TooLargeError
         return -math.inf
 
@@ -372,7 +372,7 @@ class _Tail:
             starts = self.starts[first[1] - low[1]:last[1] - low[1] + 1]
             tail, rounding = _weigh(masses, tilt, point, first, starts)
             if rounding < 1e-13 * tail:
-                outside = log_heaviest + sums.bound_outside(tilt, first, last, low, high)
+                outside = log_heaviest + sums.compute_outside_bound(tilt, first, last, low, high)
                 if outside < math.log(tail) + math.log(TOLERANCE):
                     return min(0.0, sums.log_scale(tilt, point) + math.log(tail))
             if (first == low).all() and (last == high).all():

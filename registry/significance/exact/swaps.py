@@ -31,7 +31,7 @@ from registry.significance.matrix import common_divisor
 MOST = 1000  # weights of a half, whose counts a float holds
 
 _LARGEST = 2**23  # sums of a half, of 64 MiB
-_AT_ONCE = 2**14  # counts that are added at a time, from the last on: what they are added to stays in the cache
+_AT_ONCE = 2**14  # counts that are added at a time, from the last on: their target stays in the cache
 _BLOCK = 1024  # counts that are cumulated at a time
 STEP, _JOIN = 2e4, 16  # what a weight costs beside its additions, and what a sum costs in the end, in additions
 
@@ -44,7 +44,7 @@ def log_subset_share(weights: Ints, reach: int) -> float:
     lower ones are added to, and none above the bar is needed. Then every sum of one half meets the sums of the other
     half that are small enough.
 
-    Counts are whole numbers, exact below 2^53, as those of 53 weights are. Beyond, each addition rounds, by 2^-53 at
+    Counts are whole numbers, exact below 2^53, hence for up to 53 weights. Beyond, each addition rounds, by 2^-53 at
     most. Nothing is subtracted, so the relative error of the result is at most the number of additions in a row times
     that: `MOST` in the counts of either half, 2 `_BLOCK` and a few in cumulating them, and 40 in the last sum, which
     numpy takes in pairs. Together this is less than 1e-12.
@@ -118,7 +118,7 @@ def _cumulate(counts: Floats) -> Floats:
 MOST_WORK = 2**33  # additions, some 2 s, beyond which Monte Carlo is the better answer
 LISTED = 44  # weights up to which all sums of either half may be listed, whatever the weights: they take 32 MiB
 
-_ELEMENT = 160  # what a listed sum costs, in additions
+_ELEMENT = 160  # cost of a listed sum, in additions
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,10 +210,10 @@ def _by_lists(weights: Ints, reach: int) -> float:
     """
     sums = []
     for half in (weights[::2], weights[1::2]):
-        found = np.zeros(1, dtype=np.int64)
+        subset_sums = np.zeros(1, dtype=np.int64)
         for weight in half:
-            found = np.concatenate([found, found + weight])
-        sums.append(np.sort(found))
+            subset_sums = np.concatenate([subset_sums, subset_sums + weight])
+        sums.append(np.sort(subset_sums))
     enough = np.searchsorted(sums[0], reach - sums[1][::-1], side="right")  # in rising order: near in memory
     return math.log(int(enough.sum())) - len(weights) * math.log(2)
 
@@ -253,7 +253,7 @@ def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_W
             log_p = min(0.0, math.log(2) + swaps.log_tail()) if favours else 0.0
         elif favours > 0:
             log_p = swaps.log_tail()
-        else:  # at least as extreme as a difference that points the other way: all but what is beyond it there
+        else:  # at least as extreme as a difference that points the other way: all sums except those above it
             log_p = math.log1p(-math.exp(swaps.log_tail(beyond=True)))
     except TooLargeError:
         return None
@@ -272,11 +272,11 @@ def are_surely_fine(pairs: ObservedPairs) -> Flags:
     if matrix.quotient is None:
         return np.zeros(len(pairs), dtype=bool)
     bar = 2 * HOPELESS * MAX_WORK / 9
-    products = reduce(np.add, (over.T @ over for over, _ in matrix.parts_by_block()))
+    products = reduce(np.add, (numerators.T @ numerators for numerators, _ in matrix.parts_by_block()))
     squares = products[a, a] + products[b, b] - 2 * products[a, b]
     candidates = np.flatnonzero((squares > bar**2) & (pairs.n_discordant > LISTED))
-    over = next(matrix.parts_by_block())[0][:_SAMPLE]
-    few = np.rint(over[:, a[candidates]] - over[:, b[candidates]]).astype(np.int64)
+    numerators = next(matrix.parts_by_block())[0][:_SAMPLE]
+    few = np.rint(numerators[:, a[candidates]] - numerators[:, b[candidates]]).astype(np.int64)
     steps = np.maximum(1, np.gcd.reduce(few, axis=0))
     fine = np.zeros(len(pairs), dtype=bool)
     fine[candidates] = squares[candidates] > (bar * steps) ** 2
@@ -296,15 +296,15 @@ class _Swaps:
         moves: Differences of the units' parts, better less worse, without zeros, [moves, 2].
     """
 
-    def __init__(self, over: Ints, under: Ints) -> None:
-        (over_a, over_b), (under_a, under_b) = (map(int, side.sum(axis=0)) for side in (over, under))
+    def __init__(self, numerators: Ints, denominators: Ints) -> None:
+        (over_a, over_b), (under_a, under_b) = (map(int, side.sum(axis=0)) for side in (numerators, denominators))
         excess = over_a * under_b - over_b * under_a
         self.sign = (excess > 0) - (excess < 0)
         self.better = (over_a, under_a) if self.sign >= 0 else (over_b, under_b)
         self.worse = (over_b, under_b) if self.sign >= 0 else (over_a, under_a)
         self.excess = abs(excess)
         self.beyond = False
-        moves = np.stack([part[:, 0] - part[:, 1] for part in (over, under)], axis=1)
+        moves = np.stack([part[:, 0] - part[:, 1] for part in (numerators, denominators)], axis=1)
         self.moves = moves[moves.any(axis=1)] * (1 if self.sign >= 0 else -1)
         self.steps = (common_divisor(self.moves[:, 0]), common_divisor(self.moves[:, 1]))
 
@@ -313,10 +313,11 @@ class _Swaps:
         """Make the swaps of a pair; None if its parts are not whole, or too large."""
         if observed.matrix.quotient is None or (whole := observed.matrix.whole_parts(observed.pair)) is None:
             return None
-        over, under = whole
-        if (under[:, 0] != under[:, 1]).any() and np.abs(over).sum() + np.abs(under).sum() > LARGEST:
+        numerators, denominators = whole
+        size = np.abs(numerators).sum() + np.abs(denominators).sum()
+        if (denominators[:, 0] != denominators[:, 1]).any() and size > LARGEST:
             return None
-        return cls(over, under)
+        return cls(numerators, denominators)
 
     @cached_property
     def line(self) -> Ints | None:
@@ -346,15 +347,15 @@ class _Swaps:
         if self.worse[1] + int(np.minimum(self.moves[:, 1], 0).sum()) <= 0:
             raise TooLargeError  # some swaps leave a quotient undefined: not for this region
         if self.line is not None:
-            over, under = (b + w for b, w in zip(self.better, self.worse, strict=True))
-            if int(self.moves[0, 0]) * under == int(self.moves[0, 1]) * over:  # along it both quotients stay the same
+            numerators, denominators = (b + w for b, w in zip(self.better, self.worse, strict=True))
+            if int(self.moves[0, 0]) * denominators == int(self.moves[0, 1]) * numerators:  # the scores do not change
                 return -math.inf if beyond else 0.0
             return (SignTail.of(self.line, abs(int(self.line.sum())) + 1) if beyond else self._along).log_p()
         self.beyond = beyond
-        found = log_probability(self.moves // np.array(self.steps), Region(self.threshold, self.thresholds))
-        if found == -math.inf and not beyond:
-            raise TooLargeError  # what was observed is in the region, so this is rounding
-        return found
+        log_p = log_probability(self.moves // np.array(self.steps), Region(self.threshold, self.thresholds))
+        if log_p == -math.inf and not beyond:
+            raise TooLargeError  # the observed sums are in the region, so this is rounding
+        return log_p
 
     @cached_property
     def _along(self) -> SignTail:
@@ -363,23 +364,24 @@ class _Swaps:
         return SignTail.of(self.line, abs(int(self.line.sum())))
 
     def threshold(self, row: float) -> float:
-        over, under = self._bound(row * self.steps[1])
-        return float(over / under)
+        numerator, denominator = self._compute_limit(row * self.steps[1])
+        return float(numerator / denominator)
 
     def thresholds(self, rows: Ints) -> Ints:
         """Round quotients; those near a whole number are recomputed in whole numbers."""
-        over, under = self._bound(rows * float(self.steps[1]))
-        bounds = over / float(under)
-        error = _ROUNDING * max(map(abs, self.better + self.worse)) ** 4 / under
+        numerator, denominator = self._compute_limit(rows * float(self.steps[1]))
+        bounds = numerator / float(denominator)
+        error = _ROUNDING * max(map(abs, self.better + self.worse)) ** 4 / denominator
         first: Ints = (np.floor(bounds) + 1 if self.beyond else np.ceil(bounds)).astype(np.int64)
         for n in np.flatnonzero(np.abs(bounds - np.rint(bounds)) <= error).tolist():
-            over, under = self._bound(int(rows[n]) * self.steps[1])
-            first[n] = over // under + 1 if self.beyond else -(-over // under)
+            numerator, denominator = self._compute_limit(int(rows[n]) * self.steps[1])
+            first[n] = numerator // denominator + 1 if self.beyond else -(-numerator // denominator)
         return first
 
-    def _bound(self, w: Any) -> tuple[Any, Any]:
+    def _compute_limit(self, w: Any) -> tuple[Any, Any]:
         """Return the least u at a given w, in steps, as a fraction."""
-        (over, under), (over_w, under_w) = self.better, self.worse
-        apart = self.excess * (under_w + w) * (under - w)
-        return (apart + (over * (under_w + w) - over_w * (under - w)) * under * under_w,
-                (under + under_w) * under * under_w * self.steps[0])
+        (numerator, denominator), (numerator_w, denominator_w) = self.better, self.worse
+        denominator_product = self.excess * (denominator_w + w) * (denominator - w)
+        numerator_difference = numerator * (denominator_w + w) - numerator_w * (denominator - w)
+        return (denominator_product + numerator_difference * denominator * denominator_w,
+                (denominator + denominator_w) * denominator * denominator_w * self.steps[0])

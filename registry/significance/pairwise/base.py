@@ -17,7 +17,7 @@ from registry.messages import NO_MESSAGES, Messages
 from registry.parallel.execution import Execution
 from registry.significance.base import Method, Observed, ObservedPairs, PairResults, Pairs, Settings, Tail, Tails, Unit
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
-from registry.significance.diagnostics.judges import favoured, rare_errors
+from registry.significance.diagnostics.judges import find_favoured, find_rare_errors
 from registry.significance.matrix import Matrix
 from registry.significance.units import are_unscored, unit_refusal
 from registry.values import Value
@@ -37,7 +37,7 @@ class PairTest(Value):
         independent: True if it assumes that the two systems' results are independent of each other, which they hardly
             ever are on one test set (Yeh 2000, section 2).
         takes_unequal: True if the systems may have different items.
-        of_unit_scores: True if it compares the scores of single units, not those of all units together.
+        of_unit_scores: True if it compares the scores of single units, not sums over all units.
         draws_intervals: True if intervals of scores are always drawn.
     """
 
@@ -67,7 +67,7 @@ class PairTest(Value):
 
     @property
     def swaps_units(self) -> bool:
-        """True if p-values count the ways to swap n units, so that none is below 2^-n, or 2^(1 - n) two-sided."""
+        """True if p-values count the ways to swap n units. They are at least 2^-n, or 2^(1 - n) two-sided."""
         return False
 
     def why_drawn(self, matrix: Matrix) -> str:  # noqa: ARG002
@@ -89,7 +89,7 @@ class PairTest(Value):
     def refusal(self, matrix: Matrix) -> str | None:
         """Return why the test does not apply to the matrix (by unit), or None if it does; see `own_refusal`."""
         if matrix.family == "pair" and "pair" not in (self.families or ()):
-            return (f"{self.name} needs statistics that add up, which those of correlations do not; take permutation, "
+            return (f"{self.name} needs statistics that add up, unlike correlations; take permutation, "
                     "bootstrap or williams")
         if matrix.family == "pair" and matrix.runs is not None:
             return 'correlations do not take random runs, which they are not averages over: set runs = "fixed"'
@@ -139,8 +139,9 @@ class PairTest(Value):
             tails = Tails.join(len(observed), parts)
         results = PairResults.make(observed, tails)
         defined, tested = ~np.isnan(results.p_value), SystemPairs(observed.matrix, observed.a, observed.b)
-        for warning in (*self.pair_warnings(tested), favoured(tested), rare_errors(tested)) if defined.any() else ():
-            results = results.with_message(warning.has_evidence & defined, warning.message)
+        if defined.any():
+            for warning in (*self.pair_warnings(tested), find_favoured(tested), find_rare_errors(tested)):
+                results = results.with_message(warning.has_evidence & defined, warning.message)
         return results
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
@@ -167,8 +168,8 @@ Exact = Callable[[Observed, Settings], Tail | None]
 
 
 def compute_or_draw(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs: ObservedPairs, places: Ints,
-                   settings: Settings, what: str) -> Tails:
-    """Compute the exact tails of some pairs, in threads or by a cluster, and draw those of all others.
+                   settings: Settings, label: str) -> Tails:
+    """Compute exact tails of some pairs, in threads or by a cluster, and simulate all other tails.
 
     A cluster gets the matrix once per worker, and then indices of pairs.
 
@@ -178,16 +179,16 @@ def compute_or_draw(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs:
         pairs: All pairs.
         places: Indices of the pairs whose exact tails are tried.
         settings: Settings of the test, with the workers.
-        what: Description of the pairs in the progress.
+        label: Description of the pairs in the progress.
     """
     execution, sent = settings.execution, pairs
     if execution.cluster is not None:  # shared resamples and the cluster are not sent
         sent = replace(pairs, matrix=replace(pairs.matrix, resampled=None))
         settings = replace(settings, execution=Execution(workers=1))
-    tried = execution.map(partial(_tail, exact, sent, settings), places.tolist(), what)
-    found = {n: tail for n, tail in zip(places.tolist(), tried, strict=True) if tail is not None}
-    parts = [(np.array(list(found), dtype=np.int64), Tails.of(list(found.values())))]
-    if len(drawn := np.setdiff1d(np.arange(len(pairs)), list(found))):
+    tried = execution.map(partial(_tail, exact, sent, settings), places.tolist(), label)
+    exact_tails = {n: tail for n, tail in zip(places.tolist(), tried, strict=True) if tail is not None}
+    parts = [(np.array(list(exact_tails), dtype=np.int64), Tails.of(list(exact_tails.values())))]
+    if len(drawn := np.setdiff1d(np.arange(len(pairs)), list(exact_tails))):
         parts.append((drawn, draw(pairs[drawn])))
     return Tails.join(len(pairs), parts)
 
@@ -202,7 +203,7 @@ _LONG = 2**28  # additions above which a pair is expensive
 
 @dataclass(frozen=True)
 class TriedPairs:
-    """Methods and costs of a few pairs of a matrix, which predict those of all.
+    """Methods and costs of a few pairs of a matrix, which predict the costs of all pairs.
 
     Attributes:
         methods: Number of pairs per method; `monte-carlo` is simulated.
@@ -232,10 +233,10 @@ def try_pairs(test: PairTest, matrix: Matrix, settings: Settings) -> TriedPairs:
     """
     matrix = matrix.by_unit
     pairs = list(combinations(range(matrix.statistics.shape[1]), 2))
-    some = [pairs[round(n)] for n in np.linspace(0, len(pairs) - 1, min(_PAIRS, len(pairs))).tolist()]
-    work = {observed.pair: test.work(observed, settings) for observed in Observed.of(matrix, some)}
-    long = [pair for pair in some if _LONG < work[pair] < math.inf]
-    short = [pair for pair in some if pair not in long]
+    sample = [pairs[round(n)] for n in np.linspace(0, len(pairs) - 1, min(_PAIRS, len(pairs))).tolist()]
+    work = {observed.pair: test.work(observed, settings) for observed in Observed.of(matrix, sample)}
+    long = [pair for pair in sample if _LONG < work[pair] < math.inf]
+    short = [pair for pair in sample if pair not in long]
     one_draw = replace(settings, resamples=1, execution=Execution(workers=1))
     methods = Counter[Method]()
     for tested, times in ((short, 1), (long[:1], len(long))):

@@ -1,8 +1,8 @@
 """The paired bootstrap: units are resampled for both systems together, and the difference is recentred.
 
 The null distribution of the difference is that of d* - d, the resampled difference less the observed one
-(Berg-Kirkpatrick et al. 2012, section 2: their d* > 2 d). All systems share the resamples, so the scores of every
-system in every resample, [resamples, systems], are all that is kept.
+(Berg-Kirkpatrick et al. 2012, section 2: their d* > 2 d). All systems share the resamples, so it is enough to store the
+resampled scores, [resamples, systems].
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from registry.messages import Message, Messages
 from registry.parallel.scratch_files import make_array
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, Tails, extremity
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
-from registry.significance.diagnostics.exchangeability import FEW_SKEWED, skewed
-from registry.significance.diagnostics.rare_outcomes import hardly_wrong, rare_classes
+from registry.significance.diagnostics.exchangeability import FEW_SKEWED, find_skewed
+from registry.significance.diagnostics.rare_outcomes import find_rare_classes, find_rare_outcomes
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, are_too_fine, ideal_tail, may_be_ideal
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest, compute_or_draw
@@ -37,13 +37,13 @@ from registry.significance.resampling.exceedances import (
     tolerances,
 )
 from registry.significance.resampling.scores import (
-    drawn_runs_refusal,
+    explain_run_refusal,
     percentiles,
     resampling_refusal,
     score_resamples,
     shares_resamples,
 )
-from registry.significance.resampling.screening import Recentred, by_sorting, recentred
+from registry.significance.resampling.screening import Recentred, by_sorting, screen_recentred
 from registry.significance.resampling.studentized import bootstrap_t
 
 Done = TypeVar("Done")
@@ -84,15 +84,15 @@ class Bootstrap(PairTest):
 
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse to studentize a score that is no quotient, and random runs that cannot be tested."""
-        reason = drawn_runs_refusal(matrix, studentized=self.variant == "studentized")
+        reason = explain_run_refusal(matrix, studentized=self.variant == "studentized")
         return None if reason is None else str(reason)
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs with skewed differences, or with scores that depend on few units or a rare class."""
         if self.variant == "recentred" or (self.variant == "studentized" and pairs.matrix.n_units < FEW_SKEWED):
-            yield from skewed(pairs)
-        yield from hardly_wrong(pairs)
-        yield from rare_classes(pairs)
+            yield from find_skewed(pairs)
+        yield from find_rare_outcomes(pairs)
+        yield from find_rare_classes(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute the p-values and intervals of all pairs from the same resamples."""
@@ -137,39 +137,39 @@ def _test_recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) ->
     """Test pairs by recentred differences; undefined ones count as extreme."""
     rank = dual_rank(settings) if settings.interval == "dual" else 0
     rounded = make_array(scores.shape, settings.execution.memory // 4, np.int16)
-    found = recentred(pairs, scores, rounded, settings.alternative, rank, settings.execution)
-    tails = monte_carlo_tails([of.extremes for of in found], settings.resamples)
-    codes = np.array([_undefined_code(pairs, n, of, settings) for n, of in enumerate(found)])
-    told = np.flatnonzero(codes == "")
+    results = screen_recentred(pairs, scores, rounded, settings.alternative, rank, settings.execution)
+    tails = monte_carlo_tails([result.extremes for result in results], settings.resamples)
+    codes = np.array([_get_undefined_code(pairs, n, result, settings) for n, result in enumerate(results)])
+    defined = np.flatnonzero(codes == "")
     if settings.interval == "dual":
-        some, reach = pairs[told], np.array([of.reach for of in found])[told]
-        bars = extremity(some.difference, settings.alternative)
-        low, high = dual_interval(some.difference, reach, bars, tolerances(some.matrix, some.a, some.b),
-                                  settings.alternative)
+        defined_pairs, reach = pairs[defined], np.array([result.reach for result in results])[defined]
+        bars = extremity(defined_pairs.difference, settings.alternative)
+        slack = tolerances(defined_pairs.matrix, defined_pairs.a, defined_pairs.b)
+        low, high = dual_interval(defined_pairs.difference, reach, bars, slack, settings.alternative)
     else:
         def find_interval(o: Observed) -> tuple[float, float]:
             moved = o.matrix.difference(*(scores[system] for system in o.pair))
             return quantile_interval(o, moved[~np.isnan(moved)], settings)
 
-        intervals = _map_pairs(find_interval, pairs[told], settings)
+        intervals = _map_pairs(find_interval, pairs[defined], settings)
         low, high = np.array(intervals, dtype=np.float64).reshape(-1, 2).T
-    parts = [(told, replace(tails.select(told), ci_low=low, ci_high=high))]
+    parts = [(defined, replace(tails.select(defined), ci_low=low, ci_high=high))]
     for code in np.unique(codes[codes != ""]).tolist():
-        where = np.flatnonzero(codes == code)
-        untested = Tails.make(np.full(len(where), math.nan), "monte-carlo", resamples=settings.resamples)
-        without = tails.select(where) if code == "no-interval" else untested
+        affected = np.flatnonzero(codes == code)
+        untested = Tails.make(np.full(len(affected), math.nan), "monte-carlo", resamples=settings.resamples)
+        without = tails.select(affected) if code == "no-interval" else untested
         message = _CONSTANT if code == _CONSTANT.code else Message(code)
-        parts.append((where, without.with_message(np.ones(len(where), dtype=bool), message)))
+        parts.append((affected, without.with_message(np.ones(len(affected), dtype=bool), message)))
     return Tails.join(len(pairs), parts)
 
 
-def _undefined_code(pairs: ObservedPairs, n: int, found: Recentred, settings: Settings) -> str:
+def _get_undefined_code(pairs: ObservedPairs, n: int, result: Recentred, settings: Settings) -> str:
     """Return the code of the reason why a pair has no interval or no p-value; empty if it has both."""
-    if not found.moves and pairs.difference[n]:
+    if not result.moves and pairs.difference[n]:
         return _CONSTANT.code
-    if not found.extremes and not is_reachable(pairs[n], settings.alternative):
+    if not result.extremes and not is_reachable(pairs[n], settings.alternative):
         return "unreachable-difference"
-    return "no-interval" if found.undefined > MOST_UNDEFINED * settings.resamples else ""
+    return "no-interval" if result.undefined > MOST_UNDEFINED * settings.resamples else ""
 
 
 def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
@@ -196,9 +196,9 @@ def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tai
 
 def _map_pairs(work: Callable[[Observed], Done], pairs: ObservedPairs, settings: Settings) -> list[Done]:
     """Work on pairs in threads if they have many resamples; with short tasks, threads wait for the interpreter lock."""
-    here = settings.execution.local
-    here = here if settings.resamples >= _LONG else replace(here, workers=1)
-    return list(here.map(work, pairs, "pairs"))
+    local = settings.execution.local
+    local = local if settings.resamples >= _LONG else replace(local, workers=1)
+    return list(local.map(work, pairs, "pairs"))
 
 
 def _test_studentized(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:
@@ -210,12 +210,12 @@ def _test_studentized(drawn: Floats, difference: float, error: float, settings: 
                     messages=Messages.of("constant-difference", over="unit"))
     statistic, alternative = difference / error, settings.alternative
     bar, slack = extremity(statistic, alternative), studentized.TOLERANCE * abs(statistic)
-    found = by_sorting(extremity(drawn, alternative), bar, slack, dual_rank(settings))
-    tail = replace(monte_carlo_tail(found.extremes, len(drawn)), statistic=abs(statistic))
-    if found.undefined > MOST_UNDEFINED * len(drawn):
+    results = by_sorting(extremity(drawn, alternative), bar, slack, dual_rank(settings))
+    tail = replace(monte_carlo_tail(results.extremes, len(drawn)), statistic=abs(statistic))
+    if results.undefined > MOST_UNDEFINED * len(drawn):
         return replace(tail, messages=Messages.of("no-interval"))
     if settings.interval == "dual":
-        reach = np.array([found.reach])
+        reach = np.array([results.reach])
         low, high = (float(end[0]) * error for end in dual_interval(statistic, reach, bar, slack, alternative))
     else:
         outside = (1 - settings.confidence) / 2

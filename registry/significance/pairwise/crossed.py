@@ -19,8 +19,8 @@ from registry.significance.crossed import (
     name_axes,
 )
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
-from registry.significance.diagnostics.exchangeability import skewed_items
-from registry.significance.diagnostics.rare_outcomes import RARELY, hardly_wrong, rare_classes
+from registry.significance.diagnostics.exchangeability import find_skewed_items
+from registry.significance.diagnostics.rare_outcomes import RARELY, find_rare_classes, find_rare_outcomes
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
 
@@ -34,9 +34,9 @@ class Crossed(PairTest):
     freedom counts 12.7 times its error, with two 4.3 and with four 2.8 times.
 
     Attributes:
-        over: What the conclusion is to hold for: `all`, any items and any runs of these systems (and any prompts and
-            annotators, and seeds that systems share, where runs differ by those); `items`, any items and these very
-            runs; `runs`, any runs on these very items; `prompts`, `annotators` or `seeds` in the same way.
+        over: Factors to which the conclusion generalizes: `all`, any items and any runs of these systems (and any
+            prompts and annotators, and seeds that systems share, where runs differ by those); `items`, any items and
+            these very runs; `runs`, any runs on these very items; `prompts`, `annotators` or `seeds` in the same way.
     """
 
     name: ClassVar[str] = "crossed"
@@ -49,7 +49,7 @@ class Crossed(PairTest):
     over: Over = "all"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse systems of which there is one run, and runs that are fixed."""
+        """Refuse systems with a single run, and fixed runs."""
         if matrix.runs is None:
             return 'crossed looks at single runs, which are random: set runs = "random", or take permutation'
         if reason := explain_crossing_refusal(matrix):
@@ -61,16 +61,16 @@ class Crossed(PairTest):
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Pairs whose averages over items are far from normal, or hang on few units or a class of few items."""
         if self.over in ("all", "items"):
-            yield from skewed_items(pairs)
-            yield from hardly_wrong(pairs, RARELY)
-            yield from rare_classes(pairs)
+            yield from find_skewed_items(pairs)
+            yield from find_rare_outcomes(pairs, RARELY)
+            yield from find_rare_classes(pairs)
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
         """True."""
         return True
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Compare each difference with what the sources leave open; the interval is what is not significantly off."""
+        """Compare each difference with its standard error from all sources; the interval inverts the test."""
         if pairs.matrix.n_units < 2 and self.over in ("all", "items"):
             return Tails.make(np.full(len(pairs), math.nan), "asymptotic", messages=Messages.of("one-unit"))
         squared, degrees = cross_runs(pairs.matrix).bounds([o.pair for o in pairs], self.over)

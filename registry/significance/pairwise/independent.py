@@ -1,8 +1,8 @@
 """Tests of independent samples: Fisher's exact test, and tests for comparison with published results.
 
 Systems that answer the same items are nearly always positively correlated, and tests that assume independence then
-lack power (Yeh 2000, section 2). Their messages give the correlation and the factor by which it inflates the standard
-error. Fisher's test compares the regions that only one of two systems accepts (Evert 2004).
+lack power (Yeh 2000, section 2). Their messages have the correlation and the resulting inflation of the standard error.
+Fisher's test compares the regions that only one of two systems accepts (Evert 2004).
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ def fisher_exact(table: Sequence[Sequence[int]], alternative: Alternative = "two
     weights = list(accumulate(  # of every table with these margins, by its first cell; each from the one before
         range(low, high), lambda ways, k: ways * (first - k) * (column - k) // ((k + 1) * (second - column + k + 1)),
         initial=math.comb(first, low) * math.comb(second, column - low)))
-    total, at = sum(weights), a - low
-    below, above = sum(weights[:at + 1]), sum(weights[at:])
+    total, index = sum(weights), a - low
+    below, above = sum(weights[:index + 1]), sum(weights[index:])
     if alternative != "two-sided":
         return Fraction(above if alternative == "greater" else below, total)
     if rule == "doubling":
         return Fraction(min(total, 2 * min(below, above)), total)
-    return Fraction(sum(w for w in weights if w <= weights[at]), total)
+    return Fraction(sum(w for w in weights if w <= weights[index]), total)
 
 
 def fisher_tail(table: Sequence[Sequence[int]], alternative: Alternative = "two-sided", rule: Rule = "point") -> Tail:
@@ -72,15 +72,15 @@ def fisher_tail(table: Sequence[Sequence[int]], alternative: Alternative = "two-
     low, logs = _log_probabilities(a, first, second, column)
     place = a - low
     if alternative == "two-sided" and rule == "point":
-        within = logs < logs[place]
+        is_less_likely = logs < logs[place]
         for n in np.flatnonzero(np.abs(logs - logs[place]) <= 1e-9 * (1 + abs(logs[place]))).tolist():
             k = low + n
             mirrored = (first == second and k == column - a) or (2 * column == first + second and k == first - a)
             cells = range(min(k, a), max(k, a))
             up = math.prod((first - cell) * (column - cell) for cell in cells)
             down = math.prod((cell + 1) * (second - column + cell + 1) for cell in cells)
-            within[n] = k == a or mirrored or (up >= down if k < a else up <= down)
-        log_p = 0.0 if within.all() else _log_sum(logs[within])
+            is_less_likely[n] = k == a or mirrored or (up >= down if k < a else up <= down)
+        log_p = 0.0 if is_less_likely.all() else _log_sum(logs[is_less_likely])
     else:
         below, above = _log_sum(logs[:place + 1]), _log_sum(logs[place:])
         log_p = {"greater": above, "less": below, "two-sided": math.log(2) + min(below, above)}[alternative]
@@ -149,8 +149,8 @@ class Fisher(PairTest):
 def same_items(items: Ints, given: Flags) -> bool:
     """Return whether every system gives just one answer to every item, although items have several candidates.
 
-    The answers that only one of two systems gives are then to the same items as the other's, so the two regions are
-    dependent, and Fisher's test rejects three times too often (docs/ranking.md).
+    Answers that only one of two systems gives are then answers to the same items. So the two regions are dependent, and
+    Fisher's test rejects three times too often (docs/ranking.md).
 
     Args:
         items: Item of every candidate, [candidates].
@@ -170,7 +170,7 @@ def correlation(x: Floats, y: Floats) -> float:
 
 
 def understatement(x: Floats, y: Floats) -> float:
-    """Return the factor by which assuming independence overstates the standard deviation of the difference.
+    """Return the ratio of the standard deviations of the difference with and without assumed independence.
 
     It is s_d-ind / s_d = sqrt((s1^2 + s2^2) / (s1^2 + s2^2 - 2 r12 s1 s2)); 1 / sqrt(1 - r12) if s1 = s2 (Yeh 2000,
     section 2.1, equation 2). Infinite if the difference is constant.
@@ -232,18 +232,18 @@ class TwoSampleT(IndependentTest):
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs with a common variance that is too small: the system with fewer items varies more."""
         if self.pooled:
-            yield from uneven_samples(pairs, lambda x, y: (_pooled(x, y)[0], _unpooled(x, y)[0]))
+            yield from uneven_samples(pairs, lambda x, y: (_estimate_pooled(x, y)[0], _estimate_unpooled(x, y)[0]))
 
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Compare the difference of means with its standard error under independence."""
-        squared, degrees = (_pooled if self.pooled else _unpooled)(a, b)
+        squared, degrees = (_estimate_pooled if self.pooled else _estimate_unpooled)(a, b)
         if not squared:
             return Tail(math.nan, "asymptotic", messages=Messages.of("constant-scores"))
         t = float(o.matrix.difference(a.mean(), b.mean())) / math.sqrt(squared)
         return Tail(log_t_p(t, degrees, alternative), "asymptotic", statistic=abs(t), favours=t)
 
 
-def _pooled(a: Floats, b: Floats) -> tuple[float, float]:
+def _estimate_pooled(a: Floats, b: Floats) -> tuple[float, float]:
     """Return the squared error of a difference of means with a common variance, and its degrees of freedom."""
     n, m = len(a), len(b)
     if min(n, m) < 2:
@@ -251,7 +251,7 @@ def _pooled(a: Floats, b: Floats) -> tuple[float, float]:
     return sum(_square_sums(a, b)) / (n + m - 2) * (1 / n + 1 / m), n + m - 2
 
 
-def _unpooled(a: Floats, b: Floats) -> tuple[float, float]:
+def _estimate_unpooled(a: Floats, b: Floats) -> tuple[float, float]:
     """Return the squared error and degrees of freedom with two variances (Welch 1947)."""
     if min(len(a), len(b)) < 2:
         return 0.0, 0
@@ -273,19 +273,20 @@ class _Proportions(IndependentTest):
         """Refuse scores that are not proportions of single counted things."""
         if matrix.multiple > 1:
             return f"{self.name} counts things, which averages over runs are not; take permutation"
-        ones = matrix.quotient is not None and {c for side in matrix.quotient for c in side} <= {0, 1}
-        if ones:
-            over, under = matrix.parts
-            if (over <= under).all() and (over >= 0).all() and np.array_equal(over, np.rint(over)):
+        is_binary = matrix.quotient is not None and {c for side in matrix.quotient for c in side} <= {0, 1}
+        if is_binary:
+            numerators, denominators = matrix.parts
+            if ((numerators <= denominators).all() and (numerators >= 0).all()
+                    and np.array_equal(numerators, np.rint(numerators))):
                 return None
         return f"{self.name} needs a proportion of counted things, such as accuracy, precision or recall"
 
     def z(self, o: Observed, *, pooled: bool) -> float:
         """Return the difference of the proportions over its standard error under independence; nan if that is 0."""
-        hits, things = (part.sum(axis=0) for part in o.matrix.parts_of(o.pair))
-        shares = hits / things
-        p = np.full(2, hits.sum() / things.sum()) if pooled else shares
-        error = math.sqrt(float((p * (1 - p) / things).sum()))
+        hits, totals = (part.sum(axis=0) for part in o.matrix.parts_of(o.pair))
+        shares = hits / totals
+        p = np.full(2, hits.sum() / totals.sum()) if pooled else shares
+        error = math.sqrt(float((p * (1 - p) / totals).sum()))
         return float(o.matrix.difference(shares[0], shares[1])) / error if error else math.nan
 
 
@@ -325,8 +326,8 @@ class ChiSquared(_Proportions):
         if math.isnan(z):
             return Tail(math.nan, "asymptotic", messages=Messages.of("empty-column"))
         if self.correction:
-            hits, things = (part.sum(axis=0) for part in o.matrix.parts_of(o.pair))
-            deviation = abs(hits[0] - hits.sum() * things[0] / things.sum())
+            hits, totals = (part.sum(axis=0) for part in o.matrix.parts_of(o.pair))
+            deviation = abs(hits[0] - hits.sum() * totals[0] / totals.sum())
             z *= max(0.0, deviation - 0.5) / deviation if deviation else 0.0
         return Tail(log_normal_p(z, alternative), "asymptotic", statistic=z * z)
 
@@ -342,7 +343,7 @@ class RankSum(IndependentTest):
     of_unit_scores: ClassVar[bool] = True
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs with unequal variances, so that ranks vary more than those of one distribution."""
+        """Warn of pairs with unequal variances, whose ranks vary more than under one distribution."""
         yield from uneven_samples(pairs, _squared_errors_of_u)
 
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:

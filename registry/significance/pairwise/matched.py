@@ -14,7 +14,7 @@ from registry.errors import InputError
 from registry.messages import Messages
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Tails, Unit, extremity
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
-from registry.significance.diagnostics.exchangeability import are_means, asymmetric, skewed
+from registry.significance.diagnostics.exchangeability import are_means, find_asymmetric, find_skewed
 from registry.significance.distributions import log_coins, log_normal_p, log_normal_ps, log_t_p
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.exact.swaps import log_sign_tail
@@ -48,7 +48,7 @@ class Sign(PairTest):
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs whose median difference is not the mean."""
-        return asymmetric(pairs)
+        return find_asymmetric(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count the units that favour either system, without units with an undefined score."""
@@ -92,7 +92,7 @@ class McNemar(PairTest):
         return "mcnemar needs units that are right or wrong; take the sign or permutation test for graded ones"
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Count the discordant units of all pairs at once."""
+        """Count the discordant units of all pairs together."""
         only_a, only_b = _count_favoured(pairs)
         if self.variant in ("exact", "mid-p"):
             half = self.variant == "mid-p"
@@ -135,7 +135,7 @@ class Wilcoxon(PairTest):
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs whose differences are not symmetric."""
-        return asymmetric(pairs)
+        return find_asymmetric(pairs)
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
         """Rank the differences that are not 0; the statistic is the smaller sum of ranks."""
@@ -169,7 +169,7 @@ class MatchedT(PairTest):
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs whose mean difference is far from normal, if scores are means."""
-        return (warning._replace(where=warning.where & are_means(pairs)) for warning in skewed(pairs))
+        return (warning._replace(where=warning.where & are_means(pairs)) for warning in find_skewed(pairs))
 
     def gives_intervals(self, matrix: Matrix) -> bool:
         """Return whether the scores are means of units' scores."""
@@ -204,10 +204,10 @@ class Bounded(PairTest):
     """Mean difference of scores between bounds, tested by betting on one unit after the other.
 
     A gambler starts with wealth 1 and bets a share of it that the next unit favours A, and another gambler that it
-    favours B. If the mean difference is 0 no bet gains on average, so that wealth reaches 2 / alpha with a probability
-    of at most alpha / 2 (Ville 1939), for any number of units and any distribution. The p-value is 2 over the largest
-    wealth of both, or 1 over that of the first gambler if the test is one-sided. The order of the units is random, and
-    always the same for as many units, so that no seed changes the p-value.
+    favours B. If the mean difference is 0 no bet gains on average. Then wealth reaches 2 / alpha with a probability of
+    at most alpha / 2, for any number of units and any distribution (Ville 1939). The p-value is 2 / (largest wealth of
+    both gamblers), or 1 / (largest wealth of the first gambler) if the test is one-sided. The order of the units is
+    random, and always the same for as many units, so that no seed changes the p-value.
     """
 
     name: ClassVar[str] = "bounded"
@@ -234,16 +234,16 @@ class Bounded(PairTest):
 
 def scale_differences(matrix: Matrix, pair: tuple[int, int]) -> Floats:
     """Return the differences of a pair's units, [units], as shares of the largest possible difference."""
-    over, under = matrix.parts_of(pair)
+    numerators, denominators = matrix.parts_of(pair)
     width = matrix.score_range[1] - matrix.score_range[0]
-    shares = matrix.scale * (over[:, 0] - over[:, 1]) / (width * np.abs(under).max())
+    shares = matrix.scale * (numerators[:, 0] - numerators[:, 1]) / (width * np.abs(denominators).max())
     return np.asarray(np.clip(-shares if matrix.lower_is_better else shares, -1, 1))
 
 
 def log_betting_p(shares: Floats, alternative: Alternative) -> float:
     """Return the natural logarithm of the p-value of a mean of 0.
 
-    The bets are those that are best for intervals of a mean (Waudby-Smith and Ramdas 2024, section 4.2).
+    The bets are optimal for intervals of a mean (Waudby-Smith and Ramdas 2024, section 4.2).
 
     Args:
         shares: Independent numbers from -1 to 1, [units], in an order that does not depend on them.
@@ -254,7 +254,7 @@ def log_betting_p(shares: Floats, alternative: Alternative) -> float:
     counts = np.arange(2.0, n + 2)
     means = np.cumsum(shares) / counts
     variances = (1 + np.cumsum((shares - means) ** 2)) / counts
-    before = np.concatenate([[1.0], variances[:-1]])  # each bet is made before its unit is seen
-    bets = np.minimum(np.sqrt(2 * math.log(len(sides) / _LEVEL) / (n * before)), _LARGEST_BET)
+    previous = np.concatenate([[1.0], variances[:-1]])  # each bet is made before its unit is seen
+    bets = np.minimum(np.sqrt(2 * math.log(len(sides) / _LEVEL) / (n * previous)), _LARGEST_BET)
     largest = max(float(np.cumsum(np.log1p(side * bets * shares)).max(initial=0)) for side in sides)
     return min(0.0, math.log(len(sides)) - largest)

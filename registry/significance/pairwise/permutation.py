@@ -31,8 +31,12 @@ from registry.significance.correlations import (
     swap_differences,
 )
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
-from registry.significance.diagnostics.exchangeability import mixed, mixed_of_uneven_units, skewed
-from registry.significance.diagnostics.rare_outcomes import opposed_by_class, seldom
+from registry.significance.diagnostics.exchangeability import (
+    find_non_exchangeable,
+    find_skewed,
+    find_uneven_non_exchangeable,
+)
+from registry.significance.diagnostics.rare_outcomes import find_opposed_classes, find_rare_predictions
 from registry.significance.diagnostics.samples import uneven_runs
 from registry.significance.distributions import log_coins
 from registry.significance.exact.swaps import MOST_WORK, are_surely_fine, lattice_work, least_work, tail_on_lattice
@@ -79,15 +83,15 @@ class Permutation(PairTest):
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs of systems that may have equal scores and not be exchangeable."""
-        few = [*seldom(pairs)]
+        few = [*find_rare_predictions(pairs)]
         yield from few
-        not_exchangeable = mixed_of_uneven_units if self.studentized else mixed
-        yield from (of._replace(where=np.all([of.where, *(~other.where for other in few)], axis=0))
-                    for of in not_exchangeable(pairs))  # studentizing does not help with few units
-        yield from skewed(pairs)
+        not_exchangeable = find_uneven_non_exchangeable if self.studentized else find_non_exchangeable
+        yield from (warning._replace(where=np.all([warning.where, *(~other.where for other in few)], axis=0))
+                    for warning in not_exchangeable(pairs))  # studentizing does not help with few units
+        yield from find_skewed(pairs)
         yield from find_alike_predictions(pairs)
         if pairs.matrix.runs is None:  # else conclusions are about these items only
-            yield from opposed_by_class(pairs)
+            yield from find_opposed_classes(pairs)
         yield from uneven_runs(pairs)
 
     def why_drawn(self, matrix: Matrix) -> str:
@@ -165,7 +169,7 @@ def _test_studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
 
 
 def _draw_swaps(pairs: ObservedPairs, settings: Settings) -> Tails:
-    """Draw the swapped units of all pairs at once; each pair swaps only its own two systems."""
+    """Simulate permutations of all pairs together; each pair swaps only its own two systems."""
     if only_numerators_move(pairs.matrix):
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
     alone = pairs.alone  # fewer systems, if few pairs are drawn again
@@ -182,18 +186,18 @@ def _test_correlations(pairs: ObservedPairs, settings: Settings) -> Tails:
     """
     matrix, alternative = pairs.matrix, settings.alternative
     assert isinstance(matrix, PairMatrix)
-    each = [o.pair for o in pairs]
-    bars = np.array([extremity(compute_unswapped(matrix, pair), alternative) - TOLERANCE for pair in each])
-    n_differing = np.array([len(find_differing_units(matrix, pair)) for pair in each])
+    system_pairs = [o.pair for o in pairs]
+    bars = np.array([extremity(compute_unswapped(matrix, pair), alternative) - TOLERANCE for pair in system_pairs])
+    n_differing = np.array([len(find_differing_units(matrix, pair)) for pair in system_pairs])
     few = n_differing <= ENUMERATED
     exact = []
-    for at in np.flatnonzero(few).tolist():
-        n = int(n_differing[at])
-        extremes = int(count_reaching(bars[at], alternative, compute_all_swaps(matrix, each[at])))
+    for index in np.flatnonzero(few).tolist():
+        n = int(n_differing[index])
+        extremes = int(count_reaching(bars[index], alternative, compute_all_swaps(matrix, system_pairs[index])))
         exact.append(Tail(math.log(extremes / 2**n), "exact", coins=n))
     parts = [(few, Tails.of(exact))]
     if not few.all():
-        many = [pair for pair, is_few in zip(each, few, strict=True) if not is_few]
+        many = [pair for pair, is_few in zip(system_pairs, few, strict=True) if not is_few]
         counts = reduce(np.add, swap_differences(
             matrix, many, settings, partial(count_reaching, bars[~few], alternative)))
         parts.append((~few, monte_carlo_tails(counts, settings.resamples)))
@@ -311,14 +315,14 @@ class _Divided:
         More correct ones can only raise its lead and more spurious ones only lower it, so one walk finds all limits. To
         be behind by as much is the same with the systems exchanged.
         """
-        over, under = self._difference(*self.observed)
-        bar = extremity(over, alternative)
+        numerator, denominator = self._difference(*self.observed)
+        bar = extremity(numerator, alternative)
 
         def reaches(correct: int, spurious: int) -> bool:
             lead, scale = self._difference(correct, spurious)
             if not scale:  # the walk goes on beyond an undefined one
                 return spurious < self.spurious and reaches(correct, spurious + 1)
-            return lead * under >= bar * scale
+            return lead * denominator >= bar * scale
 
         limits, limit = [], -1
         for correct in range(self.correct + 1):

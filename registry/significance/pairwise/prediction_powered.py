@@ -20,7 +20,7 @@ from registry.families import step_of
 from registry.judged import LABELLED, WITHOUT_SCORES, Estimate, corrected, estimate
 from registry.messages import Messages
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail, Tails
-from registry.significance.diagnostics.judges import judged_items
+from registry.significance.diagnostics.judges import get_judged_items
 from registry.significance.distributions import log_normal_p, log_t_p
 from registry.significance.matrix import JudgedItems, Matrix, StatisticMatrix
 from registry.significance.pairwise.base import PairTest
@@ -43,7 +43,7 @@ class PredictionPowered(PairTest):
     name: ClassVar[str] = "prediction-powered"
     null: ClassVar[str] = "people's mean scores of the two systems are equal over all items that there might be"
     assumes: ClassVar[str] = ("people looked at a random sample of the items, or at each with a known probability; "
-                              "means over what they looked at are nearly normal")
+                              "means over items with human judgements are nearly normal")
     citation: ClassVar[str] = "Angelopoulos et al. 2023; Angelopoulos, Duchi and Zrnic 2023 (PPI++)"
     families: ClassVar[tuple[str, ...] | None] = ("additive",)
     variant: Literal["t", "normal", "bootstrap"] = "t"
@@ -52,22 +52,22 @@ class PredictionPowered(PairTest):
         """Refuse what no judge has scored, and averages of runs."""
         if matrix.judged is None:
             return f"{self.name} compares means of judged items (JudgedMean); take permutation or bootstrap"
-        every = map(judged_items(matrix).of, range(matrix.statistics.shape[1]))
-        if not all(np.isin(of[:, LABELLED], (0, 1)).all() for of in every):
+        every = map(get_judged_items(matrix).of, range(matrix.statistics.shape[1]))
+        if not all(np.isin(statistics[:, LABELLED], (0, 1)).all() for statistics in every):
             return f"{self.name} takes no averages of several runs: make each run a system of its own"
         return None
 
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
         """The pairs, with differences that have a slope of their own."""
-        observed, items = super().observe(matrix, pairs), judged_items(matrix)
+        observed, items = super().observe(matrix, pairs), get_judged_items(matrix)
         differences = [float(corrected(items.apart(*o.pair).sum(axis=0), items.slope)) for o in observed]
         return replace(observed, difference=np.array(differences, dtype=np.float64))
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Hold each difference against its error, or against what it is in resamples."""
-        items = judged_items(pairs.matrix)
+        """Compare each difference with its standard error, or with its resamples."""
+        items = get_judged_items(pairs.matrix)
         if self.variant == "bootstrap":
-            return Tails.join(len(pairs), _resampled(pairs, items, settings))
+            return Tails.join(len(pairs), _bootstrap_pairs(pairs, items, settings))
         return Tails.of([self._tail(items.apart(*o.pair), items, settings) for o in pairs])
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
@@ -75,29 +75,29 @@ class PredictionPowered(PairTest):
         return True
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
-        """Intervals of the scores by their own errors; from the resamples of the pairs for `bootstrap`."""
+        """Return intervals of the scores from their standard errors, or from resamples for `bootstrap`."""
         if self.variant == "bootstrap":
             return Bootstrap().score_intervals(matrix, settings)
-        items, found = judged_items(matrix.by_unit), np.full((matrix.statistics.shape[1], 2), np.nan)
-        for n in range(len(found)):
-            of = _Mean.of(items.of(n), items, normal=self.variant == "normal")
-            if of.looked >= _FEWEST:
-                reach = of.quantile((1 - settings.confidence) / 2) * of.error
-                found[n] = of.score - reach, of.score + reach
-        return found
+        items, intervals = get_judged_items(matrix.by_unit), np.full((matrix.statistics.shape[1], 2), np.nan)
+        for n in range(len(intervals)):
+            mean = _Mean.of(items.of(n), items, normal=self.variant == "normal")
+            if mean.looked >= _FEWEST:
+                reach = mean.quantile((1 - settings.confidence) / 2) * mean.error
+                intervals[n] = mean.score - reach, mean.score + reach
+        return intervals
 
-    def _tail(self, apart: Floats, items: JudgedItems, settings: Settings) -> Tail:
-        of = _Mean.of(apart, items, normal=self.variant == "normal")
-        if of.looked < _FEWEST:
+    def _tail(self, differences: Floats, items: JudgedItems, settings: Settings) -> Tail:
+        mean = _Mean.of(differences, items, normal=self.variant == "normal")
+        if mean.looked < _FEWEST:
             return Tail(math.nan, "asymptotic", messages=Messages.of("few-judged-pairs", least=_FEWEST))
-        if not of.error:
+        if not mean.error:
             return Tail(math.nan, "asymptotic", messages=Messages.of("constant-difference", over="unit"))
-        z, alternative = of.score / of.error, settings.alternative
-        log_p = (log_normal_p(z, alternative) if math.isinf(of.degrees) else log_t_p(z, of.degrees, alternative))
-        reach = of.quantile((1 - settings.confidence) / (2 if alternative == "two-sided" else 1)) * of.error
+        z, alternative = mean.score / mean.error, settings.alternative
+        log_p = (log_normal_p(z, alternative) if math.isinf(mean.degrees) else log_t_p(z, mean.degrees, alternative))
+        reach = mean.quantile((1 - settings.confidence) / (2 if alternative == "two-sided" else 1)) * mean.error
         return Tail(log_p, "asymptotic", statistic=abs(z),
-                    ci_low=-math.inf if alternative == "less" else of.score - reach,
-                    ci_high=math.inf if alternative == "greater" else of.score + reach)
+                    ci_low=-math.inf if alternative == "less" else mean.score - reach,
+                    ci_high=math.inf if alternative == "greater" else mean.score + reach)
 
 
 @dataclass(frozen=True)
@@ -116,13 +116,13 @@ class _Mean:
 
     @classmethod
     def of(cls, statistics: Floats, items: JudgedItems, *, normal: bool) -> _Mean:
-        found: Estimate = estimate(statistics, items.slope, items.units)
+        mean: Estimate = estimate(statistics, items.slope, items.units)
         of_people = statistics[:, LABELLED] > 0
-        looked = found.labelled if items.units is None else len(np.unique(items.units[of_people]))
+        looked = mean.labelled if items.units is None else len(np.unique(items.units[of_people]))
         degrees = looked - (2 if items.slope is None else 1)
         if normal or looked < _FEWEST:
-            return cls(found.score, found.error, math.inf, looked)
-        return cls(found.score, found.error * math.sqrt(looked / degrees), degrees, looked)
+            return cls(mean.score, mean.error, math.inf, looked)
+        return cls(mean.score, mean.error * math.sqrt(looked / degrees), degrees, looked)
 
     def quantile(self, outside: float) -> float:
         """How many errors lie between the mean and the end of an interval that leaves this probability outside."""
@@ -131,17 +131,18 @@ class _Mean:
         return -float(ndtri(outside) if math.isinf(self.degrees) else stdtrit(self.degrees, outside))
 
 
-def _resampled(pairs: ObservedPairs, items: JudgedItems, settings: Settings) -> Iterator[tuple[slice, Tails]]:
-    """Bootstrap the differences of some pairs after others, each a system beside one that is never better or worse."""
+def _bootstrap_pairs(pairs: ObservedPairs, items: JudgedItems, settings: Settings) -> Iterator[tuple[slice, Tails]]:
+    """Bootstrap pairs in blocks, each as a system whose score is the difference and a constant system."""
     assert items.statistics is not None
-    some = max(1, settings.execution.memory // (64 * 16 * len(items.statistics)))
+    block_size = max(1, settings.execution.memory // (64 * 16 * len(items.statistics)))
     step = max(step_of(items.of(n)) for n in range(items.statistics.shape[1]))  # of all, whichever pairs are together
-    for at in range(0, len(pairs), some):
-        chosen = slice(at, at + some)
+    for start in range(0, len(pairs), block_size):
+        chosen = slice(start, start + block_size)
         part = pairs[chosen]
-        apart = np.stack([items.apart(*o.pair) for o in part], axis=1)
-        even = apart[:, :1] * np.isin(np.arange(apart.shape[2]), WITHOUT_SCORES)  # nothing of judge and people
-        steps = np.rint(np.concatenate([apart, even], axis=1) / step)
+        differences = np.stack([items.apart(*o.pair) for o in part], axis=1)
+        # The columns of one system without the scores of the judge and of people.
+        even = differences[:, :1] * np.isin(np.arange(differences.shape[2]), WITHOUT_SCORES)
+        steps = np.rint(np.concatenate([differences, even], axis=1) / step)
         matrix = StatisticMatrix(steps, lambda sums: corrected(sums * step, items.slope), units=items.units).by_unit
         against = [(n, len(part)) for n in range(len(part))]
         yield chosen, Bootstrap().tails(Observed.of(matrix, against), settings)

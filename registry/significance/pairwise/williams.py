@@ -35,7 +35,7 @@ class _SharedGold(PairTest):
         return f"{self.name} compares Pearson's or Spearman's correlations; take permutation or bootstrap for others"
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs whose correlations vary so much more than those of normal values that 6 % reject at 5 %.
+        """Warn of pairs whose correlations vary more than under normality, so that 6 % reject at 5 %.
 
         With z of the predictions and the gold, an item moves a correlation by z_x z_y - r (z_x^2 + z_y^2) / 2, whatever
         the distribution; the variance for normal values is that of Steiger 1980, equations 2 and 3.
@@ -102,8 +102,9 @@ class Williams(_SharedGold):
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
         """T2, Student's t with n - 3 degrees of freedom under the null."""
         determinant = np.maximum(1 - r_a**2 - r_b**2 - r_ab**2 + 2 * r_a * r_b * r_ab, 0)
-        under = 2 * (n - 1) / (n - 3) * determinant + ((r_a + r_b) / 2) ** 2 * (1 - r_ab) ** 3
-        return np.asarray((r_a - r_b) * np.sqrt((n - 1) * (1 + r_ab) / np.where(under > ROUNDING, under, np.nan)))
+        denominator = 2 * (n - 1) / (n - 3) * determinant + ((r_a + r_b) / 2) ** 2 * (1 - r_ab) ** 3
+        denominator = np.where(denominator > ROUNDING, denominator, np.nan)
+        return np.asarray((r_a - r_b) * np.sqrt((n - 1) * (1 + r_ab) / denominator))
 
     def log_p(self, statistic: float, n: int, alternative: Alternative) -> float:
         """By Student's distribution."""

@@ -39,7 +39,7 @@ def reaches(extremities: Floats, bars: Floats | float) -> Flags:
 
 @dataclass(frozen=True, eq=False)
 class SwappedPairs:
-    """Pairs of systems, each of which swaps only its own two systems in the units of a draw.
+    """Pairs of systems; in each pair a permutation swaps only its two systems.
 
     Attributes:
         score: As in `StatisticMatrix`.
@@ -69,10 +69,10 @@ class SwappedPairs:
             A slice of the pairs; the sums of their first and second systems, [pairs, draws, columns] each; and the
             differences of their scores, [pairs, draws].
         """
-        some = max(1, _VALUES // (swapped.shape[0] * swapped.shape[2]))
+        step = max(1, _VALUES // (swapped.shape[0] * swapped.shape[2]))
         by_system = swapped.transpose(1, 2, 0)  # the draws of a column lie together
-        for at in range(0, len(self.a), some):
-            pairs = slice(at, at + some)
+        for start in range(0, len(self.a), step):
+            pairs = slice(start, start + step)
             a, b = self.a[pairs], self.b[pairs]
             moved = by_system[b] - by_system[a]
             sums_a, sums_b = (sums.transpose(0, 2, 1) for sums in (
@@ -112,7 +112,7 @@ class SwapCounter:
 
     def __call__(self, swapped: Floats) -> Ints:
         """Count among draws in which the sums `swapped` [draws, systems, columns] change sides; returns [pairs]."""
-        return np.concatenate([self._count(*found) for found in self.pairs.differences(swapped)])
+        return np.concatenate([self._count(*block) for block in self.pairs.differences(swapped)])
 
     def _count(self, pairs: slice, sums_a: Floats, sums_b: Floats, differences: Floats) -> Ints:
         excess = extremity(differences, self.alternative) - self.bars[pairs, None]
@@ -187,15 +187,15 @@ def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool
         return bool(reaches(extremity(moved, alternative), extremity(d, alternative) + slack).any())
     # The difference of a resample is u / w, with sums u of unit differences and w of denominators. It reaches 2 d if
     # and only if u - 2 d w is not negative, which is largest if each stratum's best unit is drawn every time.
-    over, under = matrix.parts_of(observed.pair)
-    weights = under[:, 0]
+    numerators, denominators = matrix.parts_of(observed.pair)
+    weights = denominators[:, 0]
     strata = np.zeros(len(weights), dtype=np.int64) if matrix.strata is None else matrix.strata
     if not _largest_sum(-weights, strata):  # a resample without a denominator is undefined
         return True
-    differences = np.copysign(1, observed.difference) * matrix.difference(over[:, 0], over[:, 1])
+    differences = np.copysign(1, observed.difference) * matrix.difference(numerators[:, 0], numerators[:, 1])
     rises = [differences - 2 * differences.sum() / weights.sum() * weights]
     rises += [-differences] if alternative == "two-sided" else []
-    slack = TOLERANCE * float(np.abs(over).sum())
+    slack = TOLERANCE * float(np.abs(numerators).sum())
     return any(_largest_sum(rise, strata) > (slack if strictly else -slack) for rise in rises)
 
 
@@ -280,7 +280,7 @@ def quantile_interval(o: Observed, resampled: Floats, settings: Settings) -> tup
 def _bca_levels(o: Observed, resampled: Floats, outside: float) -> tuple[float, float]:
     """Return the levels of the bias-corrected and accelerated interval (Efron 1987); ties count half.
 
-    The acceleration is that of the paired difference under the jackknife by unit.
+    The acceleration is estimated by the jackknife over units of the paired difference.
     """
     from scipy.special import ndtr, ndtri
 

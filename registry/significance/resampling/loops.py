@@ -33,7 +33,7 @@ class Loops(NamedTuple):
     Attributes:
         look_up: Looks up two counts in a table by 16 random bits each; also returns the places of `UNCLEAR` ones.
         sums: Sums counts [draws, units] over the units.
-        add_ones: Adds 1 to the counts [draws, units] of drawn units, of which each draw has a number.
+        add_ones: Adds 1 to the counts [resamples, units] of the given units of each resample.
         distances: Puts the differences of two systems' scores, or their absolute values, into the third array, and
             returns the largest.
         above: Counts the values that are at least as large as the first of each bin of 2^bits values, the last bin
@@ -54,10 +54,10 @@ class Loops(NamedTuple):
 
 
 def _look_up(table: Pairs, bits: Pairs) -> tuple[Pairs, Ints]:
-    found = np.empty(len(bits), np.uint16)
-    for at in range(0, len(bits), _CHUNK):
-        table.take(bits[at:at + _CHUNK], out=found[at:at + _CHUNK], mode="clip")  # no index is too large
-    return found, np.flatnonzero(found == UNCLEAR)
+    values = np.empty(len(bits), np.uint16)
+    for start in range(0, len(bits), _CHUNK):
+        table.take(bits[start:start + _CHUNK], out=values[start:start + _CHUNK], mode="clip")  # no index is too large
+    return values, np.flatnonzero(values == UNCLEAR)
 
 
 def _sums(counts: Bytes) -> Ints:
@@ -89,25 +89,25 @@ def _reaching(values: Shorts, bar: int) -> int:
 
 def _between(values: Shorts, first: Window, second: Window, places: Places) -> tuple[int, int, int]:
     n_first = n_second = n = 0
-    for at in range(0, len(values), _CHUNK):
-        above, within = _mark(values[at:at + _CHUNK], first)
+    for start in range(0, len(values), _CHUNK):
+        above, is_inside = _mark(values[start:start + _CHUNK], first)
         n_first += above
         if second != first:
-            above, also = _mark(values[at:at + _CHUNK], second)
-            within |= also
+            above, also = _mark(values[start:start + _CHUNK], second)
+            is_inside |= also
         n_second += above
-        found = within.nonzero()[0]
-        places[n:n + len(found)] = found + at if at else found
-        n += len(found)
+        inside = is_inside.nonzero()[0]
+        places[n:n + len(inside)] = inside + start if start else inside
+        n += len(inside)
     return n_first, n_second, n
 
 
 def _mark(values: Shorts, window: Window) -> tuple[int, Flags]:
     """Count the values above a window, and flag those within."""
     low, high = window
-    above, within = values > high, values >= low
-    within ^= above
-    return int(np.count_nonzero(above)), within
+    above, is_inside = values > high, values >= low
+    is_inside ^= above
+    return int(np.count_nonzero(above)), is_inside
 
 
 PLAIN = Loops(_look_up, _sums, _add_ones, _distances, _above, _reaching, _between)
@@ -124,7 +124,7 @@ def loops(elements: float) -> Loops:
 
 @cache
 def _best() -> Loops:
-    """Return the loops, each of which is compiled, or loaded from the cache, at its first call."""
+    """Return the loops; each is compiled, or loaded from the cache, at its first call."""
     try:
         from numba import njit
 
@@ -136,31 +136,31 @@ def _best() -> Loops:
 
 
 def _look_up_compiled(table: Pairs, bits: Pairs) -> tuple[Pairs, Ints]:
-    found, unclear, n = np.empty(len(bits), np.uint16), np.empty(len(bits), np.int64), 0
+    values, unclear, n = np.empty(len(bits), np.uint16), np.empty(len(bits), np.int64), 0
     for i in range(len(bits)):
-        found[i] = table[bits[i]]
-        if found[i] == UNCLEAR:
+        values[i] = table[bits[i]]
+        if values[i] == UNCLEAR:
             unclear[n] = i
             n += 1
-    return found, unclear[:n].copy()
+    return values, unclear[:n].copy()
 
 
 def _sums_compiled(counts: Bytes) -> Ints:
-    found = np.empty(len(counts), np.int64)
+    sums = np.empty(len(counts), np.int64)
     for draw in range(len(counts)):
         total = np.uint32(0)
         for unit in range(counts.shape[1]):
             total += np.uint32(counts[draw, unit])
-        found[draw] = total
-    return found
+        sums[draw] = total
+    return sums
 
 
 def _add_ones_compiled(counts: Bytes, many: Ints, units: Ints) -> None:
-    at = 0
+    place = 0
     for draw in range(len(counts)):
         for _ in range(many[draw]):
-            counts[draw, units[at]] += np.uint8(1)
-            at += 1
+            counts[draw, units[place]] += np.uint8(1)
+            place += 1
 
 
 def _distances_compiled(a: Shorts, b: Shorts, absolute: bool, values: Shorts) -> int:
@@ -195,16 +195,16 @@ def _between_compiled(values: Shorts, first: Window, second: Window, places: Pla
     low, high, low_2, high_2 = np.int16(first[0]), np.int16(first[1]), np.int16(second[0]), np.int16(second[1])
     n_first, n_second, n = np.int64(0), np.int64(0), 0
     full = len(values) // _AT_ONCE * _AT_ONCE
-    for at in range(0, full, _AT_ONCE):
+    for start in range(0, full, _AT_ONCE):
         above, above_2, not_below = np.int16(0), np.int16(0), np.int16(0)
-        for i in range(at, at + _AT_ONCE):
+        for i in range(start, start + _AT_ONCE):
             above += np.int16(values[i] > high)
             above_2 += np.int16(values[i] > high_2)
             not_below += np.int16(values[i] >= low) + np.int16(values[i] >= low_2)
         n_first += above
         n_second += above_2
         if not_below > above + above_2:
-            for i in range(at, at + _AT_ONCE):
+            for i in range(start, start + _AT_ONCE):
                 if (values[i] >= low) & (values[i] <= high) | (values[i] >= low_2) & (values[i] <= high_2):
                     places[n] = i
                     n += 1

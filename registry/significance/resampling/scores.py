@@ -1,9 +1,9 @@
 """Scores of all systems in resamples of the units, and tests with random runs.
 
 If runs are random, the runs of a system are a sample, and conclusions are about how it is trained. A system's score is
-that of its statistics averaged over runs, as on boards; for F-scores and BLEU it is not the mean of the runs' scores.
-The permutation test relabels whole runs, so it holds for this test set. The bootstrap draws runs and units, so it holds
-for other test sets as well; it needs five runs of each system (`LEAST_DRAWN`).
+computed from its statistics averaged over runs, as on boards; for F-scores and BLEU it is not the mean of the runs'
+scores. The permutation test relabels whole runs, so it holds for this test set. The bootstrap draws runs and units, so
+it holds for other test sets as well; it needs five runs of each system (`LEAST_DRAWN`).
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def _draw_scores(matrix: Matrix, settings: Settings) -> Floats:
     else:
         blocks = sum_resamples(matrix.statistics, settings, additive(matrix).score, matrix.strata)
     scores = make_array((matrix.statistics.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
-    for at, block in zip(range(0, settings.resamples, BLOCK), blocks, strict=True):
-        scores[:, at:at + BLOCK] = block.T  # the scores of a system are contiguous
+    for start, block in zip(range(0, settings.resamples, BLOCK), blocks, strict=True):
+        scores[:, start:start + BLOCK] = block.T  # the scores of a system are contiguous
     return scores.T
 
 
@@ -112,7 +112,7 @@ def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None
     return Message("single-runs", {"systems": alone, "of_systems": len(matrix.runs)}) if alone else None
 
 
-def drawn_runs_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None:
+def explain_run_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None:
     """Return why random runs cannot be drawn, or None if they can; each system needs `LEAST_DRAWN` or more."""
     if (reason := runs_refusal(matrix, studentized=studentized)) or matrix.runs is None:
         return reason
@@ -176,8 +176,7 @@ def score_crossed_resamples(matrix: Matrix, settings: Settings) -> Iterator[Floa
 
     Few draws of their own kind show their variance badly, so what is drawn of m runs or n units is stretched from a
     normal to Student's distribution of m - 1 or n - 1 degrees of freedom: without that the test rejects in 9 % at 5 %
-    for 5 runs (docs/validity.md). What is added up then has the distribution by which Fisher solved the problem of
-    Behrens (Robinson 1976).
+    for 5 runs (docs/validity.md). The sum then has the Behrens-Fisher distribution (Robinson 1976).
 
     The stream of a system's runs depends on their content, so that it differs between systems and does not depend on
     their order.
@@ -199,8 +198,8 @@ def score_crossed_resamples(matrix: Matrix, settings: Settings) -> Iterator[Floa
         for content, given, of_runs in zip(contents, observed, np.split(sums / shared, ends, axis=1), strict=True):
             m = of_runs.shape[1]
             rng = np.random.Generator(stream(settings.seed, RUNS, block, content))
-            taken = rng.integers(0, m, (draws, m - 1))
-            counts = (taken[:, :, None] == np.arange(m)).sum(axis=1)
+            chosen = rng.integers(0, m, (draws, m - 1))
+            counts = (chosen[:, :, None] == np.arange(m)).sum(axis=1)
             moved = np.einsum("dr,drc->dc", counts / (m - 1) - 1 / m, of_runs)
             moved_by_units = of_units * (of_runs.mean(axis=1) - given)
             averages.append(given + moved_by_units + _draw_stretch(rng, m - 1, draws) * moved)
@@ -242,9 +241,9 @@ def _list_labellings(m_a: int, m_b: int, settings: Settings) -> Iterator[Floats]
     """Yield blocks of labellings of runs, [labellings, m_a + m_b]: 1 for A, 0 for B."""
     if math.comb(m_a + m_b, m_a) <= LABELLED:
         every = combinations(range(m_a + m_b), m_a)
-        while some := list(islice(every, BLOCK)):
-            labels = np.zeros((len(some), m_a + m_b))
-            np.put_along_axis(labels, np.array(some), 1, axis=1)
+        while labellings_block := list(islice(every, BLOCK)):
+            labels = np.zeros((len(labellings_block), m_a + m_b))
+            np.put_along_axis(labels, np.array(labellings_block), 1, axis=1)
             yield labels
         return
     given = np.repeat((1.0, 0.0), (m_a, m_b))

@@ -30,7 +30,7 @@ ENOUGH = 2**29  # differences from which on further processes are worth their st
 _AT_ONCE = 2**26  # differences of one task
 LEAST, MOST = -2**15, 2**15 - 1  # that 16 bits hold
 STEPS = 2**14 - 1  # of the largest score: differences of two fit into 16 bits
-_SAMPLE = 2**10  # resamples, at least, by which a quantile is estimated
+_SAMPLE = 2**10  # minimum number of resamples for the estimate of a quantile
 _BIN_BITS = 11  # of the number of bins that these are counted in, at most
 
 
@@ -58,9 +58,9 @@ class Question:
     def parts(self, resamples: int) -> list[Question]:
         """Divide the pairs into consecutive parts."""
         many = max(1, _AT_ONCE // resamples)
-        return [Question(self.pairs[at:at + many], self.absolute, self.low[at:at + many], self.high[at:at + many],
-                         self.still[at:at + many], self.near[at:at + many], self.rank)
-                for at in range(0, len(self.pairs), many)]
+        parts = [slice(start, start + many) for start in range(0, len(self.pairs), many)]
+        return [Question(self.pairs[part], self.absolute, self.low[part], self.high[part], self.still[part],
+                         self.near[part], self.rank) for part in parts]
 
 
 class Some(NamedTuple):
@@ -82,7 +82,7 @@ class Screened(NamedTuple):
         resolved: Flags the pairs for which rounded differences suffice, [pairs]; the rest is empty for others.
         extremes: Numbers of differences that are surely extreme, [pairs].
         doubtful: Resamples that may be extreme.
-        ranked: Resamples, one of which has the value of the rank.
+        ranked: Resamples that include the value of the rank.
         place: Its place among them by value, counted from the end, [pairs].
     """
 
@@ -105,15 +105,15 @@ def screen_pairs(rounded: Shorts, question: Question, execution: Execution) -> I
     workers = min(execution.threads, len(parts)) if execution.processes else 1
     differences = len(question.pairs) * rounded.shape[1]
     many = differences >= ENOUGH and rounded.nbytes <= execution.memory // 4
-    done = "parts of the pairs to look at"
+    description = "parts of the pairs to look at"
     if workers < 2 or not many:
         alone = (_answer(rounded, part, differences) for part in parts)
-        yield from with_progress(alone, len(parts), done, execution.progress)
+        yield from with_progress(alone, len(parts), description, execution.progress)
         return
     with (shared_array(rounded, "give --workers 1") as shared,
           worker_processes(workers, _begin, shared, differences / workers) as pool):
         answers = submit_ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
-        yield from with_progress(answers, len(parts), done, execution.progress)
+        yield from with_progress(answers, len(parts), description, execution.progress)
 
 
 _given: list[tuple[Shorts, float]] = []  # scores and amount of work, which a screening process gets at its start
@@ -132,10 +132,10 @@ def _answer(rounded: Shorts, question: Question, many: float) -> Screened:
     workspace = _Workspace(rounded.shape[1], question.absolute, question.rank, loops(many))
     asked = zip(*(numbers.tolist() for numbers in (question.pairs, question.low, question.high, question.still,
                                                    question.near)), strict=True)
-    found = [workspace.screen(rounded[a], rounded[b], *of_pair) for (a, b), *of_pair in asked]
+    answers = [workspace.screen(rounded[a], rounded[b], *of_pair) for (a, b), *of_pair in asked]
     nothing = 0, np.empty(0, np.int32), np.empty(0, np.int32), 0
-    extremes, doubtful, ranked, place = zip(*(pair or nothing for pair in found), strict=True)
-    return Screened(np.array([pair is not None for pair in found]), np.array(extremes), Some.of(doubtful),
+    extremes, doubtful, ranked, place = zip(*(pair or nothing for pair in answers), strict=True)
+    return Screened(np.array([pair is not None for pair in answers]), np.array(extremes), Some.of(doubtful),
                     Some.of(ranked), np.array(place))
 
 
@@ -153,7 +153,7 @@ class _Workspace:
         if largest <= still:
             return None
         doubt = low, high
-        window = self._bound_rank(largest, near) if self.rank else doubt
+        window = self._bracket_rank(largest, near) if self.rank else doubt
         extremes, above, n = self.loops.between(self.values, doubt, window, self.places)
         places = self.places[:n].copy()
         if not self.rank:
@@ -162,13 +162,13 @@ class _Workspace:
         ranked = self._find_rank(near, window, above, places, values)
         return ranked and (extremes, places[(values >= low) ^ (values > high)], *ranked)
 
-    def _bound_rank(self, largest: int, near: int) -> Window:
+    def _bracket_rank(self, largest: int, near: int) -> Window:
         """Bound the value of the rank by the values of a sample, the first resamples; 1 of 10,000 is outside.
 
         The number of all resamples above a nearby value gives the distance of the rank from it.
         """
         sample = self.values[:max(_SAMPLE, len(self.values) // 8)]
-        least = 0 if self.absolute else -largest  # what is less is counted as this
+        least = 0 if self.absolute else -largest  # smaller values count as this value
         bits = max(0, (largest - least).bit_length() - _BIN_BITS)
         above = self.loops.above(sample, least, largest, bits)
         share = len(sample) / len(self.values)
@@ -179,9 +179,9 @@ class _Workspace:
 
         middle = from_(share * self.rank)
         beyond = int(above[len(above) - 1 - ((middle - least) >> bits)])
-        apart = share * (self.loops.reaching(self.values, middle) - self.rank)
-        error = 4 * math.sqrt(abs(apart) * (1 - share)) + 2
-        low, fewest = from_(beyond - apart + error), beyond - apart - error
+        distance = share * (self.loops.reaching(self.values, middle) - self.rank)
+        error = 4 * math.sqrt(abs(distance) * (1 - share)) + 2
+        low, fewest = from_(beyond - distance + error), beyond - distance - error
         high = from_(fewest) + (1 << bits) - 1 if fewest > 0 else MOST
         return max(low - near, LEAST) if low > least else LEAST, min(high + near, MOST)
 
@@ -205,7 +205,7 @@ class _Workspace:
         return places[(values >= rounded - near) ^ larger], int(np.count_nonzero(larger)) - rank
 
 
-_FAR = 64  # times the middle distance of all systems: what is farther would make steps too coarse for the others
+_FAR = 64  # times the middle distance of all systems: distant values would make the steps too coarse
 _ERROR = 2.0**-50  # of a difference in float64, relative to what it is made of: a few roundings of 2^-53
 _SORTED = 64  # pairs that are sorted
 
@@ -227,7 +227,7 @@ class Recentred:
     moves: bool = True
 
 
-def recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alternative: Alternative, rank: int,
+def screen_recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alternative: Alternative, rank: int,
               execution: Execution) -> list[Recentred]:
     """Count and rank the recentred differences of pairs of one matrix.
 
@@ -244,14 +244,14 @@ def recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alternative
     resolved: dict[int, Recentred] = {}
     if fit:
         differences = _Differences(pairs[np.array(fit)], scores, alternative)
-        at = 0
-        for found in screen_pairs(rounded, differences.question(steps, rank), execution):
-            part = slice(at, at + len(found.resolved))
-            ours = itertools.compress(fit[part], found.resolved)
-            resolved |= zip(ours, differences.settle(found, part, rank), strict=True)
-            at = part.stop
+        start = 0
+        for answer in screen_pairs(rounded, differences.question(steps, rank), execution):
+            part = slice(start, start + len(answer.resolved))
+            resolved_pairs = itertools.compress(fit[part], answer.resolved)
+            resolved |= zip(resolved_pairs, differences.settle(answer, part, rank), strict=True)
+            start = part.stop
     rest = [n for n in range(len(pairs)) if n not in resolved]
-    groups = [rest[at:at + _SORTED] for at in range(0, len(rest), _SORTED)]
+    groups = [rest[start:start + _SORTED] for start in range(0, len(rest), _SORTED)]
     results = execution.local.map(lambda group: [_sort_pair(pairs[n], scores, alternative, rank) for n in group],
                                  groups, "groups of pairs to sort")
     for group, of_group in zip(groups, results, strict=True):
@@ -295,11 +295,11 @@ class Steps:
         finite = np.isfinite(largest)
         fit = finite & (largest <= _FAR * np.median(largest[finite]) if finite.any() else finite)
         size = float(largest[fit].max(initial=0)) / STEPS or 1.0
-        apart = np.empty(scores.shape[1])  # reused memory
+        distances = np.empty(scores.shape[1])  # reused memory
         for n in np.flatnonzero(fit):
-            np.subtract(scores[n], observed[n], out=apart)
-            np.divide(apart, size, out=apart)
-            np.rint(apart, out=rounded[n], casting="unsafe")
+            np.subtract(scores[n], observed[n], out=distances)
+            np.divide(distances, size, out=distances)
+            np.rint(distances, out=rounded[n], casting="unsafe")
         return cls(size, fit, _ERROR * (largest + np.abs(observed)))
 
 
@@ -323,24 +323,24 @@ class _Differences:
         return Question(np.stack([self.b, self.a] if turned else [self.a, self.b], axis=1),
                         self.alternative == "two-sided", low, high, still, near, rank)
 
-    def settle(self, found: Screened, part: slice, rank: int) -> list[Recentred]:
+    def settle(self, answer: Screened, part: slice, rank: int) -> list[Recentred]:
         """Count and rank the resolved pairs of a part, with exact values of the doubtful resamples."""
-        pair, values = self._exact(found.doubtful, part)
-        extremes = found.extremes + np.bincount(pair[values >= self.bars[part][pair]], minlength=len(found.resolved))
-        reach = np.full(len(found.resolved), np.inf)
+        pair, values = self._exact(answer.doubtful, part)
+        extremes = answer.extremes + np.bincount(pair[values >= self.bars[part][pair]], minlength=len(answer.resolved))
+        reach = np.full(len(answer.resolved), np.inf)
         if rank:
-            pair, values = self._exact(found.ranked, part)
+            pair, values = self._exact(answer.ranked, part)
             by_value = np.argsort(values)
             pairs = pair[by_value].astype(np.min_scalar_type(len(reach)))  # 16 bits are sorted by counting
             in_order = values[by_value[np.argsort(pairs, kind="stable")]]
-            ends = np.cumsum(found.ranked.sizes)
-            reach[found.resolved] = in_order[(ends + found.place)[found.resolved]]
-        return list(map(Recentred, extremes[found.resolved].tolist(), reach[found.resolved].tolist()))
+            ends = np.cumsum(answer.ranked.sizes)
+            reach[answer.resolved] = in_order[(ends + answer.place)[answer.resolved]]
+        return list(map(Recentred, extremes[answer.resolved].tolist(), reach[answer.resolved].tolist()))
 
-    def _exact(self, some: Some, part: slice) -> tuple[Ints, Floats]:
+    def _exact(self, pairs: Some, part: slice) -> tuple[Ints, Floats]:
         """Return the pair, counted within the part, and the exact extremity of some resamples."""
-        pair = np.repeat(np.arange(len(some.sizes)), some.sizes)
-        a, b = (self.scores[systems[part][pair], some.places] for systems in (self.a, self.b))
+        pair = np.repeat(np.arange(len(pairs.sizes)), pairs.sizes)
+        a, b = (self.scores[systems[part][pair], pairs.places] for systems in (self.a, self.b))
         return pair, extremity(self.matrix.difference(a, b) - self.observed[part][pair], self.alternative)
 
 
@@ -350,9 +350,9 @@ def only_numerators_move(matrix: Matrix) -> bool:
     """Return whether the score is a quotient with the same denominators for all systems, of exact sums."""
     if matrix.quotient is None:
         return False
-    over, under = matrix.parts
-    return bool((under == under[:, :1]).all() and under[:, 0].sum() > 0 and are_whole(over)
-                and np.abs(over).sum(axis=0).max() < 2**51)
+    numerators, denominators = matrix.parts
+    return bool((denominators == denominators[:, :1]).all() and denominators[:, 0].sum() > 0 and are_whole(numerators)
+                and np.abs(numerators).sum(axis=0).max() < 2**51)
 
 
 def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
@@ -362,11 +362,12 @@ def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
     that of the two systems' z over the sum of the denominators. So draws of all pairs are differences of one number for
     each system, as in the bootstrap.
     """
-    over = pairs.matrix.parts[0]
-    moved = make_array((over.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)  # z, by system
-    sums = sum_permutations(over[:, :, None], settings, np.asarray)
+    numerators = pairs.matrix.parts[0]
+    # z of each system, [systems, permutations]
+    moved = make_array((numerators.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
+    sums = sum_permutations(numerators[:, :, None], settings, np.asarray)
     for start, block in zip(range(0, settings.resamples, BLOCK), sums, strict=True):
-        moved[:, start:start + BLOCK] = 2 * block[:, :, 0].T - over.sum(axis=0)[:, None]
+        moved[:, start:start + BLOCK] = 2 * block[:, :, 0].T - numerators.sum(axis=0)[:, None]
     size = max(float(moved.max()), -float(moved.min()), 1.0) / STEPS
     rounded = make_array(moved.shape, settings.execution.memory // 4, np.int16)
     for n, of_system in enumerate(moved):
@@ -380,12 +381,12 @@ def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
     low, high = (np.clip(bound, LEAST, MOST).astype(np.int64) for bound in (
         np.floor(bars / size - slack), np.ceil(bars / size + slack)))
     always = np.full(len(pairs), LEAST - 1)
-    counts, at = [], 0
-    for found in screen_pairs(rounded, Question(systems, two_sided, low, high, always, always, 0), settings.execution):
-        n = len(found.extremes)
-        pair = at + np.repeat(np.arange(n), found.doubtful.sizes)
-        first, second = (moved[systems[pair, side], found.doubtful.places] for side in (0, 1))
+    counts, offset = [], 0
+    for answer in screen_pairs(rounded, Question(systems, two_sided, low, high, always, always, 0), settings.execution):
+        n = len(answer.extremes)
+        pair = offset + np.repeat(np.arange(n), answer.doubtful.sizes)
+        first, second = (moved[systems[pair, side], answer.doubtful.places] for side in (0, 1))
         reached = extremity(first - second, "two-sided" if two_sided else "greater") >= bars[pair]
-        counts.append(found.extremes + np.bincount(pair[reached] - at, minlength=n))
-        at += n
+        counts.append(answer.extremes + np.bincount(pair[reached] - offset, minlength=n))
+        offset += n
     return np.concatenate(counts)

@@ -55,26 +55,26 @@ class Studentized:
         """Compute the columns of some pairs."""
         matrix, a, b = pairs.matrix, pairs.a, pairs.b
         n, d = matrix.parts
-        own = np.stack([n, d, n * n, n * d, d * d], axis=-1)
+        products = np.stack([n, d, n * n, n * d, d * d], axis=-1)
         cross = np.stack([n[:, a] * n[:, b], n[:, a] * d[:, b], d[:, a] * n[:, b], d[:, a] * d[:, b]], axis=-1)
-        columns = np.concatenate([side.reshape(len(n), -1) for side in (own, cross)], axis=1)
+        columns = np.concatenate([side.reshape(len(n), -1) for side in (products, cross)], axis=1)
         scale = -matrix.scale if matrix.lower_is_better else matrix.scale
         return cls(columns, columns.sum(axis=0), a, b, scale, alternative)
 
-    def observed(self) -> tuple[Floats, Floats]:
+    def compute_observed(self) -> tuple[Floats, Floats]:
         """Return the difference of each pair and its standard error, [pairs] each."""
-        return self.resampled(self.totals)
+        return self.compute_resampled(self.totals)
 
-    def resampled(self, sums: Floats) -> tuple[Floats, Floats]:
+    def compute_resampled(self, sums: Floats) -> tuple[Floats, Floats]:
         """Return the difference of each pair and its standard error, [..., pairs] each, from sums [..., columns]."""
-        own, cross = self._parts(sums)
-        return self._difference_and_error(own[..., self.a, :], own[..., self.b, :], cross)
+        sums_by_system, cross = self._parts(sums)
+        return self._difference_and_error(sums_by_system[..., self.a, :], sums_by_system[..., self.b, :], cross)
 
-    def swapped(self, sums: Floats) -> Floats:
+    def compute_permuted(self, sums: Floats) -> Floats:
         """Return the extremity of the statistic, [..., pairs], after a swap of units with these sums."""
-        own, cross = self._parts(sums)
+        sums_by_system, cross = self._parts(sums)
         totals, crossed = self._parts(self.totals)
-        moved = own[..., self.b, :] - own[..., self.a, :]
+        moved = sums_by_system[..., self.b, :] - sums_by_system[..., self.a, :]
         turned = np.zeros_like(cross)
         turned[..., 1] = cross[..., 2] - cross[..., 1]
         turned[..., 2] = -turned[..., 1]
@@ -88,13 +88,13 @@ class Studentized:
 
     def bars(self) -> Floats:
         """Return the extremity of draws that are as extreme as the observed one, [pairs]."""
-        bars = self.extremity(*self.observed())
+        bars = self.extremity(*self.compute_observed())
         return bars - TOLERANCE * np.abs(np.where(np.isfinite(bars), bars, 0))
 
     def _parts(self, sums: Floats) -> tuple[Floats, Floats]:
-        at = sums.shape[-1] - len(self.a) * _CROSS
-        return (sums[..., :at].reshape(*sums.shape[:-1], -1, _OWN),
-                sums[..., at:].reshape(*sums.shape[:-1], -1, _CROSS))
+        split = sums.shape[-1] - len(self.a) * _CROSS
+        return (sums[..., :split].reshape(*sums.shape[:-1], -1, _OWN),
+                sums[..., split:].reshape(*sums.shape[:-1], -1, _CROSS))
 
     def _difference_and_error(self, a: Floats, b: Floats, cross: Floats) -> tuple[Floats, Floats]:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -117,9 +117,9 @@ def count_swaps(pairs: ObservedPairs, settings: Settings) -> Iterator[int]:
 
 def count_all_swaps(observed: Observed, swaps: Ints, settings: Settings) -> int:
     """Count the extreme ones of given swaps [swaps, discordant units] of one pair."""
-    one = Studentized.of(Observed.of(observed.matrix, [observed.pair]), settings.alternative)
-    sums = swaps @ one.columns[(observed.a != observed.b).any(axis=1)]
-    return int(_count_extremes(one, one.bars(), sums[:, None, :])[0])
+    studentized = Studentized.of(Observed.of(observed.matrix, [observed.pair]), settings.alternative)
+    sums = swaps @ studentized.columns[(observed.a != observed.b).any(axis=1)]
+    return int(_count_extremes(studentized, studentized.bars(), sums[:, None, :])[0])
 
 
 def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floats, float, float]]:
@@ -129,28 +129,30 @@ def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floa
         For each pair (d* - d) / error*, [resamples], nan if undefined; the observed difference d; and its error.
     """
     for group in _group_pairs(pairs, settings):
-        one = Studentized.of(group, settings.alternative)
-        differences, errors = one.observed()
+        studentized = Studentized.of(group, settings.alternative)
+        differences, errors = studentized.compute_observed()
         slack = TOLERANCE * np.abs(pairs.matrix.observed[[group.a, group.b]]).max(axis=0)
-        found = np.empty((len(group), settings.resamples))
-        at = 0
-        for of_draws in sum_resamples(one.columns[:, None, :], settings, one.resampled, pairs.matrix.strata):
-            difference, error = (of[:, 0] for of in of_draws)
+        statistics = np.empty((len(group), settings.resamples))
+        start = 0
+        for block in sum_resamples(studentized.columns[:, None, :], settings, studentized.compute_resampled,
+                                   pairs.matrix.strata):
+            difference, error = (values[:, 0] for values in block)
             with np.errstate(divide="ignore", invalid="ignore"):
                 moved = difference - differences
-                found[:, at:at + len(moved)] = np.where((error == 0) & (np.abs(moved) <= slack), 0.0, moved / error).T
-            at += len(moved)
-        yield from zip(found, differences.tolist(), errors.tolist(), strict=True)
+                is_tied = (error == 0) & (np.abs(moved) <= slack)
+                statistics[:, start:start + len(moved)] = np.where(is_tied, 0.0, moved / error).T
+            start += len(moved)
+        yield from zip(statistics, differences.tolist(), errors.tolist(), strict=True)
 
 
 def _count_extremes(studentized: Studentized, bars: Floats, sums: Floats) -> Ints:
     """Count the swaps with sums [swaps, 1, columns] that reach the bars, [pairs]."""
-    return np.asarray(np.count_nonzero(reaches(studentized.swapped(sums[:, 0]), bars), axis=0))
+    return np.asarray(np.count_nonzero(reaches(studentized.compute_permuted(sums[:, 0]), bars), axis=0))
 
 
 def _group_pairs(pairs: ObservedPairs, settings: Settings) -> Iterator[ObservedPairs]:
     """Yield groups of pairs whose columns and draws fit into the memory."""
-    each = 8 * (4 * _CROSS * pairs.matrix.n_units + settings.resamples)
-    some = max(1, settings.execution.memory // (2 * each))
-    for at in range(0, len(pairs), some):
-        yield pairs[at:at + some]
+    bytes_per_pair = 8 * (4 * _CROSS * pairs.matrix.n_units + settings.resamples)
+    step = max(1, settings.execution.memory // (2 * bytes_per_pair))
+    for start in range(0, len(pairs), step):
+        yield pairs[start:start + step]

@@ -1,7 +1,7 @@
--- The scoring of the submission that is called task/test_set/team/system: the one that takes part now; or, with
--- @version, that version. A name that is unknown, or that several submissions could be meant by, is an error.
+-- The scoring of the submission with the name task/test_set/team/system: the current one or, with @version, this
+-- version. An unknown or ambiguous name is an error.
 --
--- wanted: the submission's name
+-- wanted: name of the submission
 CREATE MACRO scoring_named(wanted) AS (
     WITH named AS (
         SELECT

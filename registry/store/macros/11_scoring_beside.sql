@@ -1,8 +1,8 @@
--- The scoring of a submission beside another one: both must answer the same test set, or it is an error. What they share
--- and where they differ means nothing across test sets.
+-- The scoring of a submission that is compared with another one. Submissions to different test sets are an error, because
+-- their answers cannot be compared.
 --
--- wanted: the submission's name
--- other: the other one's name
+-- wanted: name of the submission
+-- other: name of the other system
 CREATE MACRO scoring_beside(wanted, other) AS (
     CASE
         WHEN regexp_extract(wanted, '^[^/]+/[^/]+/') <> regexp_extract(other, '^[^/]+/[^/]+/')

@@ -1,7 +1,7 @@
--- A scoring whose items have answers: labels, spans, sets, rankings. Another one is an error: which answers its systems
--- give is unknown, so no query can list them.
+-- A scoring whose items have answers: labels, spans, sets, rankings. A scoring without answers is an error, because
+-- no query can list its answers.
 --
--- wanted: the scoring's number
+-- wanted: id of the scoring
 CREATE MACRO require_answers(wanted) AS (
     SELECT CASE
         WHEN scoring.gold_revision_id IN (SELECT gold_revision_id FROM answer) THEN scoring.scoring_id

@@ -1,13 +1,13 @@
 -- Two scorings of one test set whose items are correct or incorrect, by their answers or by scores that are all 0 or 1
--- (view binary_scoring). Others are an error that says why, and what has the scores of their items. One row.
+-- (view binary_scoring). Others are an error, which names the reason and a view with the scores of their items. One row.
 --
--- a: a submission, task/test_set/team/system; with @version one that takes no part now
+-- a: a submission, task/test_set/team/system; with @version also one that is not current
 -- b: another submission
--- scoring_a: the first submission's scoring
--- scoring_b: the second submission's scoring
--- metric_id: the metric of the scores; NULL if items have answers
--- correct_score: the score of a correct item; NULL if items have answers
--- gold: how many answers the gold has, or how many items if these have scores
+-- scoring_a: id of the first submission's scoring
+-- scoring_b: id of the second submission's scoring
+-- metric_id: id of the metric of the scores; NULL if items have answers
+-- correct_score: score of a correct item; NULL if items have answers
+-- gold: number of answers of the gold, or of items if items have scores
 CREATE MACRO scoring_pair(a, b) AS TABLE
 WITH named AS MATERIALIZED (
     SELECT scoring_named(a) AS scoring_a, scoring_beside(b, a) AS scoring_b

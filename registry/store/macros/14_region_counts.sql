@@ -1,17 +1,17 @@
 -- The row of the view pair_region for two submissions, which is quicker here. Items that are neither correct nor incorrect
 -- are an error. One row per pair of runs.
 --
--- a: a submission, task/test_set/team/system; with @version one that takes no part now
+-- a: a submission, task/test_set/team/system; with @version also one that is not current
 -- b: another submission
--- replicate_a: the run of the first, counted from 0
--- replicate_b: the run of the second
--- d1_tp: correct answers that only the first gives, or items that only the first gets right
--- d1_fp: incorrect answers that only the first gives; NULL if items have scores
--- d2_tp: correct answers that only the second gives, or items that only the second gets right
--- d2_fp: incorrect answers that only the second gives; NULL if items have scores
--- shared_tp: correct answers that both give, or items that both get right
--- shared_fp: incorrect answers that both give; NULL if items have scores
--- gold: how many answers the gold has, or how many items if these have scores
+-- replicate_a: run of the first submission, from 0
+-- replicate_b: run of the second submission, from 0
+-- d1_tp: number of correct answers that only the first gives, or of items that only the first gets right
+-- d1_fp: number of incorrect answers that only the first gives; NULL if items have scores
+-- d2_tp: number of correct answers that only the second gives, or of items that only the second gets right
+-- d2_fp: number of incorrect answers that only the second gives; NULL if items have scores
+-- shared_tp: number of correct answers that both give, or of items that both get right
+-- shared_fp: number of incorrect answers that both give; NULL if items have scores
+-- gold: number of answers of the gold, or of items if items have scores
 CREATE MACRO region_counts(a, b) AS TABLE
 WITH pair AS MATERIALIZED (
     FROM scoring_pair(a, b)

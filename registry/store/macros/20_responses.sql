@@ -1,13 +1,13 @@
 -- The acceptance set of a submission (Evert 2004, section 3.2): every answer that it gives. Items
 -- without answers are an error. One row per run, item and answer.
 --
--- submission: task/test_set/team/system; with @version one that takes no part now
--- item: the item's key
--- answer: what it says: a label, or the tokens of a span such as 3-4
--- type: the answer's type; empty where answers have none
--- correct: whether the gold has it
--- score: the system's own score of the answer; NULL where it gives none
--- replicate: the run, counted from 0
+-- submission: task/test_set/team/system; with @version also one that is not current
+-- item: key of the item
+-- answer: the answer: a label, or the tokens of a span such as 3-4
+-- type: type of the answer; empty if answers have no types
+-- correct: whether the gold contains the answer
+-- score: the system's own score of the answer; NULL if it has none
+-- replicate: number of the run, from 0
 CREATE MACRO responses(submission) AS TABLE
 SELECT
     item.key AS item,

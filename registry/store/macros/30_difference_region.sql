@@ -1,17 +1,17 @@
 -- The difference regions of two submissions (Evert 2004, section 3.2): D1, the answers that only the first gives, and D2,
--- those that only the second gives. The answers that both give say nothing of which is better.
+-- the answers that only the second gives. Answers that both give do not show which submission is better.
 -- Items without answers are an error. One row per pair of runs, region and answer.
 --
--- a: a submission, task/test_set/team/system; with @version one that takes no part now
+-- a: a submission, task/test_set/team/system; with @version also one that is not current
 -- b: another submission
 -- region: D1 (only the first gives it) or D2 (only the second)
--- item: the item's key
--- answer: what it says: a label, or the tokens of a span such as 3-4
--- type: the answer's type; empty where answers have none
--- correct: whether the gold has it
--- score: the system's own score of the answer; NULL where it gives none
--- replicate_a: the run of the first, counted from 0
--- replicate_b: the run of the second
+-- item: key of the item
+-- answer: the answer: a label, or the tokens of a span such as 3-4
+-- type: type of the answer; empty if answers have no types
+-- correct: whether the gold contains the answer
+-- score: the system's own score of the answer; NULL if it has none
+-- replicate_a: run of the first submission, from 0
+-- replicate_b: run of the second submission, from 0
 CREATE MACRO difference_region(a, b) AS TABLE
 WITH first AS (
     SELECT * FROM response WHERE scoring_id = require_answers(scoring_named(a))

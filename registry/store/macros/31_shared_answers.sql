@@ -1,16 +1,16 @@
--- The answers that two submissions share (Evert 2004, section 3.2): what is in neither of their difference regions.
+-- The answers that two submissions share (Evert 2004, section 3.2): answers in neither of their difference regions.
 -- Items without answers are an error. One row per pair of runs and answer.
 --
--- a: a submission, task/test_set/team/system; with @version one that takes no part now
+-- a: a submission, task/test_set/team/system; with @version also one that is not current
 -- b: another submission
--- item: the item's key
--- answer: what both say: a label, or the tokens of a span such as 3-4
--- type: the answer's type; empty where answers have none
--- correct: whether the gold has it
--- score_a: the first system's own score of the answer; NULL where it gives none
--- score_b: the second system's own score
--- replicate_a: the run of the first, counted from 0
--- replicate_b: the run of the second
+-- item: key of the item
+-- answer: the shared answer: a label, or the tokens of a span such as 3-4
+-- type: type of the answer; empty if answers have no types
+-- correct: whether the gold contains the answer
+-- score_a: the first system's own score of the answer; NULL if it has none
+-- score_b: the second system's own score of the answer
+-- replicate_a: run of the first submission, from 0
+-- replicate_b: run of the second submission, from 0
 CREATE MACRO shared_answers(a, b) AS TABLE
 SELECT
     item.key AS item,

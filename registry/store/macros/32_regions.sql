@@ -3,14 +3,14 @@
 -- answers, an item that a run gets right counts as one correct answer; which incorrect answers it gives is unknown. Items
 -- that are neither correct nor incorrect are an error. Three rows per pair of runs.
 --
--- a: a submission, task/test_set/team/system; with @version one that takes no part now
+-- a: a submission, task/test_set/team/system; with @version also one that is not current
 -- b: another submission
 -- region: D1, D2 or shared
--- answers: how many answers are in it; NULL if items have scores instead
--- true_positives: how many of them the gold has, or how many items are correct
--- false_positives: how many the gold lacks; NULL if items have scores
--- replicate_a: the run of the first, counted from 0
--- replicate_b: the run of the second
+-- answers: number of answers in the region; NULL if items have scores instead
+-- true_positives: number of these answers that the gold contains, or of correct items
+-- false_positives: number of answers that the gold does not contain; NULL if items have scores
+-- replicate_a: run of the first submission, from 0
+-- replicate_b: run of the second submission, from 0
 CREATE MACRO regions(a, b) AS TABLE
 WITH region AS (
     SELECT

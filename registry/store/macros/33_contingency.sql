@@ -2,14 +2,14 @@
 -- if each item has one answer or score. The view pair_contingency says what it counts. Items that are neither correct nor
 -- incorrect are an error. One row per pair of runs.
 --
--- a: a submission, task/test_set/team/system; with @version one that takes no part now
+-- a: a submission, task/test_set/team/system; with @version also one that is not current
 -- b: another submission
--- both_correct: gold answers that both give, or items that both get right
--- only_a_correct: those of only the first
--- only_b_correct: those of only the second
--- both_incorrect: those of neither
--- replicate_a: the run of the first, counted from 0
--- replicate_b: the run of the second
+-- both_correct: number of gold answers that both give, or of items that both get right
+-- only_a_correct: number of gold answers that only the first gives
+-- only_b_correct: number of gold answers that only the second gives
+-- both_incorrect: number of gold answers that neither gives
+-- replicate_a: run of the first submission, from 0
+-- replicate_b: run of the second submission, from 0
 CREATE MACRO contingency(a, b) AS TABLE
 SELECT
     shared_tp AS both_correct,

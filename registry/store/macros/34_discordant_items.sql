@@ -2,15 +2,15 @@
 -- the gold's answers, or to have the better score if scores are all 0 or 1. Items that are neither correct nor incorrect
 -- are an error. One row per pair of runs and item.
 --
--- a: a submission, task/test_set/team/system; with @version one that takes no part now
+-- a: a submission, task/test_set/team/system; with @version also one that is not current
 -- b: another submission
--- item: the item's key
--- gold: the gold's answers, each with its type; NULL if items have scores instead
--- answers_a: the first submission's answers; NULL if items have scores instead
--- answers_b: the second submission's answers; NULL if items have scores instead
--- right_one: which of the two is right: a or b
--- replicate_a: the run of the first, counted from 0
--- replicate_b: the run of the second
+-- item: key of the item
+-- gold: answers of the gold with types; NULL if items have scores instead
+-- answers_a: answers of the first submission; NULL if items have scores instead
+-- answers_b: answers of the second submission; NULL if items have scores instead
+-- right_one: the submission that is correct: a or b
+-- replicate_a: run of the first submission, from 0
+-- replicate_b: run of the second submission, from 0
 CREATE MACRO discordant_items(a, b) AS TABLE
 WITH pair AS MATERIALIZED (
     FROM scoring_pair(a, b)

@@ -3,16 +3,16 @@
 -- at random), with include they share the first place of theirs, and with exclude the last. Taking all with place <= n
 -- gives the n best. One row per run, item and answer with a score.
 --
--- submission: task/test_set/team/system; with @version one that takes no part now
--- ties: at the cut-off: random (some, chosen by the seed), include (all of them), or exclude (none of them)
--- seed: of random ties
--- place: in the ranking, from 1
--- item: the item's key
+-- submission: task/test_set/team/system; with @version also one that is not current
+-- ties: selection of ties at the cut-off: random (some, by the seed), include (all) or exclude (none)
+-- seed: seed of the random selection of ties
+-- place: rank of the answer, from 1
+-- item: key of the item
 -- answer: the candidate
--- type: the answer's type; empty where answers have none
--- correct: whether the gold has it
--- score: the system's own score of it
--- replicate: the run, counted from 0
+-- type: type of the answer; empty if answers have no types
+-- correct: whether the gold contains the answer
+-- score: the system's own score of the answer
+-- replicate: number of the run, from 0
 CREATE MACRO ranked_answers(submission, ties := 'random', seed := 0) AS TABLE
 WITH scored AS (
     SELECT *, CASE WHEN ties = 'random' THEN md5(concat_ws('/', seed, item, answer, type)) ELSE '' END AS lot

@@ -1,16 +1,16 @@
 -- Precision and recall of the n best for every n of a grid (Evert 2004, figures 1 and 2). Recall is of all of the gold's
 -- answers. One row per run and n.
 --
--- submission: task/test_set/team/system; with @version one that takes no part now
--- grid: a list of n, such as range(100, 2001, 50)
--- ties: at the cut-off: random (some, chosen by the seed), include (all of them), or exclude (none of them)
--- seed: of random ties
--- n: the cut-off
--- accepted: how many answers are taken; n, but for ties and where there are fewer
--- true_positives: how many of them the gold has
--- precision: true positives / accepted; NULL where none is accepted
--- recall: true positives / the gold's answers
--- replicate: the run, counted from 0
+-- submission: task/test_set/team/system; with @version also one that is not current
+-- grid: list of n, such as range(100, 2001, 50)
+-- ties: selection of ties at the cut-off: random (some, by the seed), include (all) or exclude (none)
+-- seed: seed of the random selection of ties
+-- n: number of best answers
+-- accepted: number of accepted answers; n, except for ties or if fewer answers exist
+-- true_positives: number of these answers that the gold contains
+-- precision: true positives / accepted; NULL if no answer is accepted
+-- recall: true positives / answers of the gold
+-- replicate: number of the run, from 0
 CREATE MACRO n_best_curve(submission, grid, ties := 'random', seed := 0) AS TABLE
 WITH gold AS (
     SELECT scoring.submission_id, count(*) FILTER (answer.in_gold) AS n

@@ -1,22 +1,22 @@
--- The submissions that take part now: of every system on every test set the version submitted last, unless withdrawn.
+-- The current submissions: the last version of every system on every test set, unless it is withdrawn.
 -- One row per submission.
 --
--- name: the full name, task/test_set/team/system@version; macros take it, without @version too
--- task: the task's id
--- test_set: the test set's name
--- track: the track it competes in; NULL where the task has none
--- team: the team's name
--- system: the system's name
--- version: of the system, as submitted
+-- name: full name, task/test_set/team/system@version; macros also accept it without @version
+-- task: id of the task
+-- test_set: name of the test set
+-- track: track of the submission; NULL if the task has no tracks
+-- team: name of the team
+-- system: name of the system
+-- version: version of the submission
 -- kind: primary, contrastive or baseline
--- late: whether it came late
--- missing: the policy for items without an answer: reject, worst, drop or own
--- scoring_id: names its responses and statistics; NULL where it is not aligned with the current gold
--- n_missing: how many items have no answer, over all of its runs
--- submission_id: the submission
--- test_set_id: the test set
--- track_id: the track
--- gold_revision_id: the current gold of the test set
+-- late: whether the submission was late
+-- missing: policy for items without an answer: reject, worst, drop or own
+-- scoring_id: id of its responses and statistics; NULL without a scoring of the current gold
+-- n_missing: number of items without an answer, over all runs
+-- submission_id: id of the submission
+-- test_set_id: id of the test set
+-- track_id: id of the track
+-- gold_revision_id: id of the current gold revision of the test set
 WITH numbered AS (
     SELECT
         submission.*,

@@ -1,20 +1,20 @@
--- Every answer that a submission taking part gives to an item, and whether the gold has it too: the acceptance sets of
+-- Every answer of a current submission to an item, and whether the gold contains it: the acceptance sets of
 -- Evert (2004, section 3.2). One row per submission, run, item and answer; the gold's own are table answer, in_gold. Items
 -- without answers, such as imported scores and texts, have no row.
 --
--- task: the task's id
--- test_set: the test set's name
--- team: the team's name
--- system: the system's name
--- item: the item's key
--- answer: what the system says: a label, or the tokens of a span such as 3-4
--- type: the answer's type, such as person; empty where answers have none
--- correct: whether the gold has the answer: a true positive, else a false positive
--- score: the system's own score of the answer; NULL where it gives none
--- replicate: the run of the system, counted from 0
--- submission_id: the submission
--- item_id: the item
--- answer_id: the answer
+-- task: id of the task
+-- test_set: name of the test set
+-- team: name of the team
+-- system: name of the system
+-- item: key of the item
+-- answer: the system's answer: a label, or the tokens of a span such as 3-4
+-- type: type of the answer, such as person; empty if answers have no types
+-- correct: whether the gold contains the answer: a true positive, else a false positive
+-- score: the system's own score of the answer; NULL if it has none
+-- replicate: number of the system's run, from 0
+-- submission_id: id of the submission
+-- item_id: id of the item
+-- answer_id: id of the answer
 WITH final AS (
     SELECT
         ranked_submission.task,

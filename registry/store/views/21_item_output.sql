@@ -1,20 +1,20 @@
--- What submissions that take part say of an item, written out beside what the gold says: labels, or types with places.
+-- Answers of current submissions to each item, as text next to the gold: labels, or types with places.
 -- Items to which a run gives no answer have no row for it; nor have free texts and numbers, whose answers are in no table
 -- (`registry items TASK show ITEM` prints these). One row per submission, run and item.
 --
--- task: the task's id
--- test_set: the test set's name
--- item: the item's key
--- position: the item's place in the gold, from 0
--- gold: what the gold says, several answers parted by semicolons; NULL where it has none
--- team: the team's name
--- system: the system's name
--- version: of the system, as submitted
--- replicate: the run of the system, counted from 0
--- output: what the system says, written as the gold
+-- task: id of the task
+-- test_set: name of the test set
+-- item: key of the item
+-- position: place of the item in the gold, from 0
+-- gold: answers of the gold, separated by semicolons; NULL if it has none
+-- team: name of the team
+-- system: name of the system
+-- version: version of the submission
+-- replicate: number of the system's run, from 0
+-- output: answers of the system, formatted as the gold
 -- correct: whether the system gives all answers of the gold and no others
--- scoring_id: names the submission's responses
--- item_id: the item
+-- scoring_id: id of the submission's responses
+-- item_id: id of the item
 WITH written AS (
     SELECT answer_id, item_id, gold_revision_id, in_gold, CASE
         WHEN type = '' THEN key

@@ -3,10 +3,10 @@
 -- such as 0.5, makes the scores of its whole test set grades, and none of its submissions has a row here.
 -- One row per scoring of the current gold.
 --
--- scoring_id: the scoring: one submission aligned with one revision of the gold
--- metric_id: the primary metric
--- correct_score: the score of a correct item: 1, or 0 if lower scores are better
--- gold_revision_id: the revision of the gold
+-- scoring_id: id of the scoring: a submission joined with a gold revision
+-- metric_id: id of the primary metric
+-- correct_score: score of a correct item: 1, or 0 if lower scores are better
+-- gold_revision_id: id of the gold revision
 WITH graded AS (  -- two conditions on one column each, so that a scan skips blocks by their least and largest values
     SELECT scoring_id, metric_id FROM statistics_ratio_whole WHERE numerator < 0 OR numerator > 1
     UNION

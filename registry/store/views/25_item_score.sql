@@ -5,18 +5,18 @@
 -- it has, no match smoothed exponentially (Chen and Cherry 2014). chrf: chrF of the segment (Popović 2015), beta 2.
 -- One row per submission, run, declared metric and item.
 --
--- task: the task's id
--- test_set: the test set's name
--- team: the team's name
--- system: the system's name
--- metric: the metric's id in the manifest
+-- task: id of the task
+-- test_set: name of the test set
+-- team: name of the team
+-- system: name of the system
+-- metric: id of the metric in the manifest
 -- better: whether a higher or a lower score is better
--- replicate: the run of the system, counted from 0
--- item: the item's key
--- score: of the item alone; NULL where it is 0/0
--- scoring_id: names the submission's statistics
--- metric_id: the metric
--- item_id: the item
+-- replicate: number of the system's run, from 0
+-- item: key of the item
+-- score: score of the item alone; NULL if it is 0/0
+-- scoring_id: id of the submission's statistics
+-- metric_id: id of the metric
+-- item_id: id of the item
 WITH bleu AS (
     SELECT
         * EXCLUDE (correct, total),

@@ -1,21 +1,21 @@
--- The score of every submission taking part, by every metric that its task declares, over all items of its test set.
--- Nothing is compared yet: leaderboard has the scores of comparisons, with ranks, over the items of each.
--- One row per submission and metric; the average of its runs where it has several.
+-- The score of every current submission by every metric of its task, on all items of its test set, before any comparison.
+-- The view leaderboard has the scores of comparisons, with ranks, on the items of each comparison.
+-- One row per submission and metric; several runs are averaged.
 --
--- task: the task's id
--- test_set: the test set's name
--- track: the track it competes in; NULL where the task has none
--- metric: the metric's id in the manifest
+-- task: id of the task
+-- test_set: name of the test set
+-- track: track of the submission; NULL if the task has no tracks
+-- metric: id of the metric in the manifest
 -- better: whether a higher or a lower score is better
--- team: the team's name
--- system: the system's name
+-- team: name of the team
+-- system: name of the system
 -- kind: primary, contrastive or baseline
--- submission: the full name, task/test_set/team/system@version
--- score: the score; NULL where it is undefined
--- n_items: how many items it rests on
--- n_missing: how many answers are missing, over all runs
--- scoring_id: names the submission's statistics
--- metric_id: the metric
+-- submission: full name, task/test_set/team/system@version
+-- score: score; NULL if it is undefined
+-- n_items: number of items
+-- n_missing: number of missing answers, over all runs
+-- scoring_id: id of the submission's statistics
+-- metric_id: id of the metric
 WITH final AS (
     SELECT
         ranked_submission.task,

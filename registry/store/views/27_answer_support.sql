@@ -1,17 +1,17 @@
--- How many runs give each answer: of every answer that the gold or a submission taking part gives, how many of the runs
--- of all submissions taking part give it too. One row per answer; each run counts as a system. Items without answers
+-- The number of runs with each answer: for every answer in the gold or in a current submission, the number of runs of
+-- current submissions that give it. One row per answer; each run counts as a system. Items without answers
 -- have no row.
 --
--- task: the task's id
--- test_set: the test set's name
--- item: the item's key
--- answer: what is said: a label, or the tokens of a span such as 3-4
--- type: the answer's type, such as person; empty where answers have none
--- in_gold: whether the gold has it
--- runs_with_answer: how many runs give it
--- runs: how many runs take part
--- item_id: the item
--- answer_id: the answer
+-- task: id of the task
+-- test_set: name of the test set
+-- item: key of the item
+-- answer: the answer: a label, or the tokens of a span such as 3-4
+-- type: type of the answer, such as person; empty if answers have no types
+-- in_gold: whether the gold contains the answer
+-- runs_with_answer: number of runs with this answer
+-- runs: number of runs of current submissions
+-- item_id: id of the item
+-- answer_id: id of the answer
 WITH run_count AS (
     SELECT ranked.task, ranked.test_set, ranked.gold_revision_id, count(*) AS runs
     FROM ranked_submission AS ranked

@@ -1,17 +1,17 @@
--- Messages about the submissions that take part, such as missing answers or labels that the gold does not have. If several
+-- Messages about current submissions, such as missing answers or labels that the gold does not have. If several
 -- systems have the same answers to at least ten items, each but the first has a message that names the first.
 -- One row per submission, run and message.
 --
--- name: the submission's full name, task/test_set/team/system@version
--- task: the task's id
--- test_set: the test set's name
--- team: the team's name
--- system: the system's name
--- replicate: the run, from 0; NULL if the message is about the submission
--- category: a word for it: missing, text, encoding, label, header, gold or copy
--- code: the code of the message, such as missing-answers
--- parameters: of the message, as JSON
--- submission_id: the submission
+-- name: full name of the submission, task/test_set/team/system@version
+-- task: id of the task
+-- test_set: name of the test set
+-- team: name of the team
+-- system: name of the system
+-- replicate: number of the run, from 0; NULL if the message is about the submission
+-- category: missing, text, encoding, label, header, gold or copy
+-- code: code of the message, such as missing-answers
+-- parameters: parameters of the message, as JSON
+-- submission_id: id of the submission
 WITH kept AS (
     SELECT scoring_id, replicate, category, code, parameters FROM scoring_message
 ),

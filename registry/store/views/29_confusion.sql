@@ -1,20 +1,20 @@
--- What submissions say where the gold says something else: confusion matrices. Where every item has one answer without a
--- type, labels are confused; where answers have types, the types of answers at the same place (spans of the same tokens,
+-- Confusion matrices: answers of submissions that differ from the gold. If every item has one answer without a
+-- type, labels are confused; if answers have types, the types of answers at the same place (spans of the same tokens,
 -- arcs between the same words). What gold and system have in common counts first; of what is left at a place, one
 -- answer of the gold and one of the system are a confusion, and any others are missed or too many. Golds of several
 -- answers without a type, such as links or documents, have no rows; nor have texts.
 -- One row per submission, run, and pair of names that occurs.
 --
--- task: the task's id
--- test_set: the test set's name
--- team: the team's name
--- system: the system's name
--- version: of the system, as submitted
--- replicate: the run of the system, counted from 0
--- gold: the label or type that the gold has; NULL where the gold has none there
--- predicted: the one that the system gives; NULL where it gives none
--- items: how many items it is so of; of types, at how many places
--- scoring_id: names the submission's responses
+-- task: id of the task
+-- test_set: name of the test set
+-- team: name of the team
+-- system: name of the system
+-- version: version of the submission
+-- replicate: number of the system's run, from 0
+-- gold: label or type of the gold; NULL if the gold has none at this place
+-- predicted: label or type of the system; NULL if it gives none
+-- items: number of items with this confusion; for types, number of places
+-- scoring_id: id of the submission's responses
 WITH kind AS (
     SELECT gold_revision_id, bool_or(type <> '') AS typed
     FROM answer

@@ -4,18 +4,18 @@
 -- Items without answers have no row; the macro discordant_items takes scores of 0 and 1, too.
 -- One row per ordered pair of submissions, pair of their runs, and answer.
 --
--- task: the task's id
--- test_set: the test set's name
--- team_a: the team of the submission that gives the answer
--- system_a: the system that gives the answer
--- team_b: the team of the other submission
--- system_b: the system that does not
--- item: the item's key
--- answer: what the first system says: a label, or the tokens of a span such as 3-4
--- type: the answer's type, such as person; empty where answers have none
--- correct: whether the gold has the answer
--- replicate_a: the run of the first system, counted from 0
--- replicate_b: the run of the second system
+-- task: id of the task
+-- test_set: name of the test set
+-- team_a: team of the submission with the answer
+-- system_a: name of the system with the answer
+-- team_b: team of the other submission
+-- system_b: name of the system without the answer
+-- item: key of the item
+-- answer: the first system's answer: a label, or the tokens of a span such as 3-4
+-- type: type of the answer, such as person; empty if answers have no types
+-- correct: whether the gold contains the answer
+-- replicate_a: run of the first system, from 0
+-- replicate_b: run of the second system, from 0
 WITH ranked AS (
     SELECT * FROM ranked_submission WHERE scoring_id IS NOT NULL
 ),

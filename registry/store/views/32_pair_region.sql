@@ -6,23 +6,23 @@
 -- of BLEU, are left out; the macro regions(a, b), which gives one pair at once, says why.
 -- One row per ordered pair of submissions and pair of their runs.
 --
--- task: the task's id
--- test_set: the test set's name
--- team_a: the team of the first submission
--- system_a: the first submission's system
--- team_b: the team of the second submission
--- system_b: the second submission's system
--- replicate_a: the run of the first system, counted from 0
--- replicate_b: the run of the second system
--- d1_tp: correct answers that only the first gives
--- d1_fp: wrong answers that only the first gives; NULL if items have scores
--- d2_tp: correct answers that only the second gives
--- d2_fp: wrong answers that only the second gives; NULL if items have scores
--- shared_tp: correct answers that both give
--- shared_fp: wrong answers that both give; NULL if items have scores
--- gold: how many answers the gold has, or how many items if these have scores
--- submission_a: the first submission
--- submission_b: the second submission
+-- task: id of the task
+-- test_set: name of the test set
+-- team_a: team of the first submission
+-- system_a: system of the first submission
+-- team_b: team of the second submission
+-- system_b: system of the second submission
+-- replicate_a: run of the first system, from 0
+-- replicate_b: run of the second system, from 0
+-- d1_tp: number of correct answers that only the first gives
+-- d1_fp: number of incorrect answers that only the first gives; NULL if items have scores
+-- d2_tp: number of correct answers that only the second gives
+-- d2_fp: number of incorrect answers that only the second gives; NULL if items have scores
+-- shared_tp: number of correct answers that both give
+-- shared_fp: number of incorrect answers that both give; NULL if items have scores
+-- gold: number of answers of the gold, or of items if items have scores
+-- submission_a: id of the first submission
+-- submission_b: id of the second submission
 WITH binary_score AS MATERIALIZED (
     FROM binary_scoring
 ),

@@ -6,20 +6,20 @@
 -- out; the macro contingency says why.
 -- One row per ordered pair of submissions and pair of their runs. The macro contingency(a, b) gives one pair at once.
 --
--- task: the task's id
--- test_set: the test set's name
--- team_a: the team of the first submission
--- system_a: the first submission's system
--- team_b: the team of the second submission
--- system_b: the second submission's system
--- replicate_a: the run of the first system, counted from 0
--- replicate_b: the run of the second system
--- both_correct: gold answers that both give
--- only_a_correct: gold answers that only the first gives
--- only_b_correct: gold answers that only the second gives
--- both_incorrect: gold answers that neither gives
--- submission_a: the first submission
--- submission_b: the second submission
+-- task: id of the task
+-- test_set: name of the test set
+-- team_a: team of the first submission
+-- system_a: system of the first submission
+-- team_b: team of the second submission
+-- system_b: system of the second submission
+-- replicate_a: run of the first system, from 0
+-- replicate_b: run of the second system, from 0
+-- both_correct: number of gold answers that both give
+-- only_a_correct: number of gold answers that only the first gives
+-- only_b_correct: number of gold answers that only the second gives
+-- both_incorrect: number of gold answers that neither gives
+-- submission_a: id of the first submission
+-- submission_b: id of the second submission
 WITH final AS (
     SELECT
         task,

@@ -1,4 +1,4 @@
--- How alike two submissions are: a test of two that are alike finds smaller differences (Yeh 2000, section 2.1).
+-- Agreement of two submissions: a test of similar submissions finds smaller differences (Yeh 2000, section 2.1).
 -- r12 is the correlation of being right over the gold's answers, the phi coefficient of the pair's 2x2 table;
 -- sd_ratio is the deviation of the difference of their recalls (accuracies) over what it would be were they
 -- independent: sqrt((s1^2 + s2^2 - 2 r12 s1 s2) / (s1^2 + s2^2)). agreement is the share of gold answers that both or
@@ -6,21 +6,21 @@
 -- (Hripcsak and Rothschild 2005). Items with scores of 0 or 1 are counted as in
 -- pair_contingency. One row per ordered pair of submissions and pair of their runs.
 --
--- task: the task's id
--- test_set: the test set's name
--- team_a: the team of the first submission
--- system_a: the first submission's system
--- team_b: the team of the second submission
--- system_b: the second submission's system
--- replicate_a: the run of the first system, counted from 0
--- replicate_b: the run of the second system
--- agreement: the share of gold answers on which both are right or both wrong
--- kappa: Cohen's; NULL where agreement by chance is certain
--- r12: the correlation; NULL where one of the two is right always or never
--- sd_ratio: of the difference, against independence; NULL where r12 is
--- overlap: 2 shared answers / (answers of both); NULL where neither gives any, and if items have scores
--- submission_a: the first submission
--- submission_b: the second submission
+-- task: id of the task
+-- test_set: name of the test set
+-- team_a: team of the first submission
+-- system_a: system of the first submission
+-- team_b: team of the second submission
+-- system_b: system of the second submission
+-- replicate_a: run of the first system, from 0
+-- replicate_b: run of the second system, from 0
+-- agreement: proportion of gold answers that both or neither give
+-- kappa: Cohen's kappa; NULL if agreement by chance is certain
+-- r12: correlation of being correct; NULL if a submission is always or never correct
+-- sd_ratio: standard deviation of the difference, relative to independent systems; NULL if r12 is NULL
+-- overlap: 2 shared answers / (answers of both); NULL if neither gives any, or if items have scores
+-- submission_a: id of the first submission
+-- submission_b: id of the second submission
 WITH counted AS (
     SELECT
         *,

@@ -1,39 +1,39 @@
--- The comparisons that boards show: for every test set, track, facet and metric the one that was asked for last.
+-- The comparisons on boards: the last one of every test set, track, facet and metric.
 -- One row per comparison.
 --
--- task: the task's id
--- test_set: the test set's name
--- track: the track; NULL where the task has none
--- facet: attribute=value where the board is of a part of the items; else NULL
--- metric: the metric's id in the manifest
--- metric_name: the metric with its options
+-- task: id of the task
+-- test_set: name of the test set
+-- track: name of the track; NULL if the task has no tracks
+-- facet: attribute=value if the board has a part of the items; else NULL
+-- metric: id of the metric in the manifest
+-- metric_name: metric with its options
 -- better: whether a higher or a lower score is better
--- comparison_id: the comparison
--- digest: of all that it rests on
--- sequence: the higher, the later it was asked for
--- test_set_id: the test set
--- gold_revision_id: the gold
--- track_id: the track
--- metric_id: the metric
--- test: the test, with its options
--- alternative: two-sided, greater (pairs with a baseline, or the candidate, are one-sided) or observed
+-- comparison_id: id of the comparison
+-- digest: digest of all inputs of the comparison
+-- sequence: number of the comparison; later ones are higher
+-- test_set_id: id of the test set
+-- gold_revision_id: id of the gold revision
+-- track_id: id of the track
+-- metric_id: id of the metric
+-- test: test with its options
+-- alternative: two-sided, greater (one-sided in pairs with a baseline, or for a candidate) or observed
 -- unit: item or cluster
--- alpha: the level of significance
--- correction: how p-values are adjusted
--- resamples: draws, where a test draws
--- seed: of the draws
--- interval: how the intervals are made
--- confidence: of the intervals
--- n_items: how many items
--- n_units: how many units
--- n_systems: how many submissions
--- family_size: how many pairs its p-values are corrected over, those of other boards included
+-- alpha: significance level
+-- correction: correction of p-values for multiple tests
+-- resamples: number of resamples, if the test is a simulation
+-- seed: seed of the resamples
+-- interval: method of the confidence intervals
+-- confidence: confidence level of the intervals
+-- n_items: number of items
+-- n_units: number of units
+-- n_systems: number of submissions
+-- family_size: number of pairs in the correction, including pairs of other boards
 -- signature: identifies gold, test and family of comparisons
--- run_id: the command that made it
--- created_at: when
--- runs: fixed, or random where whole runs were tested
--- test_set_position: the test set's place in the manifest
--- metric_position: the metric's place in the manifest
+-- run_id: id of the run (of a command) that computed it
+-- created_at: time of the comparison, in UTC
+-- runs: fixed, or random if whole runs were resampled
+-- test_set_position: place of the test set in the manifest
+-- metric_position: place of the metric in the manifest
 WITH final AS (
     SELECT
         task.slug AS task,

@@ -1,31 +1,31 @@
--- The leaderboards: every system's score, place and the range of places that the significant differences leave open.
+-- The leaderboards: score, rank and rank range of every system.
 -- One row per comparison and system.
 --
--- task: the task's id
--- test_set: the test set's name
--- track: the track; NULL where the task has none
--- facet: attribute=value where the board is of a part of the items; else NULL
--- metric: the metric's id in the manifest
--- metric_name: the metric with its options
+-- task: id of the task
+-- test_set: name of the test set
+-- track: name of the track; NULL if the task has no tracks
+-- facet: attribute=value if the board has a part of the items; else NULL
+-- metric: id of the metric in the manifest
+-- metric_name: metric with its options
 -- signature: identifies gold, test and family of comparisons
--- rank: by the score at full precision; NULL for baselines and late submissions that are not ranked
--- rank_low: the best place left open: significant losses + 1
--- rank_high: the worst place left open: the number of systems less significant wins
--- cluster: a new one begins where every system above beats every system below
--- system: the system's name
--- team: the team's name
+-- rank: rank by the score at full precision; NULL for baselines and late submissions that are not ranked
+-- rank_low: best rank that the tests leave possible: significant losses + 1
+-- rank_high: worst rank that the tests leave possible: number of systems minus significant wins
+-- cluster: number of the cluster; every system of a cluster beats every system of the clusters below
+-- system: name of the system
+-- team: name of the team
 -- kind: primary, contrastive or baseline
 -- submission: team/system@version
--- score: of all items; NULL where it is undefined
--- ci_low: the interval's lower end; NULL where there is none
--- ci_high: the interval's upper end
--- wins: significant differences in its favour
--- losses: significant differences against it
--- runs: how many runs it has
--- run_sd: the standard deviation of the score between them
--- position: the row's place on the board, from 0
--- comparison_id: the comparison
--- submission_id: the submission
+-- score: score on all items; NULL if it is undefined
+-- ci_low: lower end of the confidence interval; NULL if there is none
+-- ci_high: upper end of the confidence interval
+-- wins: number of significant differences in favour of the system
+-- losses: number of significant differences against the system
+-- runs: number of runs
+-- run_sd: standard deviation of the score over runs
+-- position: place of the row on the board, from 0
+-- comparison_id: id of the comparison
+-- submission_id: id of the submission
 WITH final AS (
     SELECT
         latest_comparison.task,

@@ -2,10 +2,10 @@
 -- closed form. One row per comparison and pair, in the direction of the board. Of units that are right or wrong it is
 -- Bonett and Price's (2012), which the counts tell; others in closed form are in the table pair_interval.
 --
--- comparison_id: the comparison
--- position: the pair's place on the board, from 0
--- ci_low: the lower end; NULL where there is none
--- ci_high: the upper end
+-- comparison_id: id of the comparison
+-- position: place of the pair on the board, from 0
+-- ci_low: lower end of the confidence interval; NULL if there is none
+-- ci_high: upper end of the confidence interval
 WITH asked AS (
     SELECT
         comparison_id,

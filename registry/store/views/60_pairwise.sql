@@ -1,42 +1,42 @@
--- Every pair of every leaderboard: the difference, its raw p-value, and the p-value adjusted within the family of all
+-- Every pair of every leaderboard: the difference, its unadjusted p-value, and the p-value adjusted within the family of all
 -- pairs of that board. One row per comparison and pair; system_a has the better score, and difference favours it.
 --
--- task: the task's id
--- test_set: the test set's name
--- track: the track; NULL where the task has none
--- facet: attribute=value where the board is of a part of the items; else NULL
--- metric: the metric's id in the manifest
--- metric_name: the metric with its options
+-- task: id of the task
+-- test_set: name of the test set
+-- track: name of the track; NULL if the task has no tracks
+-- facet: attribute=value if the board has a part of the items; else NULL
+-- metric: id of the metric in the manifest
+-- metric_name: metric with its options
 -- signature: identifies gold, test and family of comparisons
--- system_a: the better system's name
--- system_b: the other system's name
--- submission_a: team/system@version of the better one
--- submission_b: team/system@version of the other
--- score_a: the better score
--- score_b: the other score
--- difference: how much better
--- ci_low: the interval's lower end; NULL where there is none
--- ci_high: the interval's upper end
--- p_value: raw
--- p_adjusted: corrected over all pairs of its family: of the board, or of all boards that are corrected with it
+-- system_a: name of the better system
+-- system_b: name of the other system
+-- submission_a: team/system@version of the better system
+-- submission_b: team/system@version of the other system
+-- score_a: score of the better system
+-- score_b: score of the other system
+-- difference: difference of the scores; positive favours system_a
+-- ci_low: lower end of the confidence interval; NULL if there is none
+-- ci_high: upper end of the confidence interval
+-- p_value: unadjusted p-value
+-- p_adjusted: p-value adjusted over all pairs of the family: of the board, or of several boards
 -- significant: whether p_adjusted <= alpha
--- method: how p came about: exact, ideal, monte-carlo, asymptotic or a bound
--- test: the test, with its options
+-- method: how the p-value was computed: exact, ideal, monte-carlo, asymptotic or a bound
+-- test: test with its options
 -- alternative: two-sided, greater (system_a is better) or less; observed: one-sided, in the direction of the difference
--- correction: how p was adjusted
--- family_size: how many pairs it was adjusted over
--- unit: what was tested: item or cluster
--- n_units: how many there are
--- n_discordant: in how many of them the two differ
--- resamples: draws; NULL where nothing was drawn
--- seed: of the draws
--- log10_p: the logarithm of p_value, where that is too small for a number
--- p_low: the lower end of a drawn p-value's own interval
--- p_high: its upper end
--- messages: what to know of the result, as JSON: a list of objects with code and parameters
--- statistic: the test's statistic
--- resolved: whether the draws decide
--- comparison_id: the comparison
+-- correction: correction of p-values for multiple tests
+-- family_size: number of pairs in the correction, including pairs of other boards
+-- unit: unit of the test: item or cluster
+-- n_units: number of units
+-- n_discordant: number of units with different statistics
+-- resamples: number of resamples; NULL without simulation
+-- seed: seed of the resamples
+-- log10_p: logarithm of the p-value, also if p_value is too small for a float
+-- p_low: lower end of the confidence interval of a simulated p-value
+-- p_high: upper end of the confidence interval of a simulated p-value
+-- messages: messages about the result, as JSON: a list of objects with code and parameters
+-- statistic: test statistic
+-- resolved: whether the simulation error leaves no doubt about significant; always true without simulation
+-- comparison_id: id of the comparison
 WITH final AS (
     SELECT
         latest_comparison.task,

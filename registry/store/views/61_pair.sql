@@ -1,31 +1,30 @@
--- Every pair of every leaderboard, from both sides: how a system stands against another one. What view pairwise says of
--- two systems once stands here twice, with the signs of differences turned, so that `WHERE system = ...` finds all pairs
--- of a system.
+-- Every pair of every leaderboard, in both directions. Each row of the view pairwise becomes two rows with opposite signs
+-- of the difference, so that `WHERE system = ...` finds all pairs of a system.
 -- One row per comparison and ordered pair.
 --
--- task: the task's id
--- test_set: the test set's name
--- track: the track; NULL where the task has none
--- facet: attribute=value where the board is of a part of the items; else NULL
--- metric: the metric's id in the manifest
--- metric_name: the metric with its options
+-- task: id of the task
+-- test_set: name of the test set
+-- track: name of the track; NULL if the task has no tracks
+-- facet: attribute=value if the board has a part of the items; else NULL
+-- metric: id of the metric in the manifest
+-- metric_name: metric with its options
 -- signature: identifies gold, test and family of comparisons
--- system: the system's name
--- other: the name of the system that it is compared with
+-- system: name of the system
+-- other: name of the other system
 -- submission: team/system@version of the system
--- other_submission: team/system@version of the other one
--- score: the system's score
--- other_score: the other one's score
--- difference: how much better the system is than the other one; negative where it is worse
--- ci_low: the lower end of the difference's interval; NULL where the test gives none
--- ci_high: its upper end
--- p_value: raw
--- p_adjusted: corrected over all pairs of its family: of the board, or of all boards that are corrected with it
+-- other_submission: team/system@version of the other system
+-- score: score of the system
+-- other_score: score of the other system
+-- difference: difference of the scores; positive if the system is better than the other one
+-- ci_low: lower end of the confidence interval of the difference; NULL if there is none
+-- ci_high: upper end of the confidence interval of the difference
+-- p_value: unadjusted p-value
+-- p_adjusted: p-value adjusted over all pairs of the family: of the board, or of several boards
 -- significant: whether p_adjusted <= alpha
 -- verdict: better or worse if the difference is significant, else undecided
--- method: how p came about: exact, ideal, monte-carlo, asymptotic or a bound
+-- method: how the p-value was computed: exact, ideal, monte-carlo, asymptotic or a bound
 -- alternative: two-sided, greater (the system is better) or less; observed: one-sided, in the direction of the difference
--- comparison_id: the comparison
+-- comparison_id: id of the comparison
 WITH both_ways AS (
     SELECT
         *,

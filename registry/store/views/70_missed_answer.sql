@@ -1,14 +1,14 @@
--- The gold answers that no submission taking part gives, in any run: where all fail, or the gold is wrong. None of test
--- sets without submissions, or whose items have no answers.
+-- The gold answers that no run of a current submission gives: either all systems fail, or the gold is wrong. Test sets
+-- without submissions, or with items without answers, have no rows.
 -- One row per answer.
 --
--- task: the task's id
--- test_set: the test set's name
--- item: the item's key
--- answer: what the gold says: a label, or the tokens of a span such as 3-4
--- type: the answer's type, such as person; empty where answers have none
--- item_id: the item
--- answer_id: the answer
+-- task: id of the task
+-- test_set: name of the test set
+-- item: key of the item
+-- answer: the gold's answer: a label, or the tokens of a span such as 3-4
+-- type: type of the answer, such as person; empty if answers have no types
+-- item_id: id of the item
+-- answer_id: id of the answer
 WITH answered AS (
     SELECT DISTINCT task, test_set FROM ranked_submission WHERE scoring_id IS NOT NULL
 ),

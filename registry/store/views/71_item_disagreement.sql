@@ -1,16 +1,16 @@
--- On which items submissions disagree most: how many answers two of their runs do not share, on average over all pairs
+-- Items on which submissions disagree most: the mean number of answers that only one of two runs gives, over all pairs
 -- of runs. An answer that n of N runs give is not shared by n (N - n) of the N (N - 1) / 2 pairs; where each item has one
 -- answer, half of `mean_differing` is the share of pairs that say different things (1 - the observed agreement of Fleiss
 -- 1971). If items have scores of 0 or 1 instead of answers, being right and being wrong count as two answers: which
 -- answer is wrong is unknown. Other items without answers are left out. One row per item; each run counts as a system.
 --
--- task: the task's id
--- test_set: the test set's name
--- item: the item's key
--- mean_differing: the mean number of answers that only one of two runs gives
--- answers: how many different answers are given
--- runs: how many runs take part
--- item_id: the item
+-- task: id of the task
+-- test_set: name of the test set
+-- item: key of the item
+-- mean_differing: mean number of answers that only one of two runs gives
+-- answers: number of distinct answers
+-- runs: number of runs of current submissions
+-- item_id: id of the item
 WITH binary_run AS MATERIALIZED (
     SELECT
         ranked.task,

@@ -1,17 +1,17 @@
--- Which items are hard: the scores of the item alone (view item_score, which says how each family makes them) over the
--- runs of all submissions taking part. One row per declared metric and item whose score is defined for all runs (with
+-- Hard items: the scores of the item alone (the view item_score describes them for each family) over the
+-- runs of all current submissions. One row per declared metric and item whose score is defined for all runs (with
 -- sets of answers, it is not where a run and the gold both have none); the hardest come first.
 --
--- task: the task's id
--- test_set: the test set's name
--- item: the item's key
--- metric: the metric's id in the manifest
--- mean: the mean score
--- sd: the standard deviation between runs; NULL if there is one run
--- worst: the worst score
--- best: the best score: how near anyone came
--- runs: how many runs are scored on it
--- item_id: the item
+-- task: id of the task
+-- test_set: name of the test set
+-- item: key of the item
+-- metric: id of the metric in the manifest
+-- mean: mean score
+-- sd: standard deviation over runs; NULL for a single run
+-- worst: worst score
+-- best: best score
+-- runs: number of runs with a score of the item
+-- item_id: id of the item
 WITH final AS (
     SELECT
         task,

@@ -1,17 +1,17 @@
 -- Where the gold may be wrong: items that all submissions miss, because on some answer all their runs contradict the
--- gold: nobody gives an answer that it has, or everybody one that it lacks. What most agree on against the gold, and how
--- many, says how much there is to it. Items without answers are left out. One row per such item; the most
+-- gold: nobody gives an answer that it has, or everybody one that it lacks. The most frequent answer
+-- against the gold, and its number of runs, show how likely an error of the gold is. Items without answers are left out. One row per such item; the most
 -- suspect come first.
 --
--- task: the task's id
--- test_set: the test set's name
--- item: the item's key
--- missed: the gold's answers that nobody gives
--- spurious: the answers that everybody gives and the gold lacks
--- instead: the answer against the gold that most give; NULL where there is none
--- support: how many runs give that
--- runs: how many runs take part
--- item_id: the item
+-- task: id of the task
+-- test_set: name of the test set
+-- item: key of the item
+-- missed: answers of the gold that no run gives
+-- spurious: answers of all runs that the gold does not contain
+-- instead: most frequent answer that contradicts the gold; NULL if there is none
+-- support: number of runs with this answer
+-- runs: number of runs of current submissions
+-- item_id: id of the item
 WITH judged AS (
     SELECT *, concat_ws(' ', answer, nullif(type, '')) AS said FROM answer_support
 ),

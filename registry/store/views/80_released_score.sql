@@ -1,17 +1,17 @@
--- What the Ladder of a board that stays open has shown: its score once a submission had come (Blum and Hardt 2015). It is
--- all that may be seen of scores while these are hidden. One row per submission, in the order in which they were scored.
+-- The scores that the Ladder of an open board has shown after each submission (Blum and Hardt 2015). During an embargo on
+-- scores, no other scores are shown. One row per submission, in the order in which they were scored.
 --
--- name: the submission's full name, task/test_set/team/system@version
--- task: the task's id
--- test_set: the test set's name
--- track: the track, if any
--- metric: the metric, with its options
--- gold_revision_id: the revision of the gold; another one begins anew
--- step: by how much a score must be better to be shown
--- shown: the score that is shown once this submission has come; NULL before any is defined
--- raised: whether it is this submission's own, rounded to the step
--- at: when it was shown first, in UTC
--- entry: the number of the entry in the log
+-- name: full name of the submission, task/test_set/team/system@version
+-- task: id of the task
+-- test_set: name of the test set
+-- track: name of the track; NULL if the task has no tracks
+-- metric: metric with its options
+-- gold_revision_id: id of the gold revision; a new revision starts again
+-- step: minimum improvement of a score to be shown
+-- shown: score that is shown after this submission; NULL before the first defined score
+-- raised: whether it is the score of this submission, rounded to the step
+-- at: time at which the score was first shown, in UTC
+-- entry: id of the event in the log
 SELECT
     subject AS name,
     split_part(subject, '/', 1) AS task,

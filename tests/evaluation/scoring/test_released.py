@@ -76,7 +76,7 @@ def _verified(db):
 
 
 @pytest.mark.parametrize(("board", "says"), [
-    ('release = "ladder"', "board.step: is needed"),
+    ('release = "ladder"', "board.step: is required"),
     ("step = 0.1", "is only for release = 'ladder'"),
     ('release = "ladder"\nstep = 0', "expected a number above 0"),
 ])

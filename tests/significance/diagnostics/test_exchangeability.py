@@ -20,7 +20,13 @@ from registry.significance import (
 )
 from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.diagnostics.evidence import SystemPairs
-from registry.significance.diagnostics.exchangeability import TOLERATED, asymmetric, even_units, mixed, skewed
+from registry.significance.diagnostics.exchangeability import (
+    TOLERATED,
+    compute_effective_units,
+    find_asymmetric,
+    find_non_exchangeable,
+    find_skewed,
+)
 from tests.significance.matrices import F1, in_steps, matrix, of_labels, uneven
 from tests.validity.few_clusters import opposed_in_clusters, right_in_clusters
 from tests.validity.populations import graded, lopsided, spans, unequal_f1
@@ -39,11 +45,13 @@ def told(warning, population):
 
 @pytest.mark.parametrize(("warning", "population", "low", "high"), [
     # of every 100 test sets, as `python -m tests.validity.hits` says of 5,000
-    (mixed, unequal_f1(20), 0.8, 0.95), (mixed, unequal_f1(120), 0.95, 1), (mixed, spans(20), 0, 0.05),
-    (mixed, spans(120), 0, 0), (mixed, spans(120, (0.7, 0.5)), 0, 0.02), (mixed, graded(20), 0, 0),
-    (skewed, lopsided(50), 0.45, 0.7), (skewed, lopsided(1000), 0, 0), (skewed, graded(50), 0, 0.02),
-    (asymmetric, lopsided(200), 0.97, 1), (asymmetric, graded(200), 0, 0.1), (asymmetric, long_tailed(200), 0, 0.1),
-    (asymmetric, unequal_f1(120), 0, 0),  # no mean: that is told of every pair
+    (find_non_exchangeable, unequal_f1(20), 0.8, 0.95), (find_non_exchangeable, unequal_f1(120), 0.95, 1),
+    (find_non_exchangeable, spans(20), 0, 0.05), (find_non_exchangeable, spans(120), 0, 0),
+    (find_non_exchangeable, spans(120, (0.7, 0.5)), 0, 0.02), (find_non_exchangeable, graded(20), 0, 0),
+    (find_skewed, lopsided(50), 0.45, 0.7), (find_skewed, lopsided(1000), 0, 0), (find_skewed, graded(50), 0, 0.02),
+    (find_asymmetric, lopsided(200), 0.97, 1), (find_asymmetric, graded(200), 0, 0.1),
+    (find_asymmetric, long_tailed(200), 0, 0.1),
+    (find_asymmetric, unequal_f1(120), 0, 0),  # no mean: that is told of every pair
 ], ids=lambda of: getattr(of, "__name__", getattr(of, "name", None)))
 def test_what_is_told_of_is_what_errs(warning, population, low, high):
     assert low <= told(warning, population) <= high
@@ -66,13 +74,13 @@ def test_the_size_of_swaps_is_foreseen_from_both_variances(seed):
     """All pairs at once, as one by one; a size of 6 % at 5 % is the bar."""
     m = matrix(uneven(seed, 30, 8))
     a, b = np.triu_indices(8, 1)
-    (warning,) = mixed(SystemPairs(m, a, b))
+    (warning,) = find_non_exchangeable(SystemPairs(m, a, b))
     true, swapped = np.array([variances(*m.parts, list(pair)) for pair in zip(a, b, strict=True)]).T
     sizes = 2 * stats.norm.cdf(stats.norm.ppf(0.025) * np.sqrt(swapped / true))
     assert (warning.has_evidence == (sizes > TOLERATED)).all()
-    (turned,) = mixed(SystemPairs(m, b, a))
+    (turned,) = find_non_exchangeable(SystemPairs(m, b, a))
     assert (warning.has_evidence == turned.has_evidence).all()
-    (some,) = mixed(SystemPairs(m, a[3:9], b[3:9]))  # other systems have no say
+    (some,) = find_non_exchangeable(SystemPairs(m, a[3:9], b[3:9]))  # other systems have no say
     assert (warning.has_evidence[3:9] == some.has_evidence).all()
 
 
@@ -90,7 +98,7 @@ def test_the_excess_of_skewed_differences_is_that_of_t():
     for units in (20, 60, 70, 80, 90, 400):
         drawn = stats.expon.ppf((np.arange(units) + 0.5) / units)
         gamma = stats.skew(drawn)
-        (warning,) = skewed(SystemPairs.every(matrix(in_steps(np.stack([drawn, np.zeros(units)], axis=-1)))))
+        (warning,) = find_skewed(SystemPairs.every(matrix(in_steps(np.stack([drawn, np.zeros(units)], axis=-1)))))
         assert warning.has_evidence[0] == (excess * 200 / units * (gamma / 2) ** 2 > TOLERATED - 0.05), units
         found.append(warning.has_evidence[0])
     assert set(found) == {True, False}
@@ -101,7 +109,7 @@ def test_a_few_losses_beside_ties_are_no_evidence(losses, noted):
     """All signs agree by chance in 25, 12.5 and 6.25 % of 3, 4 and 5 units: more than 10 % is chance."""
     scores = np.stack([np.where(np.arange(40) < losses, 0.5, 1), np.ones(40)], axis=-1)
     scores[0, 0] = 0.51  # losses of one size are right or wrong answers, whose test always holds
-    (warning,) = skewed(SystemPairs.every(matrix(in_steps(scores))))
+    (warning,) = find_skewed(SystemPairs.every(matrix(in_steps(scores))))
     assert warning.where.all()
     assert warning.has_evidence.all() == noted
 
@@ -113,7 +121,7 @@ def test_of_one_side_the_excess_is_of_first_order():
         drawn = stats.expon.ppf((np.arange(units) + 0.5) / units)
         excess = stats.skew(drawn) * (2 * x**2 + 1) * stats.norm.pdf(x) / (6 * np.sqrt(units))
         m = matrix(in_steps(np.stack([drawn, np.zeros(units)], axis=-1)))
-        (warning,) = skewed(SystemPairs.every(m), one_sided=True)
+        (warning,) = find_skewed(SystemPairs.every(m), one_sided=True)
         assert warning.has_evidence[0] == (excess > TOLERATED - 0.05) == (units < 450), units
 
 
@@ -129,7 +137,7 @@ def test_averages_over_runs_that_are_skewed_over_items_are_told_of_where_items_a
 def test_identical_systems_and_right_or_wrong_ones_are_none_of_them():
     statistics = uneven(1, 40, 2)
     same = matrix(np.stack([statistics[:, 0]] * 2, axis=1))
-    for rule in (mixed, skewed, asymmetric):
+    for rule in (find_non_exchangeable, find_skewed, find_asymmetric):
         assert not any(of.has_evidence.any() for of in rule(SystemPairs.every(same)))
     labels = of_labels(np.random.default_rng(1).random((40, 2)) < [0.95, 0.1])
     for test in (Permutation(), Sign(), Wilcoxon(), MatchedT()):
@@ -144,8 +152,8 @@ def test_what_differs_by_rounding_alone_is_none_of_them(seed):
     over, times = rng.integers(0, 5, 6), rng.integers(1, 50)
     systems = [(over, under), (over + under, under), (2 * over, 2 * under), (3 * under, under), (3 * under, 7 * under)]
     pairs = SystemPairs.every(matrix(np.transpose(systems, (2, 0, 1)) * times))
-    one_sided = skewed(pairs, one_sided=True)
-    assert not [of for of in (*mixed(pairs), *skewed(pairs), *one_sided, *asymmetric(pairs))
+    one_sided = find_skewed(pairs, one_sided=True)
+    assert not [of for of in (*find_non_exchangeable(pairs), *find_skewed(pairs), *one_sided, *find_asymmetric(pairs))
                 for pair in ((0, 1), (0, 2), (1, 2), (3, 4))
                 if of.has_evidence[(pairs.a == pair[0]) & (pairs.b == pair[1])].any()]
 
@@ -189,12 +197,12 @@ def test_studentized_swaps_are_told_of_where_one_cluster_has_most_items_and_syst
 def test_units_of_unequal_weight_tell_no_more_than_few_equal_ones():
     """(1 + 1 + 1 + 5)^2 / (1 + 1 + 1 + 25) = 16 / 7."""
     row = np.array([[1, 1], [1, 1], [1, 1], [3, 5.0]])
-    assert even_units(matrix(np.stack([row, row], axis=1))) == pytest.approx(16 / 7)
-    assert even_units(replace(matrix(np.ones((9, 2, 3)), F1))) == 9
+    assert compute_effective_units(matrix(np.stack([row, row], axis=1))) == pytest.approx(16 / 7)
+    assert compute_effective_units(replace(matrix(np.ones((9, 2, 3)), F1))) == 9
     no_quotient = replace(matrix(np.ones((8, 2, 3)), None), units=np.array([0, 1, 2, 3, 3, 3, 3, 3]))
-    assert even_units(no_quotient) == pytest.approx(16 / 7)  # clusters of 1, 1, 1 and 5 items
-    assert even_units(PairMatrix(np.ones((8, 2, 2)), units=no_quotient.units)) == pytest.approx(16 / 7)
-    assert even_units(PairMatrix(np.ones((8, 2, 2)))) == 8
+    assert compute_effective_units(no_quotient) == pytest.approx(16 / 7)  # clusters of 1, 1, 1 and 5 items
+    assert compute_effective_units(PairMatrix(np.ones((8, 2, 2)), units=no_quotient.units)) == pytest.approx(16 / 7)
+    assert compute_effective_units(PairMatrix(np.ones((8, 2, 2)))) == 8
     roots = replace(no_quotient, statistics=np.stack([np.arange(16).reshape(8, 2) ** 2, np.ones((8, 2))], axis=-1),
                     family="ratio", units=None)
-    assert even_units(roots) == 8  # squared errors are no weights
+    assert compute_effective_units(roots) == 8  # squared errors are no weights

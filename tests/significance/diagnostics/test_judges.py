@@ -8,7 +8,7 @@ from registry.judged import columns
 from registry.metrics import JudgedMean
 from registry.significance import PredictionPowered, Settings
 from registry.significance.diagnostics.evidence import SystemPairs
-from registry.significance.diagnostics.judges import rare_errors
+from registry.significance.diagnostics.judges import find_rare_errors
 
 ITEMS = 2000
 
@@ -33,14 +33,14 @@ def judged(looked, wrong, *, slope=None, size=1.0, units=None):
 ])
 def test_few_errors_are_told_where_something_hangs_on_them(looked, wrong, told):
     matrix = judged(looked, wrong)
-    assert rare_errors(SystemPairs.every(matrix)).where.tolist() == [told]
+    assert find_rare_errors(SystemPairs.every(matrix)).where.tolist() == [told]
     (found,) = PredictionPowered().run(matrix, [(0, 1)], Settings())
     assert ("few-judge-errors" in found.messages.codes) == told
 
 
 def test_without_the_judge_nothing_hangs_on_its_errors_and_their_unit_does_not_count():
-    assert not rare_errors(SystemPairs.every(judged(60, 2, slope=0.0))).where.any()
-    assert rare_errors(SystemPairs.every(judged(60, 2, slope=1.0))).where.all()
+    assert not find_rare_errors(SystemPairs.every(judged(60, 2, slope=0.0))).where.any()
+    assert find_rare_errors(SystemPairs.every(judged(60, 2, slope=1.0))).where.all()
     clusters = np.arange(ITEMS) // 4  # the errors of four items are one of their cluster
-    assert rare_errors(SystemPairs.every(judged(200, 24, slope=1.0, units=clusters))).where.all()
-    assert not rare_errors(SystemPairs.every(judged(200, 24, slope=1.0))).where.any()
+    assert find_rare_errors(SystemPairs.every(judged(200, 24, slope=1.0, units=clusters))).where.all()
+    assert not find_rare_errors(SystemPairs.every(judged(200, 24, slope=1.0))).where.any()

@@ -5,7 +5,7 @@ import math
 import pytest
 
 import registry
-from registry.significance.diagnostics.samples import mixed_scales
+from registry.significance.diagnostics.samples import warn_of_mixed_scales
 
 
 @pytest.mark.parametrize(("scores", "is_told"), [
@@ -13,7 +13,7 @@ from registry.significance.diagnostics.samples import mixed_scales
     ([0.5, 9.9], False), ([0.5, 101.0], False), ([0.0, 50.0], False), ([-0.5, 50.0], False), ([0.2, 0.9], False),
     ([40.0, 90.0], False), ([math.nan, 90.0], False)])
 def test_only_scores_that_differ_as_percent_and_fractions_do(scores, is_told):
-    assert (mixed_scales([f"s{n}" for n in range(len(scores))], scores) is not None) == is_told
+    assert (warn_of_mixed_scales([f"s{n}" for n in range(len(scores))], scores) is not None) == is_told
 
 
 def test_it_is_told_before_the_work_and_below_the_board():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.significance import rank
-from registry.significance.ranks import bound_frequent_ranks, count_rank_shares, find_neighbour_ranges
+from registry.significance.ranks import count_rank_shares, find_frequent_ranks, find_neighbour_ranges
 
 
 def decisions(n, *won):
@@ -92,5 +92,5 @@ def test_rank_frequencies_of_many_resamples_are_the_mean_of_those_of_a_few():
 
 
 def test_frequent_ranks_leave_out_half_of_the_rest_on_either_side():
-    low, high = bound_frequent_ranks(np.array([[0.02, 0.03, 0.9, 0.05], [0.03, 0.9, 0.07, 0.0], [1.0, 0, 0, 0]]), 0.95)
+    low, high = find_frequent_ranks(np.array([[0.02, 0.03, 0.9, 0.05], [0.03, 0.9, 0.07, 0.0], [1.0, 0, 0, 0]]), 0.95)
     assert list(zip(low.tolist(), high.tolist(), strict=True)) == [(2, 4), (1, 3), (1, 1)]

@@ -45,7 +45,8 @@ def scores(kind):
 
 
 def look(pairs, drawn, alternative, rank, **execution):
-    return screening.recentred(pairs, drawn, np.empty(drawn.shape, np.int16), alternative, rank, Execution(**execution))
+    return screening.screen_recentred(pairs, drawn, np.empty(drawn.shape, np.int16), alternative, rank,
+                                      Execution(**execution))
 
 
 @pytest.mark.slow
