@@ -117,5 +117,5 @@ def by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep one",
 def standing_twice(entry: Item | Answer, first: Item | Answer, path: str | Path,
                    remedy: str = "keep one") -> InputError:
     """Say that `entry` has the key of the `first` one, and what to do about it."""
-    return InputError(f"stands twice, first in line {first.line}; {remedy}", path=path, line=entry.line, item=entry.key,
+    return InputError(f"occurs twice, first in line {first.line}; {remedy}", path=path, line=entry.line, item=entry.key,
                       category="duplicate")

@@ -21,7 +21,7 @@ class Scorer(Protocol):
     def has_worst(self) -> bool:
         """True if an item without an answer can count as the worst one."""
 
-    def unanswered(self, item: Item) -> InputError:
+    def make_unanswered_error(self, item: Item) -> InputError:
         """Return the error that the metric has no worst value to count."""
 
 
@@ -71,7 +71,7 @@ class MissingPolicy(StrEnum):
         without_worst = next((metric for metric in metrics if not metric.has_worst), None)
         if self is MissingPolicy.WORST and without_worst is not None:
             for item in unanswered:
-                fault, _, remedy = without_worst.unanswered(item).message.partition("; ")
+                fault, _, remedy = without_worst.make_unanswered_error(item).message.partition("; ")
                 yield item, fault, remedy
 
 

@@ -29,9 +29,9 @@ from registry.boards.choose import (
 from registry.boards.load import load_leaderboards
 from registry.cli.app import app
 from registry.rendering.terminal import render_terminal
-from registry.reports.boards import board_table, wide_boards, wide_table
+from registry.reports.boards import make_board_table, make_wide_boards, make_wide_table
 from registry.reports.figures.boards import draw_gains, draw_groups, draw_pairs, draw_ranks, draw_scores
-from registry.reports.papers import latex_board
+from registry.reports.papers import render_latex_board
 from registry.store import catalog
 from registry.store.database import Database
 from tests import chromium
@@ -63,8 +63,8 @@ def make(name):
         with Database(db).reading() as connection:
             (row,) = catalog.tasks(connection)
             if len(boards := [of for of in load_leaderboards(connection, row) if of.facet is None]) > 1:
-                (wide,) = wide_boards(boards, (), catalog.primary_metric(connection, row.task_id).alias)
-                written = render_terminal(wide_table(wide), 120, color=True)
+                (wide,) = make_wide_boards(boards, (), catalog.primary_metric(connection, row.task_id).alias)
+                written = render_terminal(make_wide_table(wide), 120, color=True)
                 (folder / "wide.svg").write_text(terminal_svg(written, f"registry board {row.slug} --wide"))
             draw_page(db, row.slug, Path(scratch), folder)
             for metric in METRICS[name]:
@@ -75,9 +75,9 @@ def make(name):
 def draw(connection, row, metric, named, scratch):
     board = select_leaderboard(load_metric_leaderboards(connection, row, metric, "bootstrap"))
     plain = select_leaderboard(load_metric_leaderboards(connection, row, metric))
-    written = render_terminal(board_table(plain), 120, color=True)
+    written = render_terminal(make_board_table(plain), 120, color=True)
     named("terminal").with_suffix(".svg").write_text(terminal_svg(written, f"registry board {plain.task}"))
-    latex_png(latex_board(plain), scratch, named("latex"))
+    latex_png(render_latex_board(plain), scratch, named("latex"))
     draw_scores(add_score_intervals(connection, row, plain), named("scores").with_suffix(".png"))
     draw_pairs(plain, named("pairs").with_suffix(".png"))
     draw_gains(plain, named("gains").with_suffix(".png"), "team", load_submission_attributes(connection, plain, "team"))

@@ -9,7 +9,7 @@ from registry.errors import InputError
 from registry.manifest.folder import TaskFolder
 from registry.parallel.execution import Execution
 from registry.pipeline import TaskPlace, evaluate_task
-from registry.reports.boards import board_table
+from registry.reports.boards import make_board_table
 from registry.reports.columns import BOARD_KEYS
 from registry.store.database import Database
 from registry.store.log import Journal
@@ -50,7 +50,7 @@ def test_boards_are_those_of_a_run(registry, temporary, tmp_path):
         (named,) = (dict(zip(BOARD_KEYS, (row[key] for key in BOARD_KEYS), strict=True)) for row in rows[:1])
         assert [of.score for of in board.standings] == [1, 0.5]
         assert [decision.p_adjusted for decision in board.decisions] == [2 / 2**6]
-        assert board_table(board).signature == named["signature"]
+        assert make_board_table(board).signature == named["signature"]
     assert shown == rows
 
 

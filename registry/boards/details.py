@@ -1,8 +1,8 @@
-"""Details of systems, pairs and earlier bests on a page, which boards do not hold."""
+"""Details for pages: versions and runs of systems, answers of pairs, confusions, items, and former best systems."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import combinations, groupby, pairwise
@@ -16,14 +16,14 @@ from registry.store import catalog, models
 from registry.store.catalog import TaskRow
 from registry.store.rows import has_row
 
-FEW = 30  # systems up to which all pairs are counted, unless they have so many answers that this takes long:
-ANSWERS = 20_000_000  # that are looked up, of all pairs together
+FEW = 30  # all pairs of at most this many systems are counted, unless they have too many answers:
+ANSWERS = 20_000_000  # answers of all pairs together
 
 
 class PairRegions(NamedTuple):
-    """The answers of two systems: how many only the first gives (D1), only the second (D2), and both.
+    """Numbers of answers of two systems: only from the first (D1), only from the second (D2), and from both.
 
-    `_tp` are right, `_fp` wrong. Of systems with several runs it is the average over all pairs of runs.
+    `_tp` are correct answers, `_fp` incorrect ones. For systems with several runs these are means over pairs of runs.
     """
 
     a: tuple[str, str]
@@ -42,62 +42,63 @@ class Regions:
 
     Attributes:
         test_set: Its name.
-        gold: How many answers the gold has.
-        complete: Whether all pairs are there; else those of systems that stand one above the other, and of each with
-            the best one.
-        pairs: Systems are (team, name).
+        gold: The number of answers of the gold.
+        is_complete: True if all pairs are included; otherwise only neighbours, and pairs with the best system.
+        pairs: The pairs; a system is (team, name).
     """
 
     test_set: str
     gold: int
-    complete: bool
+    is_complete: bool
     pairs: tuple[PairRegions, ...]
 
 
-class _Given(NamedTuple):
-    """What a submission gives, over all of its runs."""
+class _Submission(NamedTuple):
+    """The numbers of runs, of correct answers and of all answers of a submission, over all of its runs."""
 
     name: tuple[str, str]
     scoring_id: int
     runs: int
-    right: int
+    correct: int
     answers: int
 
 
-def regions(connection: Connection, task: TaskRow, boards: Sequence[Leaderboard]) -> Iterator[Regions]:
-    """The regions of pairs on every test set whose items have answers, in the order of its first leaderboard."""
+def load_regions(connection: Connection, task: TaskRow, boards: Sequence[Leaderboard]) -> Iterator[Regions]:
+    """Yield the regions of pairs on every test set whose items have answers, in the order of the leaderboards."""
     for test_set in dict.fromkeys(board.test_set for board in boards):
-        given, gold = _given(connection, task.slug, test_set), _gold(connection, task.task_id, test_set)
-        if not gold or not given:
+        submissions = _load_submissions(connection, task.slug, test_set)
+        n_gold = _count_gold(connection, task.task_id, test_set)
+        if not n_gold or not submissions:
             continue
-        of_track = [[given[of.team, of.system] for of in board.standings if (of.team, of.system) in given]
-                    for board in _one_of_each_track(boards, test_set)]
-        pairs, complete = _chosen(of_track)
-        shared = _shared(connection, [(a.scoring_id, b.scoring_id) for a, b in pairs])
-        yield Regions(test_set, gold, complete, tuple(
-            _regions(a, b, *shared.get((a.scoring_id, b.scoring_id), (0, 0))) for a, b in pairs))
+        tracks = [[submissions[standing.team, standing.system] for standing in board.standings
+                   if (standing.team, standing.system) in submissions]
+                  for board in _select_track_boards(boards, test_set)]
+        pairs, is_complete = _select_pairs(tracks)
+        shared = _count_shared_answers(connection, [(a.scoring_id, b.scoring_id) for a, b in pairs])
+        yield Regions(test_set, n_gold, is_complete, tuple(
+            _make_regions(a, b, *shared.get((a.scoring_id, b.scoring_id), (0, 0))) for a, b in pairs))
 
 
-def _one_of_each_track(boards: Sequence[Leaderboard], test_set: str) -> list[Leaderboard]:
-    """The first leaderboard of each track, on all items of a test set if there is one."""
-    found: dict[str | None, Leaderboard] = {}
+def _select_track_boards(boards: Sequence[Leaderboard], test_set: str) -> list[Leaderboard]:
+    """Return the first leaderboard of each track on a test set, preferably on all items."""
+    tracks: dict[str | None, Leaderboard] = {}
     for board in sorted(boards, key=lambda board: board.facet is not None):
         if board.test_set == test_set:
-            found.setdefault(board.track, board)
-    return list(found.values())
+            tracks.setdefault(board.track, board)
+    return list(tracks.values())
 
 
-def _chosen(boards: Sequence[Sequence[_Given]]) -> tuple[list[tuple[_Given, _Given]], bool]:
-    """The pairs to count, and whether these are all."""
-    every = list(dict.fromkeys(pair for board in boards for pair in combinations(board, 2)))
-    if all(len(board) <= FEW for board in boards) and sum(a.answers + b.answers for a, b in every) <= ANSWERS:
-        return every, True
-    near = dict.fromkeys(pair for board in boards for n, of in enumerate(board[1:])
-                         for pair in ((board[n], of), (board[0], of)))
+def _select_pairs(boards: Sequence[Sequence[_Submission]]) -> tuple[list[tuple[_Submission, _Submission]], bool]:
+    """Return the pairs to count, and True if these are all pairs."""
+    pairs = list(dict.fromkeys(pair for board in boards for pair in combinations(board, 2)))
+    if all(len(board) <= FEW for board in boards) and sum(a.answers + b.answers for a, b in pairs) <= ANSWERS:
+        return pairs, True
+    near = dict.fromkeys(pair for board in boards for n, submission in enumerate(board[1:])
+                         for pair in ((board[n], submission), (board[0], submission)))
     return list(near), False
 
 
-def _given(connection: Connection, task: str, test_set: str) -> Mapping[tuple[str, str], _Given]:
+def _load_submissions(connection: Connection, task: str, test_set: str) -> Mapping[tuple[str, str], _Submission]:
     rows = connection.execute(text("""
         SELECT ranked.team, ranked.system, ranked.scoring_id, any_value(runs.n) AS runs,
             count_if(response.correct) AS correct, count(response.answer_id) AS answers
@@ -106,19 +107,19 @@ def _given(connection: Connection, task: str, test_set: str) -> Mapping[tuple[st
         LEFT JOIN response USING (scoring_id)
         WHERE ranked.task = :task AND ranked.test_set = :test_set AND ranked.scoring_id IS NOT NULL
         GROUP BY ranked.team, ranked.system, ranked.scoring_id"""), {"task": task, "test_set": test_set})
-    return {(team, system): _Given((team, system), *of) for team, system, *of in rows}
+    return {(team, system): _Submission((team, system), *counts) for team, system, *counts in rows}
 
 
-def _gold(connection: Connection, task_id: int, test_set: str) -> int:
-    """How many answers the gold of a test set has."""
+def _count_gold(connection: Connection, task_id: int, test_set: str) -> int:
     return int(connection.execute(text("""
         SELECT count(*) FROM answer JOIN test_set USING (gold_revision_id)
         WHERE test_set.task_id = :task AND test_set.name = :test_set AND in_gold"""),
         {"task": task_id, "test_set": test_set}).scalar_one())
 
 
-def _shared(connection: Connection, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], tuple[int, int]]:
-    """How many answers two scorings share, over all pairs of runs: right ones, and all; none where they share none."""
+def _count_shared_answers(connection: Connection,
+                          pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], tuple[int, int]]:
+    """Return the numbers of correct and of all answers that two scorings share, over all pairs of runs."""
     if not pairs:
         return {}
     rows = connection.execute(text("""
@@ -131,19 +132,23 @@ def _shared(connection: Connection, pairs: Sequence[tuple[int, int]]) -> dict[tu
     return {(a, b): (correct, answers) for a, b, correct, answers in rows}
 
 
-def _regions(a: _Given, b: _Given, right: int, answers: int) -> PairRegions:
-    """The averages over all pairs of runs."""
-    both = a.runs * b.runs
-    shared_tp, shared_fp = right / both, (answers - right) / both
-    return PairRegions(a.name, b.name, a.right / a.runs - shared_tp, (a.answers - a.right) / a.runs - shared_fp,
-                       b.right / b.runs - shared_tp, (b.answers - b.right) / b.runs - shared_fp, shared_tp, shared_fp)
+def _make_regions(a: _Submission, b: _Submission, correct: int, answers: int) -> PairRegions:
+    """Return means over all pairs of runs, from the numbers of shared answers."""
+    n_pairs = a.runs * b.runs
+    shared_tp, shared_fp = correct / n_pairs, (answers - correct) / n_pairs
+    return PairRegions(a.name, b.name, a.correct / a.runs - shared_tp, (a.answers - a.correct) / a.runs - shared_fp,
+                       b.correct / b.runs - shared_tp, (b.answers - b.correct) / b.runs - shared_fp,
+                       shared_tp, shared_fp)
 
 
-LISTED = 8  # items in each of a system's two lists at most
+LISTED = 8  # items in each list of a system
 
 
-class TellingItem(NamedTuple):
-    """An item with a system's score on it and the mean of the others'; `alone`: no other is as good, or as bad."""
+class DistinctiveItem(NamedTuple):
+    """An item with a system's score and the mean of the other systems.
+
+    `above` is True if the system is above the mean, `alone` if no other system is as good, or as bad.
+    """
 
     item: str
     score: float
@@ -153,18 +158,16 @@ class TellingItem(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Telling:
-    """The items that set one system apart from the others of its track on a test set.
+class DistinctiveItems:
+    """The items that distinguish one system most from the others of its track on a test set.
 
-    Scores are items' own, by the primary metric, averaged over runs.
+    Scores are scores of single items by the primary metric, averaged over runs.
 
     Attributes:
-        test_set, track: Where.
-        team, system: Which system.
-        best_alone, worst_alone: On how many items it is better, or worse, than every other one.
-        right_or_wrong: Whether items are either right (1) or wrong (0).
-        items: Those on which it is furthest above the others, then those on which it is furthest below, the furthest
-            first in both.
+        test_set, track, team, system: The system.
+        best_alone, worst_alone: The number of items on which it is better, or worse, than every other system.
+        right_or_wrong: True if all scores of items are 0 or 1.
+        items: The items furthest above the mean, then those furthest below, each list in descending distance.
     """
 
     test_set: str
@@ -174,11 +177,11 @@ class Telling:
     best_alone: int
     worst_alone: int
     right_or_wrong: bool
-    items: tuple[TellingItem, ...]
+    items: tuple[DistinctiveItem, ...]
 
 
-def telling_items(connection: Connection, task: TaskRow, limit: int) -> Iterator[Telling]:
-    """The items that set each system apart, so many in each of its lists at most."""
+def load_distinctive_items(connection: Connection, task: TaskRow, limit: int) -> Iterator[DistinctiveItems]:
+    """Yield the items that distinguish each system, at most `limit` in each list."""
     metric, most = catalog.primary_metric(connection, task.task_id), min(limit, LISTED)
     sign, back = ("-score", -1) if metric.better == "lower" else ("score", 1)
     rows = connection.execute(text(f"""
@@ -204,35 +207,32 @@ def telling_items(connection: Connection, task: TaskRow, limit: int) -> Iterator
         FROM held GROUP BY test_set, track, team, system
         ORDER BY test_set, track NULLS FIRST, team, system"""),  # noqa: S608 - a whole number, and a column
         {"task": task.slug, "metric": metric.alias}).all()
-    keys = _keys(connection, {int(abs(of[1])) for row in rows for of in (*(row.above or ()), *(row.below or ()))})
-    for *said, above, below in rows:
-        items = [TellingItem(keys[int(abs(item))], back * value, back * others, listed is above, bool(alone))
-                 for listed in (above, below) for _, item, value, others, alone in listed or ()]
-        yield Telling(*(*said, tuple(items)))
-
-
-def _keys(connection: Connection, item_ids: Collection[int]) -> dict[int, str]:
-    """The keys of items."""
+    item_ids = {int(abs(entry[1])) for row in rows for entry in (*(row.above or ()), *(row.below or ()))}
     item = models.item.c
-    return dict(map(tuple, connection.execute(select(item.item_id, item.key).where(item.item_id.in_(item_ids)))))
+    keys = dict(map(tuple, connection.execute(select(item.item_id, item.key).where(item.item_id.in_(item_ids)))))
+    for *system, above, below in rows:
+        items = [DistinctiveItem(keys[int(abs(item_id))], back * value, back * others, entries is above, bool(alone))
+                 for entries in (above, below) for _, item_id, value, others, alone in entries or ()]
+        yield DistinctiveItems(*(*system, tuple(items)))
 
 
 @dataclass(frozen=True)
 class Phases:
-    """The times in which the scores of a task were hidden.
+    """The periods in which the scores of a task were hidden.
 
     Attributes:
-        hidden: From when until when, in UTC, each after the one before.
+        hidden: The beginning and end of each period, in UTC, in order.
     """
 
     hidden: tuple[tuple[datetime, datetime], ...] = ()
 
-    def seen_from(self, begin: datetime, end: datetime | None) -> datetime | None:
-        """The first moment from `begin`, and before `end`, at which scores were shown; None where there is none.
+    def find_first_visible(self, begin: datetime, end: datetime | None) -> datetime | None:
+        """Return the first moment from `begin` and before `end` at which scores were visible; None without one.
 
         >>> phases = Phases(((datetime(2026, 1, 5), datetime(2026, 1, 9)),))
-        >>> phases.seen_from(datetime(2026, 1, 6), None), phases.seen_from(datetime(2026, 1, 6), datetime(2026, 1, 8))
-        (datetime.datetime(2026, 1, 9, 0, 0), None)
+        >>> phases.find_first_visible(datetime(2026, 1, 6), None)
+        datetime.datetime(2026, 1, 9, 0, 0)
+        >>> phases.find_first_visible(datetime(2026, 1, 6), datetime(2026, 1, 8))
         """
         for since, until in self.hidden:
             if since <= begin < until:
@@ -240,25 +240,26 @@ class Phases:
         return begin if end is None or begin < end else None
 
 
-def phases(connection: Connection, task: str) -> Phases:
-    """What the log says of when the scores of a task were hidden."""
-    told = connection.execute(text("""
-        SELECT "at", CAST(details ->> '$.blind_until' AS TIMESTAMP) AS until,
+def load_phases(connection: Connection, task: str) -> Phases:
+    """Load from the log when the scores of a task were hidden."""
+    rows = connection.execute(text("""
+        SELECT "at" AS since, CAST(details ->> '$.blind_until' AS TIMESTAMP) AS until,
             lead("at") OVER (ORDER BY event_id) AS next
         FROM event
         WHERE action IN ('task', 'hide', 'reveal') AND subject = :task AND json_exists(details, '$.blind_until')
         ORDER BY event_id"""), {"task": task})
-    ends = ((of.at, of.until if of.next is None else min(of.until, of.next)) for of in told if of.until is not None)
-    return Phases(tuple((since, until) for since, until in ends if since < until))
+    periods = ((row.since, row.until if row.next is None else min(row.until, row.next))
+               for row in rows if row.until is not None)
+    return Phases(tuple((since, until) for since, until in periods if since < until))
 
 
-LABELS = 200  # of more than so many, labels are no classes that could be confused
-CLASS = 10  # items from which on a label is a class: of fewer, its name would tell the gold of single items
+LABELS = 200  # test sets with more labels have no confusions
+CLASS = 10  # a label of fewer items has no name on a page, because its name would reveal the gold of single items
 OTHER = "other labels"
 
 
 class Cell(NamedTuple):
-    """How often the gold has one label and a system gives another, by the labels' places; None: there is none."""
+    """The number of items with one gold label and one predicted label, by the labels' places; None: no label."""
 
     gold: int | None
     predicted: int | None
@@ -271,42 +272,40 @@ class Confusions:
 
     Attributes:
         test_set: Its name.
-        typed: Whether these are types of answers at the same places rather than labels of items.
-        labels: The most frequent in the gold first.
-        gold: How often the gold has each.
-        systems: The cells of every system that are not empty, over all of its runs, by (team, name).
-
-    `OTHER`, where it is the last of the labels, is all that have no name here; these are not told apart.
+        has_types: True if the labels are types of answers at the same places, False if they are labels of items.
+        labels: The labels, the most frequent in the gold first. The last one is `OTHER` if some labels have no name.
+        gold: The number of each label in the gold.
+        systems: The non-empty cells of every system, over all of its runs, by (team, name).
     """
 
     test_set: str
-    typed: bool
+    has_types: bool
     labels: tuple[str, ...]
     gold: tuple[int, ...]
     systems: Mapping[tuple[str, str], tuple[Cell, ...]]
 
 
-def confusions(connection: Connection, task: TaskRow, *, every_name: bool) -> Iterator[Confusions]:
-    """The confusions on every test set whose gold has labels or types.
+def load_confusions(connection: Connection, task: TaskRow, *, every_name: bool) -> Iterator[Confusions]:
+    """Yield the confusions on every test set whose gold has labels or types.
 
     Args:
         connection: One transaction.
-        task: Whose.
-        every_name: Whether labels that few items have are named too, which tells the gold of these; else they count as
-            `OTHER`.
+        task: The task.
+        every_name: True if labels of few items have names too, which reveals the gold of these items; otherwise they
+            count as `OTHER`.
     """
-    for test_set, (typed, counts) in _gold_labels(connection, task).items():
-        named = [name for name, n in counts.items() if every_name or n >= CLASS]
-        if named and 1 < len(counts) <= LABELS:
-            cells = _cells(connection, task.slug, test_set, {name: n for n, name in enumerate(named)})
-            gold = [counts[name] for name in named]
-            if any(len(named) in cell[:2] for of_system in cells.values() for cell in of_system):
-                named, gold = [*named, OTHER], [*gold, sum(counts.values()) - sum(gold)]
-            yield Confusions(test_set, typed, tuple(named), tuple(gold), cells)
+    for test_set, (has_types, counts) in _load_gold_labels(connection, task).items():
+        names = [name for name, n in counts.items() if every_name or n >= CLASS]
+        if names and 1 < len(counts) <= LABELS:
+            cells = _load_cells(connection, task.slug, test_set, {name: n for n, name in enumerate(names)})
+            gold = [counts[name] for name in names]
+            if any(len(names) in cell[:2] for system_cells in cells.values() for cell in system_cells):
+                names, gold = [*names, OTHER], [*gold, sum(counts.values()) - sum(gold)]
+            yield Confusions(test_set, has_types, tuple(names), tuple(gold), cells)
 
 
-def _gold_labels(connection: Connection, task: TaskRow) -> dict[str, tuple[bool, dict[str, int]]]:
-    """How often the gold of every test set has each label or type, and whether it is types."""
+def _load_gold_labels(connection: Connection, task: TaskRow) -> dict[str, tuple[bool, dict[str, int]]]:
+    """Return for each test set whether the gold has types, and the number of each label or type."""
     rows = connection.execute(text("""
         WITH gold AS (
             SELECT test_set.name AS test_set, test_set.position, item_id, key, type,
@@ -319,52 +318,52 @@ def _gold_labels(connection: Connection, task: TaskRow) -> dict[str, tuple[bool,
         WHERE test_set NOT IN (FROM several)
         GROUP BY test_set, typed, if(typed, type, key)
         ORDER BY any_value(position), test_set, n DESC, name"""), {"task": task.task_id})
-    found: dict[str, tuple[bool, dict[str, int]]] = {}
+    labels: dict[str, tuple[bool, dict[str, int]]] = {}
     for row in rows:
-        found.setdefault(row.test_set, (row.typed, {}))[1][row.name] = row.n
-    return found
+        labels.setdefault(row.test_set, (row.typed, {}))[1][row.name] = row.n
+    return labels
 
 
-def _cells(connection: Connection, task: str, test_set: str,
-           at: Mapping[str, int]) -> dict[tuple[str, str], tuple[Cell, ...]]:
-    """The cells of every system, labels by their places; those without a place have the next one together."""
-    chosen = {"task": task, "test_set": test_set}
+def _load_cells(connection: Connection, task: str, test_set: str,
+                places: Mapping[str, int]) -> dict[tuple[str, str], tuple[Cell, ...]]:
+    """Return the cells of every system; all labels without a place share the place after the last one."""
+    parameters = {"task": task, "test_set": test_set}
     low, high = connection.execute(text("""
         SELECT min(scoring_id), max(scoring_id)
         FROM scoring JOIN test_set USING (gold_revision_id) JOIN task USING (task_id)
-        WHERE slug = :task AND test_set.name = :test_set"""), chosen).one()
+        WHERE slug = :task AND test_set.name = :test_set"""), parameters).one()
     rows = connection.execute(text("""
         SELECT team, system, gold, predicted, sum(items)::INTEGER AS items FROM confusion
         WHERE task = :task AND test_set = :test_set
-            AND scoring_id BETWEEN :low AND :high  -- so that responses of other tasks are not looked at
+            AND scoring_id BETWEEN :low AND :high  -- skips responses of other tasks
         GROUP BY team, system, gold, predicted
-        ORDER BY items DESC, gold, predicted, team, system"""), {**chosen, "low": low, "high": high})
-    counted: dict[tuple[str, str], dict[tuple[int | None, int | None], int]] = {}
+        ORDER BY items DESC, gold, predicted, team, system"""), {**parameters, "low": low, "high": high})
+    counts: dict[tuple[str, str], dict[tuple[int | None, int | None], int]] = {}
     for row in rows:
-        gold, predicted = (None if name is None else at.get(name, len(at)) for name in (row.gold, row.predicted))
-        of_system = counted.setdefault((row.team, row.system), {})
-        of_system[gold, predicted] = of_system.get((gold, predicted), 0) + row.items
-    return {system: tuple(Cell(*place, n) for place, n in cells.items()) for system, cells in counted.items()}
+        cell = tuple(None if name is None else places.get(name, len(places)) for name in (row.gold, row.predicted))
+        system_counts = counts.setdefault((row.team, row.system), {})
+        system_counts[cell[0], cell[1]] = system_counts.get((cell[0], cell[1]), 0) + row.items
+    return {system: tuple(Cell(*cell, n) for cell, n in cells.items()) for system, cells in counts.items()}
 
 
 class Version(NamedTuple):
     """A version of a system on a test set.
 
-    `score` is by the primary metric and today's gold; None where it has none, or was hidden as long as the version was
-    the system's last.
+    `score` is by the primary metric and the current gold; None if the version has no score, or if scores were hidden
+    as long as it was the newest version.
     """
 
     test_set: str
     team: str
     system: str
     version: str
-    at: datetime
+    time: datetime
     late: bool
     score: float | None
 
 
 class Runs(NamedTuple):
-    """The scores of a system's runs by one metric, over all items of a test set; `names` tell the runs apart."""
+    """The scores of a system's runs by one metric, over all items of a test set, and the names of the runs."""
 
     test_set: str
     team: str
@@ -374,8 +373,8 @@ class Runs(NamedTuple):
     names: tuple[str, ...]
 
 
-def versions(connection: Connection, task: TaskRow, phases: Phases) -> list[Version]:
-    """All versions of all systems but withdrawn ones, each system's in the order in which they came."""
+def load_versions(connection: Connection, task: TaskRow, phases: Phases) -> list[Version]:
+    """Load the versions of all systems, except withdrawn ones, in the order of their submission."""
     metric = catalog.primary_metric(connection, task.task_id)
     rows = connection.execute(text("""
         SELECT test_set.name AS test_set, team.name AS team, system.name AS system, s.version, s.created_at, s.late,
@@ -388,12 +387,13 @@ def versions(connection: Connection, task: TaskRow, phases: Phases) -> list[Vers
         WHERE test_set.task_id = :task AND test_set.is_declared AND NOT s.withdrawn
         ORDER BY test_set.position, s.system_id, s.submission_id"""),
         {"task": task.task_id, "metric": metric.metric_id})
-    return [Version(of.test_set, of.team, of.system, of.version, of.created_at, of.late,
-                    of.value if phases.seen_from(of.created_at, of.replaced) is not None else None) for of in rows]
+    return [Version(row.test_set, row.team, row.system, row.version, row.created_at, row.late,
+                    None if phases.find_first_visible(row.created_at, row.replaced) is None else row.value)
+            for row in rows]
 
 
-def runs(connection: Connection, task: TaskRow) -> list[Runs]:
-    """The scores of the runs of every system that has several, by all metrics."""
+def load_runs(connection: Connection, task: TaskRow) -> list[Runs]:
+    """Load the scores of the runs of every system with several runs, by all metrics."""
     if not has_row(connection, "submission_source WHERE replicate > 0"):
         return []
     rows = connection.execute(text("""
@@ -407,36 +407,38 @@ def runs(connection: Connection, task: TaskRow) -> list[Runs]:
         HAVING count(*) > 1
         ORDER BY ranked.submission_id, task_metric.position"""), {"task": task.slug, "task_id": task.task_id}).all()
     factors = catalog.replicate_factors(connection, sorted({row.submission_id for row in rows}))
-    return [Runs(of.test_set, of.team, of.system, of.alias, tuple(of.scores),
-                 _names(factors.get(of.submission_id, ()), len(of.scores))) for of in rows]
+    return [Runs(row.test_set, row.team, row.system, row.alias, tuple(row.scores),
+                 _name_runs(factors.get(row.submission_id, ()), len(row.scores))) for row in rows]
 
 
-def _names(factors: Sequence[Mapping[str, str]], n: int) -> tuple[str, ...]:
-    """What tells runs apart: what is declared of them, else their numbers."""
+def _name_runs(factors: Sequence[Mapping[str, str]], n: int) -> tuple[str, ...]:
+    """Return names of runs: their declared factors, or else numbers."""
     if len(factors) == n:
-        return tuple(", ".join(f"{name} {level}" for name, level in of.items()) for of in factors)
+        return tuple(", ".join(f"{name} {level}" for name, level in levels.items()) for levels in factors)
     return tuple(f"run {number}" for number in range(1, n + 1))
 
 
 @dataclass(frozen=True)
 class NewBest:
-    """A new best of a leaderboard, or a new score of the same.
+    """A change of the best system of a leaderboard, or of its score.
 
     Attributes:
-        at: When it was first shown, in UTC.
-        shown: The system's name for people; `tied`: how many others have the same rank.
-        score: Of the comparison of then.
-        significant: Whether it was significantly better than the best before, which was still on the board; None where
-            the two were not compared, and of the first.
-        p_adjusted: Of the two, corrected in their family of then.
-        why: What else changed since the best before: the gold, the metric.
-        entry: Of the log, which tells when it was compared.
+        time: When it was first visible, in UTC.
+        team, system: The best system.
+        display_name: The system's name for people.
+        tied: The number of other systems with the same rank.
+        score: The score in the comparison of that time.
+        significant: True if it was significantly better than the best system before; None for the first one, and if
+            the two were not compared.
+        p_adjusted: The adjusted p-value of the two in their family of that time.
+        why: Other changes since the best system before: of the gold, of the metric.
+        entry: The entry of the log with the time of the comparison.
     """
 
-    at: datetime
+    time: datetime
     team: str
     system: str
-    shown: str
+    display_name: str
     tied: int
     score: float
     significant: bool | None = None
@@ -447,37 +449,36 @@ class NewBest:
 
 @dataclass(frozen=True)
 class History:
-    """The bests of a leaderboard, the first one first; `n_states`: how many comparisons of it were shown so far."""
+    """The best systems of a leaderboard in order of time, and the number of its comparisons that were visible."""
 
     key: LeaderboardKey
     n_states: int
     bests: tuple[NewBest, ...]
 
 
-def histories(connection: Connection, task: TaskRow, phases: Phases, until: int | None = None) -> list[History]:
-    """The histories of all leaderboards on all items that have been in several states.
+def load_histories(connection: Connection, task: TaskRow, phases: Phases, until: int | None = None) -> list[History]:
+    """Load the histories of all leaderboards on all items that have had several states.
 
     Args:
         connection: One transaction.
-        task: Whose.
+        task: The task.
         phases: When its scores were hidden.
-        until: The last entry of the log that counts; None: all do.
+        until: The last entry of the log that counts; None: all entries.
     """
     if connection.execute(_SEVERAL, {"task": task.slug, "task_id": task.task_id}).scalar_one() is None:
         return []
     rows = connection.execute(text(_STATES), {"task": task.slug, "task_id": task.task_id, "until": until}).all()
-    found = []
-    for key, of_board in groupby(rows, key=lambda row: LeaderboardKey(
+    histories = []
+    for key, board_rows in groupby(rows, key=lambda row: LeaderboardKey(
             task.slug, row.test_set, row.track, None, row.metric)):
-        states = [(at, state) for state in of_board
-                  if (at := phases.seen_from(state.made, state.replaced)) is not None]
+        states = [(time, row) for row in board_rows
+                  if (time := phases.find_first_visible(row.made, row.replaced)) is not None]
         if len(states) > 1:
-            found.append(_history(connection, key, states))
-    return found
+            histories.append(_make_history(connection, key, states))
+    return histories
 
 
-# Whether some board of a task may have been in several states, which is found out sooner than which: a comparison for
-# each, and each asked for once.
+# Returns a row if a board of a task may have had several states. This is faster than finding these boards.
 _SEVERAL = text("""
     WITH compared AS (
         SELECT count(*) AS n, count(DISTINCT (test_set_id, track_id, facet, alias)) AS boards
@@ -486,7 +487,7 @@ _SEVERAL = text("""
         SELECT 1 FROM compared WHERE boards < n OR boards < (
             SELECT count(*) FROM event WHERE action IN ('compare', 'compare-again') AND subject = :task))""")
 
-# Every time that a comparison was asked for, with the best system of then, board by board in the order of the log.
+# All requests of comparisons with the best system of that time, by board, in the order of the log.
 _STATES = """
     WITH asked AS (
         SELECT details ->> '$.digest' AS digest, event_id, "at" FROM event
@@ -517,28 +518,28 @@ _STATES = """
     ORDER BY test_set_position, test_set, track NULLS FIRST, state.position, metric, entry"""
 
 
-def _history(connection: Connection, key: LeaderboardKey, states: Sequence[tuple[datetime, Any]]) -> History:
-    moved = [states[0]] + [
+def _make_history(connection: Connection, key: LeaderboardKey, states: Sequence[tuple[datetime, Any]]) -> History:
+    changes = [states[0]] + [
         after for before, after in pairwise(states)
         if (before[1].submission_id, before[1].score) != (after[1].submission_id, after[1].score)]
-    decided = _decisions(connection, [(of.comparison_id, of.submission_id, before.submission_id)
-                                      for (_, before), (_, of) in pairwise(moved)])
+    decisions = _load_decisions(connection, [(row.comparison_id, row.submission_id, before.submission_id)
+                                             for (_, before), (_, row) in pairwise(changes)])
     bests = []
-    names = make_display_names([{"system": of.system, "submission": of.submission} for _, of in moved])
-    for n, ((at, of), shown) in enumerate(zip(moved, names, strict=True)):
-        before = moved[n - 1][1] if n else of
-        why = [said for said, column in (("the gold was revised", "gold_revision_id"),
-                                         ("the metric was changed", "metric_name"))
-               if getattr(of, column) != getattr(before, column)]
-        significant, p = decided.get((of.comparison_id, before.submission_id), (None, None))
-        bests.append(NewBest(at, of.team, of.system, shown, of.tied, of.score, significant, p, tuple(why),
-                             of.entry))
+    names = make_display_names([{"system": row.system, "submission": row.submission} for _, row in changes])
+    for n, ((time, row), name) in enumerate(zip(changes, names, strict=True)):
+        before = changes[n - 1][1] if n else row
+        why = [sentence for sentence, column in (("the gold was revised", "gold_revision_id"),
+                                                 ("the metric was changed", "metric_name"))
+               if getattr(row, column) != getattr(before, column)]
+        significant, p = decisions.get((row.comparison_id, before.submission_id), (None, None))
+        bests.append(NewBest(time, row.team, row.system, name, row.tied, row.score, significant, p, tuple(why),
+                             row.entry))
     return History(key, len(states), tuple(bests))
 
 
-def _decisions(connection: Connection, pairs: Sequence[tuple[int, int, int]]) -> Mapping[
+def _load_decisions(connection: Connection, pairs: Sequence[tuple[int, int, int]]) -> Mapping[
         tuple[int, int], tuple[bool, float | None]]:
-    """What was decided of each new best and the one before it, by the comparison and the latter."""
+    """Return the decisions between each best system and the former one, by comparison and former submission."""
     if not pairs:
         return {}
     rows = connection.execute(text(f"""
@@ -552,22 +553,22 @@ def _decisions(connection: Connection, pairs: Sequence[tuple[int, int, int]]) ->
 
 @dataclass(frozen=True)
 class Details:
-    """What a page says of a task's systems beside their places on its leaderboards.
+    """Details of a task's systems for its page.
 
     Attributes:
-        versions: Of all systems, in the order in which they came.
-        runs: The scores of the runs of those that have several.
-        regions: Which answers two systems share, and which only one of them gives.
-        confusions: What each says where the gold says something else.
-        telling: The items that set each apart; empty where no items are shown.
-        histories: How the best scores moved.
+        versions: The versions of all systems, in the order of their submission.
+        runs: The scores of the runs of systems with several runs.
+        regions: Answers that two systems share, and answers of only one of them.
+        confusions: Numbers of items by gold label and predicted label.
+        distinctive_items: The items that distinguish each system; empty if no items are shown.
+        histories: The changes of the best systems.
     """
 
     versions: Sequence[Version] = ()
     runs: Sequence[Runs] = ()
     regions: Sequence[Regions] = ()
     confusions: Sequence[Confusions] = ()
-    telling: Sequence[Telling] = ()
+    distinctive_items: Sequence[DistinctiveItems] = ()
     histories: Sequence[History] = ()
 
 
@@ -575,18 +576,20 @@ NO_DETAILS = Details()
 
 
 def load_details(connection: Connection, task: TaskRow, boards: Sequence[Leaderboard], items: int,
-            until: int | None = None) -> Details:
-    """Read the details of a task.
+                 until: int | None = None) -> Details:
+    """Load the details of a task.
 
     Args:
-        connection: One transaction, in which the boards were read.
-        task: Whose.
+        connection: The transaction in which the boards were loaded.
+        task: The task.
         boards: Its leaderboards.
-        items: How many items of each test set are shown; none: none is named, nor a label that few items have.
-        until: The last entry of the log that counts; None: all do.
+        items: The number of items of each test set that are shown. If 0, neither items nor labels of few items are
+            named.
+        until: The last entry of the log that counts; None: all entries.
     """
-    hidden = phases(connection, task.slug)
+    phases = load_phases(connection, task.slug)
     return Details(
-        versions(connection, task, hidden), runs(connection, task),
-        tuple(regions(connection, task, boards)), tuple(confusions(connection, task, every_name=items > 0)),
-        tuple(telling_items(connection, task, items)) if items else (), histories(connection, task, hidden, until))
+        load_versions(connection, task, phases), load_runs(connection, task),
+        tuple(load_regions(connection, task, boards)), tuple(load_confusions(connection, task, every_name=items > 0)),
+        tuple(load_distinctive_items(connection, task, items)) if items else (),
+        load_histories(connection, task, phases, until))

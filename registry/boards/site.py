@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
-from registry.boards.details import NewBest, histories, phases
+from registry.boards.details import NewBest, load_histories, load_phases
 from registry.boards.leaderboard import get_metric_display, make_display_names
 from registry.boards.snapshot import TaskBoards
 from registry.errors import HiddenError, InputError, counted
@@ -189,12 +189,12 @@ def _bests(connection: Connection, rows: Mapping[int, TaskRow]) -> Iterator[Chan
         primary = catalog.primary_metric(connection, row.task_id)
         form = get_metric_display(row.manifest, primary.alias, primary.name)
         title = form["declared_title"] or metric_title(primary.name)
-        for of in histories(connection, row, phases(connection, row.slug)):
+        for of in load_histories(connection, row, load_phases(connection, row.slug)):
             if of.key.metric != primary.alias:
                 continue
             for before, best in zip(of.bests, of.bests[1:], strict=False):
                 key = f"best|{digests.get(best.entry, '')}|{of.key.name}"
-                yield _change(row, best.at, key, BestOf(of.key, title, form["decimals"], best, before))
+                yield _change(row, best.time, key, BestOf(of.key, title, form["decimals"], best, before))
 
 
 @dataclass(frozen=True)

@@ -146,16 +146,16 @@ def print_tables(tables: Sequence[Table], format_: Format | None) -> None:
 
 def print_boards(boards: Sequence[Leaderboard], format_: Format | None) -> None:
     """Print leaderboards on stdout; the first board of each task has the task's description as a caption."""
-    from registry.reports.boards import board_table
-    from registry.reports.papers import latex_board
+    from registry.reports.boards import make_board_table
+    from registry.reports.papers import render_latex_board
 
     if choose_format(format_) == "latex":
-        write("\n".join(latex_board(board) for board in boards))
+        write("\n".join(render_latex_board(board) for board in boards))
         return
     tables = []
     described_tasks = set()
     for board in boards:
-        table = board_table(board)
+        table = make_board_table(board)
         if board.task not in described_tasks:
             described_tasks.add(board.task)
             table = replace(table, captions=[*table.captions, board.about])

@@ -56,7 +56,7 @@ def board(
     """
     from registry.boards.load import BOARD_PAIRS
     from registry.boards.submissions import load_ladders
-    from registry.reports.boards import ladder_table, wide_boards, wide_table
+    from registry.reports.boards import make_ladder_table, make_wide_boards, make_wide_table
 
     database = find_private_database(db, at, public=public)
     with database.reading() as connection:
@@ -67,11 +67,12 @@ def board(
             if not (visible := load_ladders(connection, task)):  # the manifest may show some facts of hidden boards
                 raise
             report(f"note: {hidden}")
-            print_tables([ladder_table(ladder) for ladder in visible], format_)
+            print_tables([make_ladder_table(ladder) for ladder in visible], format_)
             return
     if wide:
-        print_tables([wide_table(wide_board, contents.past) for contents in add_averages(snapshot, database).tasks
-                      for wide_board in wide_boards(contents.boards, contents.averages, contents.primary)], format_)
+        print_tables([
+            make_wide_table(wide_board, contents.past) for contents in add_averages(snapshot, database).tasks
+            for wide_board in make_wide_boards(contents.boards, contents.averages, contents.primary)], format_)
     else:
         print_boards(_select_signature(snapshot, database.moment), format_)
 
@@ -96,7 +97,7 @@ def pairs(
     --format parquet --output FILE "SELECT * FROM pairwise"`.
     """
     from registry.boards.choose import select_pairs
-    from registry.reports.boards import macro_pair_table, pair_table
+    from registry.reports.boards import make_macro_pair_table, make_pair_table
 
     selection = (system, top, neighbours, limit)
     if wide and any(value is not None for value in selection):
@@ -108,7 +109,7 @@ def pairs(
         if not (averages := _load_averages(studies, database)):
             raise MismatchError("no task has averages, because each has only one test set")
         past = "" if database.moment is None else database.moment.heading
-        print_tables([macro_pair_table(average, past) for average in averages], format_)
+        print_tables([make_macro_pair_table(average, past) for average in averages], format_)
         return
     with database.reading() as connection:
         snapshot = load_boards(connection, task, metric, "range", moment=database.moment)
@@ -116,7 +117,7 @@ def pairs(
     if (n := sum(len(board.decisions) for board in boards)) > _MAX_PAIRS:
         raise InputError(f"{n:,} pairs are too many to print; select some by --system, --top, --neighbours or --limit, "
                          "or write all of them by `registry query` (see `registry pairs --help`)")
-    print_tables([pair_table(board) for board in boards if board.decisions], format_)
+    print_tables([make_pair_table(board) for board in boards if board.decisions], format_)
 
 
 def load_boards(connection: Connection, task: str | Sequence[str] | None, metric: str | None = None,

@@ -18,7 +18,7 @@ from registry.parallel.execution import Execution
 from registry.pipeline import TaskPlace, evaluate_task
 from registry.rendering.render import TableDisplay
 from registry.rendering.table import Table
-from registry.reports.boards import board_table, pair_table
+from registry.reports.boards import make_board_table, make_pair_table
 from registry.reports.figures.kinds import KINDS, Kind, draw, look_for
 from registry.store.database import Database
 from registry.store.log import Journal
@@ -112,7 +112,7 @@ class Pairs(_Framed, Sequence[Pair]):
 
     @property
     def _table(self) -> Table:
-        return pair_table(self._board)
+        return make_pair_table(self._board)
 
     def __len__(self) -> int:
         return len(self._board.decisions)
@@ -172,7 +172,7 @@ class Board(_Framed):
 
     @property
     def _table(self) -> Table:
-        table = board_table(self._board)
+        table = make_board_table(self._board)
         if not self.messages:
             return table
         caption = f"`messages` has {counted(len(self.messages), 'message')}."

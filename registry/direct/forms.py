@@ -109,12 +109,12 @@ class Spans(Form):
 
 
 def spans_of(value: Any) -> list[tuple[Any, ...]]:
-    """Return the spans of an item, sorted; one that stands twice is refused, as in files."""
+    """Return the spans of an item, sorted; one that occurs twice is refused, as in files."""
     if not is_many(value):
         raise ValueError(f"{value!r:.60} is no list of spans; expected (start, end, type) for each")
     spans = sorted(map(span_of, value))
     if twice := next((span for span, after in pairwise(spans) if span == after), None):
-        raise ValueError(f"span {twice!r} stands twice; keep one")
+        raise ValueError(f"span {twice!r} occurs twice; keep one")
     return spans
 
 
@@ -189,7 +189,7 @@ def _answers(value: Any) -> list[str]:
     if not is_many(value) or not all(isinstance(one, str) for one in value):
         raise ValueError(f"{value!r:.60} is no set of answers; expected texts")
     if not isinstance(value, AbstractSet) and len(set(value)) < len(value):
-        raise ValueError(f"an answer stands twice in {value!r:.60}; give each once, or sets")
+        raise ValueError(f"an answer occurs twice in {value!r:.60}; give each once, or sets")
     return sorted(value)
 
 

@@ -65,7 +65,7 @@ def require_sets(golds: Sequence[Any], names: Sequence[str], systems: Iterable[S
            "of the labels of all tokens, and clusters= the sentence of each")
     for name, gold in lists.items():
         if len(set(gold)) < len(gold):
-            raise InputError(f"a value stands twice in {gold!r:.60}: {ask}", item=name)
+            raise InputError(f"a value occurs twice in {gold!r:.60}: {ask}", item=name)
     if max(map(len, lists.values()), default=0) > 1 and all(
             isinstance(value, list | tuple) and len(value) == len(gold)
             for values in systems for value, gold in zip(values, golds, strict=True) if value is not None):

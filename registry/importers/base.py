@@ -279,7 +279,7 @@ class ScoreCollection(Sources):
     Args:
         path: The folder or file that is imported.
         missing: How to treat items without a score: see `ScoredImporter`.
-        better: The direction that the user states; None to use that of the logs.
+        better: Direction of scores from the user; None for the direction in the logs.
     """
 
     def __init__(self, path: Path, missing: str, better: Better | None) -> None:

@@ -1,8 +1,8 @@
 """Records of Every Eval Ever (github.com/evaleval/every_eval_ever): aggregate scores, and their samples.
 
 A record holds the scores of one model, and a file next to it a line per item and metric. Scores without samples cannot
-be compared, so they are reported and left out. Records and samples are untrusted: samples are read from the record's
-folder only, and must match the record.
+be compared; the importer ignores them with a warning. Records and samples are untrusted: samples are read from the
+record's folder only, and must match the record.
 
 Data without a place in the format is JSON text in details and metadata. Records with the detail `TASK` were written by
 a registry. With the `STATISTICS` in the samples such a record becomes its task again with the same leaderboards:
@@ -124,7 +124,7 @@ class Sample:
 class Record:
     """An aggregate record.
 
-    Samples are not stored: those of all records may need more than the memory.
+    Samples are not stored, because the samples of all records may not fit into memory.
 
     Attributes:
         place: Its file.
@@ -522,7 +522,7 @@ def _list_answers(sample: Sample, key: str) -> list[dict[str, Any]]:
             for name, type_, score in answers]
 
 
-_BOARD = ("rank_baselines", "rank_late", "ranks")  # organisers decide again what is hidden
+_BOARD = ("rank_baselines", "rank_late", "ranks")  # without embargoes, which organisers declare again
 
 
 def restore_task(records: Sequence[Record], digests: Mapping[str, str], notes: Sequence[str]) -> TaskFolder:

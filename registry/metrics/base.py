@@ -28,12 +28,19 @@ UNBOUNDED = (-inf, inf)
 class Metric(Value):
     """A metric with its options.
 
-    `takes` is the kind of gold and answer values that it compares, `family` the shape of its statistics, `better` the
-    direction of its score, `scorer` the program that tests compare it with, `extra` the optional dependencies that it
-    needs, `libraries` the packages whose versions its scores depend on, `revision` a number that changes when what it
-    computes changes, `unbounded` whether there is no worst value, `called` what people call it, with options in
-    braces, and `decimals` how many of its scores papers print. `score_range` has the lowest and the highest possible
-    score, infinite if there is no bound; intervals stay within it.
+    Attributes:
+        takes: Kind of gold and answer values.
+        family: Family of its statistics.
+        better: Direction of its score.
+        citation: Reference of its definition.
+        scorer: Program with which tests compare it.
+        extra: Extra of this package with its optional dependencies.
+        libraries: Packages whose versions may change its scores.
+        revision: Number that changes when its results change.
+        unbounded: True if it has no worst value.
+        called: Usual name, with options in braces.
+        decimals: Number of decimals that papers print.
+        score_range: Lowest and highest possible score, infinite if unbounded; limits of intervals.
     """
 
     takes: ClassVar[str]
@@ -50,19 +57,20 @@ class Metric(Value):
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def words(self) -> tuple[str, Collection[str]]:
-        """Return its usual name, formatted with options, and these options; empty if only the class name is usual."""
-        told = [name for _, name, _, _ in Formatter().parse(self.called) if name]
-        return self.called.format(**{name: getattr(self, name) for name in told}), told
+        """Return its usual name, formatted with options, and these options; empty if it has only its class name."""
+        shown = [name for _, name, _, _ in Formatter().parse(self.called) if name]
+        return self.called.format(**{name: getattr(self, name) for name in shown}), shown
 
     @property
     def title(self) -> str:
         """Usual name with the options that differ from their defaults; else the canonical name."""
-        words, told = self.words()
+        words, shown = self.words()
         if not words:
             return repr(self)
         words += f" of {', '.join(types)}" if (types := self.types()) else ""
-        options = [f"{of.name}={written(value)}" for of in fields(self)
-                   if of.name not in (*told, "type", "better") and (value := getattr(self, of.name)) != of.default]
+        options = [f"{option.name}={written(value)}" for option in fields(self)
+                   if option.name not in (*shown, "type", "better")
+                   and (value := getattr(self, option.name)) != option.default]
         return words + (f" ({', '.join(options)})" if options else "")
 
     @property
@@ -89,13 +97,13 @@ class Metric(Value):
         return () if type_ is None else (type_,)
 
     def check_gold(self, items: Sequence[Item]) -> None:
-        """Refuse a gold that it cannot score.
+        """Check the gold.
 
         Raises:
-            InputError: It cannot; names the item.
+            InputError: It cannot score an item; names the item.
         """
 
-    def named_labels(self) -> tuple[str, ...]:
+    def list_option_labels(self) -> tuple[str, ...]:
         """Return labels that options name; a task whose gold lacks one is refused."""
         return ()
 
@@ -118,12 +126,12 @@ class Metric(Value):
                 raise TypeError(f"statistics of {self.name} gave {min(wrong)} numbers; its family {self.family!r} has "
                                 f"{len(columns)} columns: {', '.join(columns)}")
             return np.array(rows, dtype=np.float64).reshape(len(rows), len(columns))
-        if (there := answers.there).all():
+        if (is_present := answers.there).all():
             return self.statistics_of_columns(items, answers)
-        found = np.empty((len(items), len(columns)))
-        found[~there] = [self.statistics(item, None) for item in compress(items, ~there)]
-        found[there] = self.statistics_of_columns(list(compress(items, there)), answers.of(there))
-        return found
+        statistics = np.empty((len(items), len(columns)))
+        statistics[~is_present] = [self.statistics(item, None) for item in compress(items, ~is_present)]
+        statistics[is_present] = self.statistics_of_columns(list(compress(items, is_present)), answers.of(is_present))
+        return statistics
 
     @property
     def takes_columns(self) -> bool:
@@ -133,11 +141,11 @@ class Metric(Value):
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
         """Return the family's columns for many items that all have an answer, [items, columns].
 
-        What a metric does not compute so is computed by `statistics`, for one item after the other.
+        If a metric does not override it, `statistics` computes them item by item.
         """
         raise NotImplementedError
 
-    def unanswered(self, item: Item) -> InputError:
+    def make_unanswered_error(self, item: Item) -> InputError:
         """Return the error for an item without an answer, if there is no worst value."""
         set_ = "its option worst" if hasattr(self, "worst") else 'missing = "drop"'
         return InputError(f"has no answer, and {self.name} no worst value to count instead; set {set_}, or complete "
@@ -160,9 +168,11 @@ class AdditiveMetric(Metric):
 class QuotientMetric(AdditiveMetric):
     """A metric that is one linear function of the sums divided by another, which exact tests require.
 
-    Accuracy, precision, recall, F-beta, error rates and AER are such metrics. `coefficients` are the whole-number
-    coefficients of the numerator and of the denominator, one for each column, where no option changes them; unless it
-    is set, the family is `ratio`, and its first column is divided by the second.
+    Accuracy, precision, recall, F-beta, error rates and AER are such metrics.
+
+    Attributes:
+        coefficients: Whole-number coefficients of numerator and denominator, one for each column, if no option changes
+            them. By default the first column of the family `ratio` is divided by the second.
     """
 
     family = "ratio"
@@ -174,11 +184,11 @@ class QuotientMetric(AdditiveMetric):
         return self.coefficients
 
     def score(self, sums: Floats) -> Floats:
-        over, under = (sums @ np.array(side, dtype=np.float64) for side in self.quotient)
-        return share(over, under)
+        numerator, denominator = (sums @ np.array(side, dtype=np.float64) for side in self.quotient)
+        return share(numerator, denominator)
 
 
-def needed_module(name: str, metric: Metric) -> Any:
+def import_extra(name: str, metric: Metric) -> Any:
     """Import an optional dependency of a metric.
 
     Raises:
@@ -192,7 +202,7 @@ def needed_module(name: str, metric: Metric) -> Any:
 
 
 class DeclaredRange(Metric):
-    """A metric whose scores are those of the user, who can declare their range: `low` and `high`, None if unbounded."""
+    """A metric of scores whose range the user can declare by `low` and `high`; None if unbounded."""
 
     low: float | None = field(default=None, kw_only=True)
     high: float | None = field(default=None, kw_only=True)

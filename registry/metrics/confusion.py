@@ -1,8 +1,7 @@
 """Metrics of one label per item: accuracy, and measures by class.
 
-The latter are made of how often each class is correct, predicted and in the gold, and need no more of a confusion
-matrix. The counts of an item's pair of labels are made when statistics are loaded (`evaluation.scoring.label_codes`),
-because the classes are those of the gold and of all systems.
+Measures by class need only three counts of each class: correct, predicted and gold. `evaluation.scoring.label_codes`
+counts them when statistics are loaded, because the classes are the labels of the gold and of all systems.
 """
 
 from __future__ import annotations
@@ -66,10 +65,10 @@ class ConfusionMetric(AdditiveMetric):
 
     @property
     def classes(self) -> tuple[str, ...] | None:
-        """Classes that are counted; None for all that occur."""
+        """Counted classes; None for all."""
         return None
 
-    def named_labels(self) -> tuple[str, ...]:
+    def list_option_labels(self) -> tuple[str, ...]:
         return self.classes or ()
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
@@ -92,10 +91,12 @@ class ConfusionMetric(AdditiveMetric):
 
 
 class _ByClass(ConfusionMetric):
-    """What precision, recall and F share.
+    """The base of precision, recall and F by class.
 
-    `average` is `macro`, the mean over classes, in which 0/0 counts as 0; or `micro`, from the counts of all. Classes
-    are those that the gold or the system has, or the `labels` that are given: of one it is the score of that class.
+    Attributes:
+        average: `macro`, the mean over classes, in which 0/0 counts as 0; or `micro`, from the counts of all classes.
+        labels: Averaged classes; empty for all in the gold or the system's answers. With one label the score is
+            the score of its class.
     """
 
     terse = True
@@ -111,9 +112,9 @@ class _ByClass(ConfusionMetric):
 
     @property
     def title(self) -> str:
-        """`macro-F1`, `micro-F1 of A, B`, and `F1 of A` where there is nothing to average."""
-        of = f" of {', '.join(self.labels)}" if self.labels else ""
-        return (self.measure if len(self.labels) == 1 else f"{self.average}-{self.measure}") + of
+        """Name such as `macro-F1`, `micro-F1 of A, B`, or `F1 of A` for one class."""
+        labels = f" of {', '.join(self.labels)}" if self.labels else ""
+        return (self.measure if len(self.labels) == 1 else f"{self.average}-{self.measure}") + labels
 
     @property
     def counts_given_classes(self) -> bool:

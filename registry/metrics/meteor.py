@@ -1,8 +1,8 @@
-"""METEOR 1.5: statistics by its own program, a Java archive, and scores by its formula over their sums.
+"""METEOR 1.5: statistics by the original program, a Java archive, and scores by its formula over their sums.
 
-The corpus score is that of the summed statistics, not the mean of segment scores. Loading English paraphrases takes
-seconds, so one Java process of each kind runs until this process ends. Its input is untrusted text: no segment can end
-its line or field, and a program that dies or exceeds its time limit is an error.
+The corpus score is computed from summed statistics; it is not the mean of segment scores. Loading English paraphrases
+takes seconds, so one Java process of each kind runs until this process ends. Its input is untrusted: no segment can
+end its line or field, and a program that dies or exceeds its time limit is an error.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.metrics.texts import ReferenceMetric, describe_undivided, list_texts
 
-START_SECONDS, SEGMENT_SECONDS = 300.0, 10.0  # what it may take: many times what it takes
+START_SECONDS, SEGMENT_SECONDS = 300.0, 10.0  # time limits, far above usual times
 
 _SEPARATOR = "|||"
-_ONE_WORD = "\ue000"  # stands for the separator where the text is not split into words further
+_ONE_WORD = "\ue000"  # replaces the separator in text that is already tokenized
 
 
 @cache
@@ -52,14 +52,14 @@ class Jar:
         atexit.register(self.close)
 
     def statistics(self, references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> list[list[float]]:
-        """Give the 23 statistics of every segment, in the program's order.
+        """Return the 23 statistics of every segment, in the program's order.
 
         Args:
-            references: Of each segment.
-            hypotheses: One for each segment.
+            references: References of each segment.
+            hypotheses: The system's text of each segment.
 
         Raises:
-            InputError: The program ended before it was done; a program of the same options can be asked again.
+            InputError: The program ended early; the next call starts it again.
         """
         requests = [f" {_SEPARATOR} ".join(("SCORE", *map(self._clean_field, (*texts, hypothesis)))) + "\n"
                     for texts, hypothesis in zip(references, hypotheses, strict=True)]
@@ -74,7 +74,7 @@ class Jar:
             assert self._process.stdout is not None
             replies = list(islice(self._process.stdout, len(requests)))
             return [self._parse_numbers(replies, n) for n in range(len(requests))]
-        except BaseException:  # what it would still say answers nothing that is asked later
+        except BaseException:  # pending replies must not answer later requests
             self.close()
             raise
         finally:
@@ -110,8 +110,8 @@ class Jar:
         with suppress(ValueError):
             if n < len(replies) and len(numbers := [float(cell) for cell in replies[n].split()]) == 23:
                 return numbers
-        said = replies[n].decode(errors="replace").strip() if n < len(replies) else self._read_last_words()
-        raise InputError(f"METEOR ended at segment {n + 1}: {said}")
+        reply = replies[n].decode(errors="replace").strip() if n < len(replies) else self._read_last_words()
+        raise InputError(f"METEOR ended at segment {n + 1}: {reply}")
 
     def _read_last_words(self) -> str:
         self._process.kill()
@@ -135,7 +135,7 @@ def _find_archive() -> Path:
 
 
 class _Parameters(NamedTuple):
-    """What the program scores a language with: Denkowski and Lavie 2014, tables 1 and 2, task `rank`."""
+    """Parameters of a language: Denkowski and Lavie 2014, tables 1 and 2, task `rank`."""
 
     alpha: float
     beta: float
@@ -149,14 +149,14 @@ _ANY = _Parameters(0.75, 1.4, 0.7, 0.5, (1.0, 0.5, 0.0, 0.0))  # exact matches a
 
 
 class METEOR(ReferenceMetric):
-    """Harmonic mean of precision and recall of matched words, lowered by how scattered they are; from 0 to 1.
+    """Harmonic mean of precision and recall of matched words, with a penalty for fragmentation; from 0 to 1.
 
     Attributes:
-        language: English, or one of those that are matched by words and stems with language-independent parameters
+        language: English, or a language that is matched by words and stems with language-independent parameters
             (`other`: words only). The paraphrases of Czech, French, German, Russian and Spanish are not distributed
             with the program.
-        text: What is done to the text: `normalize` (tokenize and lowercase, English only), `lowercase`, or nothing to
-            text that is tokenized already (`as-is`).
+        text: Preprocessing: `normalize` (tokenize and lowercase, English only), `lowercase`, or `as-is` for tokenized
+            text.
     """
 
     called = "METEOR"
@@ -183,33 +183,33 @@ class METEOR(ReferenceMetric):
         if not items:
             return np.zeros((0, 23))
         flags = {"normalize": ("-norm",), "lowercase": ("-lower",), "as-is": ()}[self.text]
-        of_items = [self.texts_of(item) for item in items]  # the program wants equally many of each
-        references = [[*of, *of[:1] * (len(self.references) - len(of))] for of in of_items]
-        found = np.array(find_program(("-l", self.language, *flags)).statistics(references, list_texts(answers)))
-        by_stage = found[:, 4:20].reshape(-1, 4, 4).swapaxes(1, 2).reshape(-1, 16)  # the program's go stage by stage
-        laid = np.concatenate([found[:, :4], by_stage, found[:, 20:]], axis=1)
-        # A segment that is its reference is not scattered: the program leaves its one chunk out of the sum.
-        tested, referred = laid[:, [*range(4, 8), *range(12, 16)]], laid[:, [*range(8, 12), *range(16, 20)]]
-        whole = (tested.sum(axis=1) == laid[:, 0]) & (referred.sum(axis=1) == laid[:, 1]) & (laid[:, 20] == 1)
-        laid[whole, 20] = 0
-        return laid
+        item_texts = [self.texts_of(item) for item in items]  # the program needs the same number for each
+        references = [[*texts, *texts[:1] * (len(self.references) - len(texts))] for texts in item_texts]
+        statistics = np.array(find_program(("-l", self.language, *flags)).statistics(references, list_texts(answers)))
+        by_stage = statistics[:, 4:20].reshape(-1, 4, 4).swapaxes(1, 2).reshape(-1, 16)  # the program sorts by stage
+        rows = np.concatenate([statistics[:, :4], by_stage, statistics[:, 20:]], axis=1)
+        # A segment that equals its reference has no fragmentation: the program does not count its one chunk.
+        tested, referred = rows[:, [*range(4, 8), *range(12, 16)]], rows[:, [*range(8, 12), *range(16, 20)]]
+        whole = (tested.sum(axis=1) == rows[:, 0]) & (referred.sum(axis=1) == rows[:, 1]) & (rows[:, 20] == 1)
+        rows[whole, 20] = 0
+        return rows
 
     def score(self, sums: Floats) -> Floats:
         """Weight matches by stage, and function words by 1 - delta; no match scores 0."""
-        of = _ENGLISH if self.language == "en" else _ANY
-        precision, recall = (self._share_matched(sums, of, side) for side in (0, 1))
+        parameters = _ENGLISH if self.language == "en" else _ANY
+        precision, recall = (self._share_matched(sums, parameters, side) for side in (0, 1))
         with np.errstate(divide="ignore", invalid="ignore"):
-            mean = 1 / ((1 - of.alpha) / precision + of.alpha / recall)
+            mean = 1 / ((1 - parameters.alpha) / precision + parameters.alpha / recall)
             scattered = sums[..., 20] / ((sums[..., 21] + sums[..., 22]) / 2)
-            scores = mean * (1 - of.gamma * scattered**of.beta)
+            scores = mean * (1 - parameters.gamma * scattered**parameters.beta)
         return np.where(np.isnan(scores), 0.0, np.maximum(scores, 0.0))
 
-    def _share_matched(self, sums: Floats, of: _Parameters, side: int) -> Floats:
+    def _share_matched(self, sums: Floats, parameters: _Parameters, side: int) -> Floats:
         """Return the weighted share of matched words of the system (0) or the reference (1); sums order by order."""
         length, function = sums[..., side], sums[..., 2 + side]
         matched = np.zeros_like(length)
-        for stage, weight in enumerate(of.weights):
+        for stage, weight in enumerate(parameters.weights):
             content, empty = sums[..., 4 + 4 * side + stage], sums[..., 12 + 4 * side + stage]
-            matched += weight * (of.delta * content + (1 - of.delta) * empty)
-        return np.asarray(np.divide(matched, of.delta * (length - function) + (1 - of.delta) * function,
+            matched += weight * (parameters.delta * content + (1 - parameters.delta) * empty)
+        return np.asarray(np.divide(matched, parameters.delta * (length - function) + (1 - parameters.delta) * function,
                                     out=np.full_like(matched, np.nan), where=length > 0))

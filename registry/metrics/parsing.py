@@ -1,8 +1,8 @@
 """The measures of shared tasks on dependency parsing: CoNLL 2018, and before it CoNLL 2006 and 2007.
 
-Those of 2018 are F1 over words, tokens or sentences of raw text. Precision is over what the system has, recall over
-what the gold has: systems cut the text into words and sentences themselves. Language-specific subtypes of relations and
-features that not all languages share do not count. The attachment scores before it are shares of the gold's words.
+The measures of 2018 are F1 over words, tokens or sentences of raw text, because systems divide the text into words and
+sentences. Language-specific subtypes of relations and features that not all languages share are ignored. The earlier
+attachment scores are shares of the gold's words.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ class Tokens(_ParsingMetric):
     called = "tokenization score"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (tokens that the gold has too, tokens of the system, tokens of the gold)."""
+        """Return (tokens in both, tokens of the system, tokens of the gold)."""
         gold = {(token.start, token.end) for token in item.gold.tokens}
-        found = frozenset() if answer is None else answer.value.tokens
-        return (len(gold & found), len(found), len(gold))
+        system = frozenset() if answer is None else answer.value.tokens
+        return (len(gold & system), len(system), len(gold))
 
 
 class Sentences(_ParsingMetric):
@@ -56,9 +56,9 @@ class Sentences(_ParsingMetric):
     called = "sentence segmentation score"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (1 if the system has this sentence, sentences of the system, 1)."""
-        found = frozenset() if answer is None else answer.value.sentences
-        return (int((0, len(item.gold.text)) in found), len(found), 1)
+        """Return (1 if the system has this sentence, sentences of the system, 1)."""
+        system = frozenset() if answer is None else answer.value.sentences
+        return (int((0, len(item.gold.text)) in system), len(system), 1)
 
 
 class _WordMetric(_ParsingMetric):
@@ -67,25 +67,25 @@ class _WordMetric(_ParsingMetric):
     counts: ClassVar[Callable[[str], bool] | None] = None  # by a word's relation; None: all words count
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (correct words, words of the system that count, words of the gold that count)."""
+        """Return (correct words, counted words of the system, counted words of the gold)."""
         gold: Sentence = item.gold
         counts = type(self).counts
         if counts is None:
             n_gold, n_found = len(gold.words), 0 if answer is None else len(answer.value.words)
         else:
             n_gold = sum(counts(word.deprel) for word in gold.words)
-            n_found = 0 if answer is None else sum(counts(found.word.deprel) for found in answer.value.words)
+            n_found = 0 if answer is None else sum(counts(system.word.deprel) for system in answer.value.words)
         return (0 if answer is None else self.correct(gold, answer.value), n_found, n_gold)
 
     def correct(self, gold: Sentence, projection: Projection) -> int:
         """Count the correct words."""
         counts, is_correct, words = type(self).counts, self.is_correct, gold.words
-        return sum(is_correct(words[found.at - 1], found) for found in projection.words
-                   if found.at and (counts is None or counts(words[found.at - 1].deprel)))
+        return sum(is_correct(words[system.at - 1], system) for system in projection.words
+                   if system.at and (counts is None or counts(words[system.at - 1].deprel)))
 
     @abstractmethod
-    def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Whether a word of the system matches the word of the gold that it is aligned with."""
+    def is_correct(self, gold: Word, system: Projected) -> bool:
+        """Return True if a word of the system matches the aligned gold word."""
 
 
 class Words(_WordMetric):
@@ -93,7 +93,7 @@ class Words(_WordMetric):
 
     called = "word segmentation score"
 
-    def is_correct(self, gold: Word, found: Projected) -> bool:  # noqa: ARG002
+    def is_correct(self, gold: Word, system: Projected) -> bool:  # noqa: ARG002
         return True
 
 
@@ -102,8 +102,8 @@ class UPOS(_WordMetric):
 
     called = "universal part-of-speech score"
 
-    def is_correct(self, gold: Word, found: Projected) -> bool:
-        return found.word.upos == gold.upos
+    def is_correct(self, gold: Word, system: Projected) -> bool:
+        return system.word.upos == gold.upos
 
 
 class XPOS(_WordMetric):
@@ -111,8 +111,8 @@ class XPOS(_WordMetric):
 
     called = "language-specific part-of-speech score"
 
-    def is_correct(self, gold: Word, found: Projected) -> bool:
-        return found.word.xpos == gold.xpos
+    def is_correct(self, gold: Word, system: Projected) -> bool:
+        return system.word.xpos == gold.xpos
 
 
 class UFeats(_WordMetric):
@@ -120,8 +120,8 @@ class UFeats(_WordMetric):
 
     called = "universal features score"
 
-    def is_correct(self, gold: Word, found: Projected) -> bool:
-        return universal(found.word.feats) == universal(gold.feats)
+    def is_correct(self, gold: Word, system: Projected) -> bool:
+        return universal(system.word.feats) == universal(gold.feats)
 
 
 class AllTags(_WordMetric):
@@ -129,8 +129,8 @@ class AllTags(_WordMetric):
 
     called = "all tags score"
 
-    def is_correct(self, gold: Word, found: Projected) -> bool:
-        word = found.word
+    def is_correct(self, gold: Word, system: Projected) -> bool:
+        word = system.word
         return (word.upos == gold.upos and word.xpos == gold.xpos and universal(word.feats) == universal(gold.feats))
 
 
@@ -139,8 +139,8 @@ class Lemmas(_WordMetric):
 
     called = "lemma score"
 
-    def is_correct(self, gold: Word, found: Projected) -> bool:
-        return gold.lemma in ("_", found.word.lemma)
+    def is_correct(self, gold: Word, system: Projected) -> bool:
+        return gold.lemma in ("_", system.word.lemma)
 
 
 class UAS(_WordMetric):
@@ -148,8 +148,8 @@ class UAS(_WordMetric):
 
     called = "unlabelled attachment score"
 
-    def is_correct(self, gold: Word, found: Projected) -> bool:
-        return found.head == gold.head
+    def is_correct(self, gold: Word, system: Projected) -> bool:
+        return system.head == gold.head
 
 
 class LAS(_WordMetric):
@@ -157,8 +157,8 @@ class LAS(_WordMetric):
 
     called = "labelled attachment score"
 
-    def is_correct(self, gold: Word, found: Projected) -> bool:
-        return found.head == gold.head and relation(found.word.deprel) == relation(gold.deprel)
+    def is_correct(self, gold: Word, system: Projected) -> bool:
+        return system.head == gold.head and relation(system.word.deprel) == relation(gold.deprel)
 
 
 class CLAS(LAS):
@@ -176,20 +176,20 @@ class MLAS(CLAS):
     def correct(self, gold: Sentence, projection: Projection) -> int:
         """Count the content words that are correct, with all their function words and no others."""
         correct: dict[int, Projected] = {}
-        for found in projection.words:
-            if found.at and self.is_correct(gold.words[found.at - 1], found):
-                correct[found.at] = found
+        for system in projection.words:
+            if system.at and self.is_correct(gold.words[system.at - 1], system):
+                correct[system.at] = system
         functional: list[list[int]] = [[] for _ in range(len(gold.words) + 1)]
         for n, word in enumerate(gold.words, 1):
             if relation(word.deprel) in FUNCTION:
                 functional[word.head].append(n)
-        return sum(is_content(gold.words[at - 1].deprel) and found.functional == len(functional[at])
-                   and all(n in correct for n in functional[at]) for at, found in correct.items())
+        return sum(is_content(gold.words[number - 1].deprel) and system.functional == len(functional[number])
+                   and all(n in correct for n in functional[number]) for number, system in correct.items())
 
-    def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same head, relation, UPOS and features; a word's function words must match in the same way."""
-        return (super().is_correct(gold, found) and found.word.upos == gold.upos
-                and universal(found.word.feats) == universal(gold.feats))
+    def is_correct(self, gold: Word, system: Projected) -> bool:
+        """Compare head, relation, UPOS and features; `correct` compares function words in the same way."""
+        return (super().is_correct(gold, system) and system.word.upos == gold.upos
+                and universal(system.word.feats) == universal(gold.feats))
 
 
 class BLEX(CLAS):
@@ -197,8 +197,8 @@ class BLEX(CLAS):
 
     called = "bilexical dependency score"
 
-    def is_correct(self, gold: Word, found: Projected) -> bool:
-        return super().is_correct(gold, found) and gold.lemma in ("_", found.word.lemma)
+    def is_correct(self, gold: Word, system: Projected) -> bool:
+        return super().is_correct(gold, system) and gold.lemma in ("_", system.word.lemma)
 
 
 class _AttachmentMetric(QuotientMetric):
@@ -211,16 +211,17 @@ class _AttachmentMetric(QuotientMetric):
     punctuation: bool = True
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (correct words, words of the gold); a word that the system's words miss is wrong."""
+        """Return (correct words, words of the gold); a gold word without an aligned word is incorrect."""
         words = item.gold.words
         counting = [self.punctuation or not _is_punctuation(word.form) for word in words]
-        found = () if answer is None else answer.value.words
-        correct = sum(counting[one.at - 1] and self.is_correct(words[one.at - 1], one) for one in found if one.at)
+        system = () if answer is None else answer.value.words
+        correct = sum(counting[aligned.at - 1] and self.is_correct(words[aligned.at - 1], aligned)
+                      for aligned in system if aligned.at)
         return (correct, sum(counting))
 
     @abstractmethod
-    def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Whether a word of the system is attached like the word of the gold that it is aligned with."""
+    def is_correct(self, gold: Word, system: Projected) -> bool:
+        """Return True if a word of the system is attached like the aligned gold word."""
 
 
 class PlainUAS(_AttachmentMetric):
@@ -228,8 +229,8 @@ class PlainUAS(_AttachmentMetric):
 
     called = "unlabelled attachment score"
 
-    def is_correct(self, gold: Word, found: Projected) -> bool:
-        return found.head == gold.head
+    def is_correct(self, gold: Word, system: Projected) -> bool:
+        return system.head == gold.head
 
 
 class PlainLAS(_AttachmentMetric):
@@ -239,10 +240,10 @@ class PlainLAS(_AttachmentMetric):
 
     subtypes: bool = True
 
-    def is_correct(self, gold: Word, found: Projected) -> bool:
+    def is_correct(self, gold: Word, system: Projected) -> bool:
         if self.subtypes:
-            return found.head == gold.head and found.word.deprel == gold.deprel
-        return found.head == gold.head and relation(found.word.deprel) == relation(gold.deprel)
+            return system.head == gold.head and system.word.deprel == gold.deprel
+        return system.head == gold.head and relation(system.word.deprel) == relation(gold.deprel)
 
 
 def _is_punctuation(form: str) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from registry.arrays import Floats, share
 from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.metrics.base import FROM_ZERO, AdditiveMetric, FScore, QuotientMetric, needed_module
+from registry.metrics.base import FROM_ZERO, AdditiveMetric, FScore, QuotientMetric, import_extra
 
 Run = Mapping[str, Mapping[str, float]]
 Judgments = Mapping[str, Mapping[str, int]]
@@ -40,9 +40,9 @@ class RetrievalMetric(AdditiveMetric):
                 raise InputError(f"option {option!r} of {self.name} is {value}; expected 1 or more")
 
     def words(self) -> tuple[str, Collection[str]]:
-        words, told = super().words()
+        words, shown_options = super().words()
         cutoff = getattr(self, "cutoff", None)
-        return words + ("" if cutoff is None else f"@{cutoff}"), (*told, "cutoff")
+        return words + ("" if cutoff is None else f"@{cutoff}"), (*shown_options, "cutoff")
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         return tuple(self.corpus_statistics([item], [answer])[0])
@@ -75,10 +75,10 @@ class TrecEvalMetric(QuotientMetric, RetrievalMetric):
 
     def calculate(self, options: Mapping[str, float], judgments: Judgments, run: Run) -> dict[str, float]:
         """Calculate the measure with these options by pytrec_eval, which contains trec_eval's code."""
-        ir_measures = needed_module("ir_measures", self)
+        ir_measures = import_extra("ir_measures", self)
         measure = getattr(ir_measures, self.measure or self.name)(**options)
-        found = ir_measures.pytrec_eval.iter_calc([measure], judgments, run) if run else ()
-        return {metric.query_id: float(metric.value) for metric in found}
+        results = ir_measures.pytrec_eval.iter_calc([measure], judgments, run) if run else ()
+        return {metric.query_id: float(metric.value) for metric in results}
 
 
 class P(TrecEvalMetric):
@@ -130,7 +130,7 @@ class NDCG(TrecEvalMetric):
 
 
 class RR(TrecEvalMetric):
-    """Reciprocal rank of the first relevant document; 0 where there is none, or none up to the `cutoff`."""
+    """Reciprocal rank of the first relevant document; 0 if no document up to the `cutoff` is relevant."""
 
     called = "MRR"
     citation = "Voorhees 1999"
@@ -140,9 +140,9 @@ class RR(TrecEvalMetric):
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
         """Score whole rankings: a first relevant document below the cut-off counts 0, as with `trec_eval -M`."""
-        found = self.calculate({"rel": self.rel}, judgments, run)
+        scores = self.calculate({"rel": self.rel}, judgments, run)
         return {query: score if self.cutoff is None or round(1 / score) <= self.cutoff else 0.0
-                for query, score in found.items() if score}
+                for query, score in scores.items() if score}
 
 
 class RPrecision(TrecEvalMetric):
@@ -182,10 +182,10 @@ class GeometricMeanAP(RetrievalMetric):
     rel: int = 1
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Give (logarithm of average precision, 1) of every query."""
-        found = super().corpus_statistics(items, answers)
-        found[:, 0] = np.log(np.maximum(found[:, 0], _LEAST_AP))
-        return found
+        """Return (logarithm of average precision, 1) of every query."""
+        statistics = super().corpus_statistics(items, answers)
+        statistics[:, 0] = np.log(np.maximum(statistics[:, 0], _LEAST_AP))
+        return statistics
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
         return AP(rel=self.rel).scores(judgments, run)
@@ -333,9 +333,9 @@ class ElevenPoint(_RelevantMetric):
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
         """Call pytrec_eval directly, because ir-measures lacks this measure."""
-        evaluator = needed_module("pytrec_eval", self).RelevanceEvaluator(
+        evaluator = import_extra("pytrec_eval", self).RelevanceEvaluator(
             judgments, {self.name}, relevance_level=self.rel)
-        return {query: found[self.name] for query, found in evaluator.evaluate(run).items()} if run else {}
+        return {query: scores[self.name] for query, scores in evaluator.evaluate(run).items()} if run else {}
 
 
 class RelevantRetrieved(_RelevantMetric):

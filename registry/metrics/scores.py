@@ -28,9 +28,11 @@ Number = TypeVar("Number", float, Floats)
 
 
 class Mean(DeclaredRange, QuotientMetric):
-    """The mean of the items' scores; `better` says which are the better ones, `worst` what an item without one counts.
+    """The mean of the items' scores, whose range `low` and `high` declare.
 
-    Its range is that of the scores: `low` and `high` declare it, and intervals stay within.
+    Attributes:
+        better: Whether `higher` or `lower` scores are better.
+        worst: Score of an item without a score.
     """
 
     called = "mean score"
@@ -49,7 +51,7 @@ class Mean(DeclaredRange, QuotientMetric):
         """Give (score, 1)."""
         value = self.worst if answer is None else answer.value
         if value is None:
-            raise self.unanswered(item)
+            raise self.make_unanswered_error(item)
         if not self._is_in_range(value):
             raise self._describe_outside(value, item)
         return (value, 1)
@@ -89,7 +91,7 @@ class _ErrorMetric(AdditiveMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (loss, 1)."""
         if answer is None:
-            raise self.unanswered(item)
+            raise self.make_unanswered_error(item)
         return (self.loss(answer.value - item.gold), 1)
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
@@ -108,7 +110,7 @@ class MAE(_ErrorMetric, QuotientMetric):
 
 
 class RMSE(_ErrorMetric):
-    """Root of the mean squared error, from 0 up; lower is better. Of one item it is kept as the squared error."""
+    """Root of the mean squared error, from 0; lower is better. An item's statistic is its squared error."""
 
     called = "root mean squared error"
     citation = "Willmott and Matsuura 2005"
@@ -139,7 +141,7 @@ class CorrelationMetric(Metric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (the system's number, the gold's); an item without one has no worst one."""
         if answer is None:
-            raise self.unanswered(item)
+            raise self.make_unanswered_error(item)
         return (answer.value, item.gold)
 
 
@@ -162,7 +164,7 @@ class Spearman(CorrelationMetric):
 
 
 class Kendall(CorrelationMetric):
-    """Kendall's tau-b, from -1 to 1: concordant less discordant pairs, over those that are tied on neither side."""
+    """Kendall's tau-b, from -1 to 1: concordant minus discordant pairs, corrected for ties on both sides."""
 
     called = "Kendall's tau-b"
     coefficient = "kendall"
@@ -195,7 +197,7 @@ class JudgedMean(AdditiveMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Return the item's terms of the sums in `registry.judged.COLUMNS`, then zeros."""
         if answer is None:
-            raise self.unanswered(item)
+            raise self.make_unanswered_error(item)
         if item.gold == 1 and "human" not in answer.value:
             raise InputError("was to be looked at by people with probability 1, and there is no score by them",
                              item=item.key)
@@ -226,7 +228,7 @@ class Perplexity(AdditiveMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (nats, tokens)."""
         if answer is None:
-            raise self.unanswered(item)
+            raise self.make_unanswered_error(item)
         total, tokens = answer.value
         return (-total, tokens)
 
@@ -253,5 +255,5 @@ class BitsPerCharacter(QuotientMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (bits, characters)."""
         if answer is None:
-            raise self.unanswered(item)
+            raise self.make_unanswered_error(item)
         return (-answer.value[0] / math.log(2), item.gold)

@@ -1,8 +1,8 @@
 """Metrics of sets: precision, recall and F of answers and of word links, summed over all items (micro-averaged).
 
 If answers have scores, a metric can count only answers above a threshold, or the `n` best on the whole test set
-(acceptance sets; Evert 2004, section 1). A facet then has the accepted answers that are in it. Three rules decide ties
-at the cut-off:
+(acceptance sets; Evert 2004, section 1). A facet then has the accepted answers to its items. Three rules decide ties at
+the cut-off:
 
 - `random`: a random order, so that exactly n are accepted, as in the paper. The order is that of the MD5 of
   "seed/item/key/type": the same for all systems, independent of other answers, and computable in SQL.
@@ -29,7 +29,7 @@ from registry.metrics.base import FScore, Metric, Quotient, QuotientMetric
 
 
 class MatchMetric(QuotientMetric):
-    """What the three share; `type` restricts them to answers of that type."""
+    """The base of precision, recall and F of answers; `type` restricts them to answers of that type."""
 
     family = "prf"
 
@@ -39,22 +39,22 @@ class MatchMetric(QuotientMetric):
     def members(self, value: Any) -> Set[Hashable]:
         """Return the answers of a value that count; equal answers match."""
 
-    def accept(self, names: Sequence[tuple[str, str, str]], given: Flags,  # noqa: ARG002
+    def accept(self, names: Sequence[tuple[str, str, str]], returned: Flags,  # noqa: ARG002
                scores: Floats) -> Flags:  # noqa: ARG002
-        """Return which of their answers systems accept, [answers, systems]: all of them.
+        """Return which answers each system accepts, [answers, systems]; by default all.
 
         Args:
-            names: Item, key and type of every answer in the whole test set that counts.
-            given: Who gives it, [answers, systems].
-            scores: By whom with which score, [answers, systems].
+            names: Item, key and type of every counted answer in the whole test set.
+            returned: True if the system returns the answer, [answers, systems].
+            scores: Scores of answers, [answers, systems].
         """
-        return given
+        return returned
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (correct answers, answers of the system, answers of the gold)."""
+        """Return (correct answers, answers of the system, answers of the gold)."""
         gold = self.members(item.gold)
-        found: Set[Hashable] = frozenset() if answer is None else self.members(answer.value)
-        return (len(gold & found), len(found), len(gold))
+        system: Set[Hashable] = frozenset() if answer is None else self.members(answer.value)
+        return (len(gold & system), len(system), len(gold))
 
 
 class Precision(MatchMetric):
@@ -122,26 +122,30 @@ def find_accepted(scores: Floats, *, threshold: float | None = None, best: int |
     """Return which answers a system accepts, [answers]: above the threshold and among the best; else all.
 
     Args:
-        scores: Of the answers, [answers]; higher is better.
-        threshold: The lowest score that is accepted.
-        best: The size of the n-best list.
-        ties: The rule for ties at its cut-off.
-        order: What `order_ties` gives, for `random`.
+        scores: Scores of the answers, [answers]; higher is better.
+        threshold: Lowest accepted score.
+        best: Size of the n-best list.
+        ties: Rule for ties at its cut-off.
+        order: Result of `order_ties`, for the rule `random`.
     """
-    taken = np.ones(len(scores), dtype=np.bool_) if threshold is None else scores >= threshold
+    accepted = np.ones(len(scores), dtype=np.bool_) if threshold is None else scores >= threshold
     if best is not None:
         positions = sort_best_first(scores, np.arange(len(scores)) if order is None else order)
         size = count_accepted(scores[positions], np.array([best]), ties)[0]
         listed = np.zeros(len(scores), dtype=bool)
         listed[positions[:size]] = True
-        taken &= listed
-    return taken
+        accepted &= listed
+    return accepted
 
 
 class _SetMetric(MatchMetric):
-    """What the three share; of the answers that count, `threshold` and `best` say which are accepted (else all).
+    """The base of precision, recall and F of answer sets.
 
-    `ties` and `seed` are those of the n-best list, see `registry.metrics.sets`.
+    Attributes:
+        threshold: Lowest score of an accepted answer; None to accept all.
+        best: Size of the n-best list; None for no limit.
+        ties: Rule for ties at the end of the n-best list; see `registry.metrics.sets`.
+        seed: Seed of the random order of ties.
     """
 
     takes = "answer"
@@ -167,17 +171,18 @@ class _SetMetric(MatchMetric):
         """Return the answers of a value that count; equal answers match."""
         return {(key, type_) for key, type_, _ in value.responses if self.type in (None, type_)}
 
-    def accept(self, names: Sequence[tuple[str, str, str]], given: Flags, scores: Floats) -> Flags:
-        """Say which of their answers systems stand by: those of at least `threshold`, or the `best` of each."""
+    def accept(self, names: Sequence[tuple[str, str, str]], returned: Flags, scores: Floats) -> Flags:
+        """Return which answers each system accepts: by `threshold` and `best`."""
         if self.threshold is None and self.best is None:
-            return given
+            return returned
         order = order_ties(self.seed, names) if self.best is not None and self.ties == "random" else None
-        taken = np.zeros_like(given)
-        for n, of_system in enumerate(given.T):
-            at = np.flatnonzero(of_system)
-            taken[at, n] = find_accepted(scores[at, n], threshold=self.threshold, best=self.best, ties=self.ties,
-                                         order=None if order is None else order[at])
-        return taken
+        accepted = np.zeros_like(returned)
+        for n, column in enumerate(returned.T):
+            indexes = np.flatnonzero(column)
+            accepted[indexes, n] = find_accepted(
+                scores[indexes, n], threshold=self.threshold, best=self.best, ties=self.ties,
+                order=None if order is None else order[indexes])
+        return accepted
 
     def uncountable(self, value: Any) -> str | None:
         """Say which answer has no score where the metric needs one."""
@@ -192,7 +197,7 @@ class _SetMetric(MatchMetric):
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Decide over all items what is accepted, and count."""
+        """Select accepted answers over all items, then count."""
         if isinstance(answers, JoinedColumns) and answers.is_numeric:
             return Metric.corpus_statistics(self, items, answers)
         if self.threshold is not None or self.best is not None:
@@ -207,29 +212,29 @@ class _SetMetric(MatchMetric):
             return self.corpus_statistics(items, list(answers))
         accepted = np.zeros(len(items), dtype=np.bool_)
         if self.type in (None, ""):
-            at = np.flatnonzero(np.isfinite(answers.values))
-            names = [(items[n].key, columns.key, "") for n in at.tolist()]
-            scores = answers.values[at].reshape(-1, 1)
-            accepted[at] = self.accept(names, np.ones(scores.shape, dtype=np.bool_), scores)[:, 0]
+            indexes = np.flatnonzero(np.isfinite(answers.values))
+            names = [(items[n].key, columns.key, "") for n in indexes.tolist()]
+            scores = answers.values[indexes].reshape(-1, 1)
+            accepted[indexes] = self.accept(names, np.ones(scores.shape, dtype=np.bool_), scores)[:, 0]
         golds = [self.members(item.gold) for item in items]
-        right = np.array([(columns.key, "") in gold for gold in golds], dtype=np.bool_)
-        return np.stack([accepted & right, accepted, list(map(len, golds))], axis=1).astype(np.float64)
+        correct = np.array([(columns.key, "") in gold for gold in golds], dtype=np.bool_)
+        return np.stack([accepted & correct, accepted, list(map(len, golds))], axis=1).astype(np.float64)
 
     def _find_accepted(self, answers: Sequence[Answer | None]) -> list[Answer | None]:
-        given = [(n, answer.key, response) for n, answer in enumerate(answers) if answer is not None
+        listed = [(n, answer.key, response) for n, answer in enumerate(answers) if answer is not None
                  for response in answer.value.responses if self.type in (None, response.type)]
         for answer in filter(None, answers):
-            if why := self.uncountable(answer.value):
-                raise InputError(why, item=answer.key)
-        scores = np.array([[response.score] for _, _, response in given], dtype=np.float64).reshape(-1, 1)
-        names = [(item, response.key, response.type) for _, item, response in given]
-        taken = self.accept(names, np.ones(scores.shape, dtype=np.bool_), scores)[:, 0]
-        kept: list[list[Response]] = [[] for _ in answers]
-        for (n, _, response), is_taken in zip(given, taken, strict=True):
-            if is_taken:
-                kept[n].append(response)
+            if fault := self.uncountable(answer.value):
+                raise InputError(fault, item=answer.key)
+        scores = np.array([[response.score] for _, _, response in listed], dtype=np.float64).reshape(-1, 1)
+        names = [(item, response.key, response.type) for _, item, response in listed]
+        accepted = self.accept(names, np.ones(scores.shape, dtype=np.bool_), scores)[:, 0]
+        accepted_responses: list[list[Response]] = [[] for _ in answers]
+        for (n, _, response), is_accepted in zip(listed, accepted, strict=True):
+            if is_accepted:
+                accepted_responses[n].append(response)
         return [None if answer is None else Answer(answer.key, AnswerSet(tuple(responses)), answer.line)
-                for answer, responses in zip(answers, kept, strict=True)]
+                for answer, responses in zip(answers, accepted_responses, strict=True)]
 
 
 class SetP(_SetMetric, Precision):
@@ -255,11 +260,11 @@ class _AlignmentMetric(QuotientMetric):
     scorer = "published results of GIZA++ and awesome-align"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (links that are sure, links that are sure or possible, links of the system, sure links)."""
+        """Return (sure links of the system, sure or possible ones, links of the system, sure links of the gold)."""
         gold: Links = item.gold
-        found = frozenset(() if answer is None else answer.value.sure)
-        sure = len(found.intersection(gold.sure))
-        return (sure, sure + len(found.intersection(gold.possible)), len(found), len(gold.sure))
+        system = frozenset(() if answer is None else answer.value.sure)
+        sure = len(system.intersection(gold.sure))
+        return (sure, sure + len(system.intersection(gold.possible)), len(system), len(gold.sure))
 
 
 class AER(_AlignmentMetric):

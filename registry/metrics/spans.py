@@ -1,11 +1,11 @@
 """Metrics of typed spans, summed over all items: exact matches, partial credit, and the schemes of entity scorers.
 
 Entity scorers pair spans one to one (SemEval-2013 task 9.1: Segura-Bedmar, Martínez and Herrero-Zazo 2013). Equal spans
-are paired first. Then each other span of the system, in text order, takes an unpaired gold span that overlaps it:
+are paired first. Then each other span of the system, in text order, is paired with an overlapping gold span:
 
 - `exact`: a span with the same boundaries; it is correct whatever its type.
-- `ent_type`: of the spans of its type, the one with the nearest boundaries, which is correct. If none has its type, it
-  takes the first span of another type, which is incorrect. This is nervaluate's definition.
+- `ent_type`: the span of its type with the nearest boundaries; it is correct. If no span has its type, the first span
+  of another type; it is incorrect. This is nervaluate's definition.
 - `fuzzy`: the first span; correct if the types are equal. This is HIPE's definition (Ehrmann et al. 2020).
 - partial: a span with the same boundaries is correct; otherwise the first one is half correct, whatever the types.
 
@@ -42,46 +42,47 @@ Match = Literal["strict", "exact", "ent_type", "fuzzy"]
 Spans = Set[Span]
 
 
-def count_same_boundaries(gold: Spans, found: Spans) -> int:
+def count_same_boundaries(gold: Spans, system: Spans) -> int:
     """Count spans with the boundaries of a gold span."""
-    return (_count_boundaries(gold) & _count_boundaries(found)).total()
+    return (_count_boundaries(gold) & _count_boundaries(system)).total()
 
 
-def count_right_by_type(gold: Spans, found: Spans) -> int:
+def count_right_by_type(gold: Spans, system: Spans) -> int:
     """Count spans paired with a gold span of their type (`ent_type`)."""
-    return _count_right(gold, found, _choose_nearest)
+    return _count_right(gold, system, _choose_nearest)
 
 
-def count_right_by_first(gold: Spans, found: Spans) -> int:
+def count_right_by_first(gold: Spans, system: Spans) -> int:
     """Count spans paired with the first overlapping gold span, if it has their type (`fuzzy`)."""
-    return _count_right(gold, found, _choose_first)
+    return _count_right(gold, system, _choose_first)
 
 
-def count_overlapping(gold: Spans, found: Spans) -> int:
+def count_overlapping(gold: Spans, system: Spans) -> int:
     """Count spans that overlap a gold span but have the boundaries of none."""
-    both = _count_boundaries(gold) & _count_boundaries(found)
-    return sum(1 for _ in _pair_spans(_remove_boundaries(gold, both), _remove_boundaries(found, both), _choose_first))
+    both = _count_boundaries(gold) & _count_boundaries(system)
+    return sum(1 for _ in _pair_spans(_remove_boundaries(gold, both), _remove_boundaries(system, both), _choose_first))
 
 
-def _count_right(gold: Spans, found: Spans, choose: Callable[[Span, list[Span]], int]) -> int:
-    equal = gold & found
-    return len(equal) + sum(one.type == other.type for one, other in _pair_spans(gold - equal, found - equal, choose))
+def _count_right(gold: Spans, system: Spans, choose: Callable[[Span, list[Span]], int]) -> int:
+    equal = gold & system
+    pairs = _pair_spans(gold - equal, system - equal, choose)
+    return len(equal) + sum(span.type == partner.type for span, partner in pairs)
 
 
 def _count_boundaries(spans: Spans) -> Counter[tuple[int, int]]:
     return Counter((span.start, span.end) for span in spans)
 
 
-def _remove_boundaries(spans: Spans, taken: Counter[tuple[int, int]]) -> Spans:
-    """Remove as many spans of each boundaries as `taken` says."""
-    left = taken.copy()
-    kept = set()
+def _remove_boundaries(spans: Spans, removed: Counter[tuple[int, int]]) -> Spans:
+    """Remove so many spans with the same boundaries."""
+    remaining = removed.copy()
+    others = set()
     for span in spans:
-        if left[span.start, span.end]:
-            left[span.start, span.end] -= 1
+        if remaining[span.start, span.end]:
+            remaining[span.start, span.end] -= 1
         else:
-            kept.add(span)
-    return kept
+            others.add(span)
+    return others
 
 
 def _choose_first(span: Span, near: list[Span]) -> int:  # noqa: ARG001
@@ -90,24 +91,24 @@ def _choose_first(span: Span, near: list[Span]) -> int:  # noqa: ARG001
 
 def _choose_nearest(span: Span, near: list[Span]) -> int:
     """Return the index of the nearest span of the same type, or else 0."""
-    apart = [(other.type != span.type, abs(other.start - span.start) + abs(other.end - span.end)
+    distances = [(other.type != span.type, abs(other.start - span.start) + abs(other.end - span.end)
               if other.type == span.type else 0) for other in near]
-    return apart.index(min(apart))
+    return distances.index(min(distances))
 
 
-def _pair_spans(gold: Spans, found: Spans, choose: Callable[[Span, list[Span]], int]) -> Iterator[tuple[Span, Span]]:
-    """Yield each system span with the chosen one of the unpaired gold spans that overlap it."""
-    others = sorted(gold)
-    starts = [other.start for other in others]
-    ends = list(accumulate((other.end for other in others), max))  # the last one of any up to there
-    taken: set[int] = set()
-    for span in sorted(found):
+def _pair_spans(gold: Spans, system: Spans, choose: Callable[[Span, list[Span]], int]) -> Iterator[tuple[Span, Span]]:
+    """Yield each system span with one of the unpaired gold spans that overlap it, selected by `choose`."""
+    gold_spans = sorted(gold)
+    starts = [other.start for other in gold_spans]
+    ends = list(accumulate((other.end for other in gold_spans), max))  # last end of all spans so far
+    paired: set[int] = set()
+    for span in sorted(system):
         reach = range(bisect_right(ends, span.start), bisect_left(starts, span.end))
-        near = [n for n in reach if n not in taken and others[n].end > span.start]
+        near = [n for n in reach if n not in paired and gold_spans[n].end > span.start]
         if near:
-            chosen = near[choose(span, [others[n] for n in near])]
-            taken.add(chosen)
-            yield span, others[chosen]
+            chosen = near[choose(span, [gold_spans[n] for n in near])]
+            paired.add(chosen)
+            yield span, gold_spans[chosen]
 
 
 _RIGHT = {"exact": count_same_boundaries, "ent_type": count_right_by_type, "fuzzy": count_right_by_first}
@@ -115,11 +116,11 @@ _UNUSED = (0,) * (len(FAMILIES["additive"].columns) - 4)
 
 
 class _SpanMetric(MatchMetric):
-    """What the three share; of spans of their `type`, `match` says which are right.
+    """The base of precision, recall and F of spans.
 
     Attributes:
-        match: `strict` asks for the gold's boundaries and type, `exact` for its boundaries, `ent_type` and `fuzzy` for
-            its type and a shared position, one to one; see `registry.metrics.spans`.
+        match: `strict` requires equal boundaries and type, `exact` equal boundaries, `ent_type` and `fuzzy` equal type
+            and a shared position, one to one; see `registry.metrics.spans`.
     """
 
     takes = "span"
@@ -132,12 +133,12 @@ class _SpanMetric(MatchMetric):
         return _select_type(value, self.type)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (right spans, spans of the system, spans of the gold)."""
+        """Return (correct spans, spans of the system, spans of the gold)."""
         if self.match == "strict":
             return super().statistics(item, answer)
         gold = self.members(item.gold)
-        found = frozenset() if answer is None else self.members(answer.value)
-        return (_RIGHT[self.match](gold, found), len(found), len(gold))
+        system = frozenset() if answer is None else self.members(answer.value)
+        return (_RIGHT[self.match](gold, system), len(system), len(gold))
 
 
 class SpanP(_SpanMetric, Precision):
@@ -155,11 +156,10 @@ class SpanF(_SpanMetric, FBeta):
 
 
 class _PartialMetric(QuotientMetric):
-    """What the three share: a span with the boundaries of one of the gold's is right, one that overlaps one half right.
+    """The base of partial precision, recall and F: equal boundaries earn a credit of 1, overlap earns 1/2.
 
-    Types make no difference, but `type` restricts both sides to spans of that type. What is right and what is half
-    right are counted apart, so that all statistics are whole numbers: credit lies on the lattice of halves, and exact
-    tests count in these.
+    Types are ignored, but `type` restricts both sides to spans of that type. Full and half credits are counted
+    separately, so that all statistics are whole numbers, which exact tests require.
     """
 
     takes = "span"
@@ -170,11 +170,11 @@ class _PartialMetric(QuotientMetric):
     type: str | None = None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (right spans, half right ones, spans of the system, spans of the gold), then zeros."""
+        """Return (equal spans, overlapping spans, spans of the system, spans of the gold), then zeros."""
         gold = _select_type(item.gold, self.type)
-        found = frozenset() if answer is None else _select_type(answer.value, self.type)
-        right = count_same_boundaries(gold, found)
-        return (right, count_overlapping(gold, found), len(found), len(gold), *_UNUSED)
+        system = frozenset() if answer is None else _select_type(answer.value, self.type)
+        correct = count_same_boundaries(gold, system)
+        return (correct, count_overlapping(gold, system), len(system), len(gold), *_UNUSED)
 
 
 class SpanPartialP(_PartialMetric):
@@ -211,7 +211,7 @@ _WIDTH = len(FAMILIES["additive"].columns)
 
 
 class _OverlapMetric(AdditiveMetric):
-    """What the three share; `type` restricts them to spans of that type."""
+    """The base of overlap precision, recall and F; `type` restricts them to spans of that type."""
 
     takes = "span"
     citation = "Johansson and Moschitti 2010; Breck, Choi and Cardie 2007"
@@ -222,15 +222,15 @@ class _OverlapMetric(AdditiveMetric):
     def credits(self, item: Item, answer: Answer | None) -> tuple[float, int, float, int]:
         """Return credit and number of the system's spans, then of the gold's."""
         gold = self._select(item.gold.spans)
-        found = [] if answer is None else self._select(answer.value.spans)
-        return self._sum_credit(found, gold), len(found), self._sum_credit(gold, found), len(gold)
+        system = [] if answer is None else self._select(answer.value.spans)
+        return self._sum_credit(system, gold), len(system), self._sum_credit(gold, system), len(gold)
 
     def _select(self, spans: Iterable[Span]) -> list[Span]:
         return sorted(span for span in spans if self.type in (None, span.type))
 
-    def _sum_credit(self, spans: list[Span], others: list[Span]) -> float:
-        covers = {type_: _make_cover([other for other in others if other.type == type_])
-                  for type_ in {other.type for other in (*spans, *others)}}
+    def _sum_credit(self, spans: list[Span], counterparts: list[Span]) -> float:
+        covers = {type_: _make_cover([other for other in counterparts if other.type == type_])
+                  for type_ in {other.type for other in (*spans, *counterparts)}}
         shared = [covers[span.type](span.end) - covers[span.type](span.start) for span in spans]
         if self.credit == "any":
             return sum(n > 0 for n in shared)
@@ -240,7 +240,7 @@ class _OverlapMetric(AdditiveMetric):
 def _make_cover(spans: list[Span]) -> Callable[[int], int]:
     """Return a function that counts covered positions below a position.
 
-    They are kept as intervals, since spans may be very long.
+    It stores intervals, because spans may be very long.
     """
     starts: list[int] = []
     ends: list[int] = []
@@ -251,11 +251,11 @@ def _make_cover(spans: list[Span]) -> Callable[[int], int]:
             starts.append(span.start)
             ends.append(span.end)
     lengths = (end - start for start, end in zip(starts, ends, strict=True))
-    before = [0, *accumulate(lengths)]  # how many positions lie in the intervals before each
+    preceding = [0, *accumulate(lengths)]  # positions in the intervals before each interval
 
     def below(position: int) -> int:
         n = bisect_left(starts, position)  # intervals that start below
-        return before[n] - max(0, ends[n - 1] - position) if n else 0
+        return preceding[n] - max(0, ends[n - 1] - position) if n else 0
 
     return below
 

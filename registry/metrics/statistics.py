@@ -65,25 +65,25 @@ class Expression:
             return (self.symbol,)
         return tuple(dict.fromkeys(name for part in self.parts for name in part.names))
 
-    def compute(self, of: Mapping[str, Floats]) -> Floats:
+    def compute(self, sums: Mapping[str, Floats]) -> Floats:
         """Compute the expression for arrays by name; undefined results are nan or infinite."""
         if isinstance(self.symbol, Fraction):
             return np.array(float(self.symbol))
         if not self.parts:
-            return of[self.symbol]
+            return sums[self.symbol]
         function = _OPERATORS.get(self.symbol) or FUNCTIONS[self.symbol]
-        values = [part.compute(of) for part in self.parts]
+        arguments = [part.compute(sums) for part in self.parts]
         if self.symbol == "^" and isinstance(exponent := self.parts[1].symbol, Fraction) and exponent == 2:
-            return np.square(values[0])
-        return np.asarray(function(*values), dtype=np.float64)
+            return np.square(arguments[0])
+        return np.asarray(function(*arguments), dtype=np.float64)
 
     def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """Return whole coefficients of `names` if this is one linear function over another; else None."""
-        if (found := _to_ratio(self)) is None or "" in found[0] or "" in found[1] or not found[1]:
+        if (ratio := _to_ratio(self)) is None or "" in ratio[0] or "" in ratio[1] or not ratio[1]:
             return None
-        sides = [[side.get(name, Fraction(0)) for name in self.names] for side in found]
+        sides = [[side.get(name, Fraction(0)) for name in self.names] for side in ratio]
         if any(weight < 0 for weight in sides[1]):
-            return None  # of statistics that are counts it can be 0, or change its sign, where it is not expected to
+            return None  # the denominator could be 0 or negative even if all statistics are positive
         common = math.lcm(*(weight.denominator for side in sides for weight in side))
         largest = math.gcd(*(int(weight * common) for side in sides for weight in side))
         whole = [tuple(int(weight * common) // largest for weight in side) for side in sides]
@@ -91,10 +91,10 @@ class Expression:
 
 
 def parse_formula(text: str) -> Expression:
-    """Read a formula.
+    """Parse a formula.
 
     Raises:
-        InputError: It is none; the message points at the character.
+        InputError: It is not valid; the message names the position.
     """
     return _Parser(text).whole()
 
@@ -110,10 +110,10 @@ class _Parser:
         self._step()
 
     def whole(self) -> Expression:
-        found = self._parse_sum()
+        expression = self._parse_sum()
         if self.kind != "end":
             raise self._fail("expected an operator")
-        return found
+        return expression
 
     def _step(self) -> None:
         """Advance to the next token; `at` is its offset."""
@@ -131,17 +131,17 @@ class _Parser:
         return InputError(f"formula {self.text[:60]!r}, character {self.at + 1}{shown}: {message}")
 
     def _take(self, mark: str) -> bool:
-        if found := (self.kind, self.token) == ("mark", mark):
+        if is_next := (self.kind, self.token) == ("mark", mark):
             self._step()
-        return found
+        return is_next
 
     def _parse_chain(self, operators: str, part: Callable[[], Expression]) -> Expression:
-        found = part()
+        expression = part()
         while self.kind == "mark" and self.token in operators:
             operator = self.token
             self._step()
-            found = Expression(operator, (found, part()))
-        return found
+            expression = Expression(operator, (expression, part()))
+        return expression
 
     def _parse_sum(self) -> Expression:
         return self._parse_chain("+-", self._parse_product)
@@ -172,9 +172,9 @@ class _Parser:
         if self.kind == "name":
             return self._parse_name()
         if self._take("("):
-            found = self._parse_sum()
+            expression = self._parse_sum()
             self._require_close()
-            return found
+            return expression
         raise self._fail("expected a number, a name or '('")
 
     def _parse_number(self) -> Fraction:
@@ -203,7 +203,7 @@ class _Parser:
             raise self._fail("expected ')'")
 
 
-Linear = dict[str, Fraction]  # weights by name, that of the constant under ""; none is 0
+Linear = dict[str, Fraction]  # nonzero weights by name; "" is the constant
 
 
 def _to_ratio(expression: Expression) -> tuple[Linear, Linear] | None:
@@ -217,12 +217,12 @@ def _to_ratio(expression: Expression) -> tuple[Linear, Linear] | None:
     if (a := _to_ratio(parts[0])) is None or (b := _to_ratio(parts[1])) is None:
         return None
     if symbol == "^":
-        (base, one), (power, other) = a, b
+        (base, base_divisor), (power, power_divisor) = a, b
         exponent = power.get("", Fraction(0))
         value = base.get("", Fraction(0))
         bits = value.numerator.bit_length() + value.denominator.bit_length()
-        if not (base.keys() | power.keys() <= {""} and one == other == _make_constant(1) and exponent.denominator == 1
-                and 0 <= exponent <= 1000 // bits):
+        if not (base.keys() | power.keys() <= {""} and base_divisor == power_divisor == _make_constant(1)
+                and exponent.denominator == 1 and 0 <= exponent <= 1000 // bits):
             return None
         return _make_constant(value ** int(exponent)), _make_constant(1)
     if symbol in ("+", "-"):
@@ -232,9 +232,9 @@ def _to_ratio(expression: Expression) -> tuple[Linear, Linear] | None:
         crossed = _multiply(a[0], b[1]), _multiply(b[0], a[1]), _multiply(a[1], b[1])
         return None if None in crossed else (_add(crossed[0] or {}, crossed[1] or {}, sign), crossed[2] or {})
     if symbol == "/" and not b[1].keys() <= {""}:
-        return None  # nothing is cancelled: a / b * b is undefined where b is 0
-    over, under = (b if symbol == "*" else (b[1], b[0]))
-    product, divisor = _multiply(a[0], over), _multiply(a[1], under)
+        return None  # a / b * b must not be simplified, because it is undefined if b is 0
+    upper, lower = (b if symbol == "*" else (b[1], b[0]))
+    product, divisor = _multiply(a[0], upper), _multiply(a[1], lower)
     return None if product is None or not divisor else (product, divisor)
 
 
@@ -248,7 +248,7 @@ def _add(a: Linear, b: Linear, sign: Fraction) -> Linear:
 
 
 def _multiply(a: Linear, b: Linear) -> Linear | None:
-    """Multiply two linear functions, of which one must be a constant."""
+    """Multiply two linear functions; None if neither is constant."""
     if not b.keys() <= {""}:
         a, b = b, a
     if not b.keys() <= {""}:
@@ -273,7 +273,7 @@ class NamedStatistics(AdditiveMetric):
 
     def without_answer(self, item: Item) -> tuple[float, ...]:
         """Return numbers for an item without an answer; raises an error if the metric has none."""
-        raise self.unanswered(item)
+        raise self.make_unanswered_error(item)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         names = self.needs()
@@ -288,24 +288,27 @@ class NamedStatistics(AdditiveMetric):
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
         columns = answers.answers
-        found = np.zeros((len(items), len(FAMILIES[self.family].columns)))
+        statistics = np.zeros((len(items), len(FAMILIES[self.family].columns)))
         for n, name in enumerate(self.needs()):
             if isinstance(columns, StatisticColumns) and name in columns.names:
-                found[:, n] = answers.values[:, columns.names.index(name)]
+                statistics[:, n] = answers.values[:, columns.names.index(name)]
             elif all(name in item.gold for item in items):
-                found[:, n] = [item.gold[name] for item in items]
-            else:  # of which an error tells
+                statistics[:, n] = [item.gold[name] for item in items]
+            else:  # `statistics` raises the error
                 return np.array([self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)])
-        return found
+        return statistics
 
 
 class Formula(DeclaredRange, NamedStatistics):
-    """A score by a formula over sums, such as `2*tp / (pred + gold)`; its names are columns of the statistics.
+    """A score by a formula over sums, such as `2*tp / (pred + gold)`; names are columns of the statistics.
 
-    There are + - * / ^, parentheses, numbers, and the functions sqrt, log (natural), exp, abs, min and max. Its range
-    is that of the formula, which `low` and `high` declare, so that intervals stay within; where it is undefined, so is
-    the score. `better` says which scores are the better ones, `worst` what an item without an answer counts: a number
-    for each name, in the order of their first places.
+    Formulas have + - * / ^, parentheses, numbers, and the functions sqrt, log (natural), exp, abs, min and max. If the
+    formula is undefined, so is the score.
+
+    Attributes:
+        formula: The formula.
+        better: Whether `higher` or `lower` scores are better.
+        worst: Statistics of an item without an answer: a number for each name, in the order of first occurrence.
     """
 
     called = "{formula}"
@@ -335,10 +338,10 @@ class Formula(DeclaredRange, NamedStatistics):
 
     @cached_property
     def quotient(self) -> Quotient | None:
-        if (found := self.expression.quotient()) is None:
+        if (ratio := self.expression.quotient()) is None:
             return None
-        over, under = ((*side, *(0,) * (MOST - len(side))) for side in found)
-        return over, under
+        numerator, denominator = ((*side, *(0,) * (MOST - len(side))) for side in ratio)
+        return numerator, denominator
 
     @property
     def has_worst(self) -> bool:
@@ -354,10 +357,13 @@ class Formula(DeclaredRange, NamedStatistics):
 
 
 class Recorded(NamedStatistics):
-    """The score of another metric, of statistics that were counted before; its range is that of the metric.
+    """The score of another metric, computed from stored statistics.
 
-    `of` is the other metric with its options, such as `"SpanF(beta=1)"`; `columns` are the columns that hold what it
-    counts, in the order of its family. Measures by class and correlations rest on labels and numbers instead.
+    Measures by class and correlations need labels and numbers instead.
+
+    Attributes:
+        of: The other metric with its options, such as `"SpanF(beta=1)"`.
+        columns: Columns with its statistics, in the order of its family.
     """
 
     citation = "that of the metric"
@@ -378,11 +384,12 @@ class Recorded(NamedStatistics):
 
     @cached_property
     def original(self) -> AdditiveMetric:
-        known: dict[str, type[Metric]] = import_module("registry.metrics").METRICS  # which imports this module
-        found = parse("metric", known, self.of)
-        if not isinstance(found, AdditiveMetric) or isinstance(found, ConfusionMetric | Recorded):
-            raise InputError(f"option 'of' of Recorded is {self.of!r}, whose statistics do not add up")
-        return found
+        # Imported late, because the package imports this module.
+        known: dict[str, type[Metric]] = import_module("registry.metrics").METRICS
+        metric = parse("metric", known, self.of)
+        if not isinstance(metric, AdditiveMetric) or isinstance(metric, ConfusionMetric | Recorded):
+            raise InputError(f"option 'of' of Recorded is {self.of!r}, whose statistics do not add up over items")
+        return metric
 
     @property
     def title(self) -> str:

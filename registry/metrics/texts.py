@@ -21,7 +21,7 @@ from registry.arrays import Floats, share
 from registry.errors import InputError
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import FROM_ZERO, AdditiveMetric, QuotientMetric, check_beta, needed_module
+from registry.metrics.base import FROM_ZERO, AdditiveMetric, QuotientMetric, check_beta, import_extra
 from registry.values import TERSE
 
 
@@ -96,13 +96,13 @@ def describe_undivided(texts: Iterable[str], name: str, remedy: str) -> str | No
     """Explain that a metric counts clauses as words, if the script has no blanks between words; else None.
 
     Args:
-        texts: Of the gold.
-        name: Of the metric.
-        remedy: What to declare instead; `{tokenizer}` stands for BLEU's.
+        texts: Texts of the gold.
+        name: Name of the metric.
+        remedy: Advice; `{tokenizer}` is replaced by BLEU's tokenizer for the script.
     """
     tokenizer = choose_tokenizer(texts)
-    return tokenizer and (f"most characters of the gold are of a script without blanks between words, and {name} takes "
-                          f"what blanks divide for words; {remedy.format(tokenizer=tokenizer)}")
+    return tokenizer and (f"the gold's script has no blanks between words, but {name} splits words at blanks; "
+                          f"{remedy.format(tokenizer=tokenizer)}")
 
 
 def count_tokenized(texts: Iterable[str]) -> tuple[int, int]:
@@ -111,7 +111,7 @@ def count_tokenized(texts: Iterable[str]) -> tuple[int, int]:
     >>> count_tokenized(["It rains .", "It rains.", "It rains"])
     (2, 1)
     """
-    blanks = [found[1] for text in texts if (found := _ENDING.search(text.rstrip()))]
+    blanks = [match[1] for text in texts if (match := _ENDING.search(text.rstrip()))]
     return len(blanks), sum(map(bool, blanks))
 
 
@@ -127,18 +127,18 @@ def share_of_latin_letters(texts: Iterable[str]) -> float:
     return sum(letter.isascii() for letter in letters) / len(letters) if letters else 1.0
 
 
-_References = tuple[tuple[str | None, ...], ...]  # of each name, by item; None is no reference
+_References = tuple[tuple[str | None, ...], ...]  # by name and item; None is no reference
 
 
 class _SegmentMetric(ReferenceMetric):
-    """What the metrics on sacrebleu's statistics share."""
+    """The base of metrics on sacrebleu's statistics."""
 
     scorer = "sacrebleu"
     extra = "mt"
     libraries = ("sacrebleu",)
 
     def engine_options(self) -> dict[str, Any]:
-        """The options of sacrebleu's own metric, beside its references."""
+        """Return the options of sacrebleu's metric, except references."""
         return {option.name: getattr(self, option.name) for option in fields(self) if option.name != "references"}
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
@@ -150,14 +150,14 @@ class _SegmentMetric(ReferenceMetric):
 
 def _extract(metric: _SegmentMetric, references: _References, segments: Sequence[str]) -> Floats:
     """Return sacrebleu's segment statistics, [segments, its columns]."""
-    found = _make_engine(metric, references)._extract_corpus_statistics(segments, None)
-    return np.array(found, dtype=np.float64).reshape(len(segments), -1)
+    statistics = _make_engine(metric, references)._extract_corpus_statistics(segments, None)
+    return np.array(statistics, dtype=np.float64).reshape(len(segments), -1)
 
 
 @lru_cache(maxsize=8)
 def _make_engine(metric: _SegmentMetric, references: _References) -> Any:
     """Make sacrebleu's own metric, which reads the references once."""
-    metrics = needed_module("sacrebleu.metrics", metric)
+    metrics = import_extra("sacrebleu.metrics", metric)
     return getattr(metrics, metric.name.upper())(**metric.engine_options(), references=list(map(list, references)))
 
 
@@ -180,8 +180,8 @@ class BLEU(_SegmentMetric):
             return None
         tokenized = self.tokenize != "none" and is_tokenized(texts)
         return describe_undivided(texts, self.name, 'set its option tokenize = "{tokenizer}"') or (
-            f'the gold seems to be tokenized, and {self.name} tokenizes it again; tokenize = "none" takes its words as '
-            "they are" if tokenized else None)
+            f'the gold seems to be tokenized, and {self.name} tokenizes it again; set tokenize = "none"'
+            if tokenized else None)
 
     def engine_options(self) -> dict[str, Any]:
         return {"lowercase": self.lowercase, "tokenize": self.tokenize, "smooth_method": self.smooth, "force": True}
@@ -234,24 +234,24 @@ class ChrF(_SegmentMetric):
         return ("chrF++", ("word_order",)) if self.word_order == 2 else ("chrF", ())
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Characters from the first column on, words from the nineteenth.
+        """Return counts of characters (from column 1) and words (from column 19) of every segment.
 
-        Of several references the first that gives a segment its highest score counts, as sacrebleu has it.
+        The reference with the highest score of a segment counts, the first of several such, as in sacrebleu.
         """
         segments = tuple(list_texts(answers))
         by_reference = [_score_reference(replace(self, references=(name,)), tuple(item.gold[name] for item in items),
                                          segments) for name in self.references]
-        found = by_reference[0]
+        statistics = by_reference[0]
         if len(by_reference) > 1:
             score = _make_engine(self, ((),))._compute_f_score
-            scores = np.array([[score(row) for row in of.tolist()] for of in by_reference])
+            scores = np.array([[score(row) for row in rows.tolist()] for rows in by_reference])
             scores[[[not item.gold[name].strip() for item in items] for name in self.references]] = -1  # no reference
             best = np.argmax(scores, axis=0)
-            found = np.choose(best[:, np.newaxis], by_reference)
-        laid = np.zeros((len(found), len(FAMILIES["chrf"].columns)))
-        laid[:, :3 * self.char_order] = found[:, :3 * self.char_order]
-        laid[:, 18:18 + 3 * self.word_order] = found[:, 3 * self.char_order:]
-        return laid
+            statistics = np.choose(best[:, np.newaxis], by_reference)
+        columns = np.zeros((len(statistics), len(FAMILIES["chrf"].columns)))
+        columns[:, :3 * self.char_order] = statistics[:, :3 * self.char_order]
+        columns[:, 18:18 + 3 * self.word_order] = statistics[:, 3 * self.char_order:]
+        return columns
 
     def score(self, sums: Floats) -> Floats:
         """Average precision and recall over the orders that both sides have, then combine them."""
@@ -292,7 +292,7 @@ class TER(QuotientMetric, _SegmentMetric):
     case_sensitive: bool = False
 
     def score(self, sums: Floats) -> Floats:
-        """Divide; without any reference word it is 0, or 100 where there are edits, as sacrebleu has it."""
+        """Divide; without reference words the score is 0, or 100 if there are edits, as in sacrebleu."""
         return np.where(sums[..., 1] > 0, super().score(sums), 100.0 * (sums[..., 0] > 0))
 
 
@@ -303,17 +303,15 @@ _MOST = 5 * 10**7  # cells of the table in which a longest common subsequence is
 class ROUGE(QuotientMetric, ReferenceMetric):
     """The mean over segments of their n-gram or longest-common-subsequence overlap with a reference, from 0 to 1.
 
-    Of several references the one with the highest F counts, its precision and recall too.
+    The reference with the highest F counts, also for precision and recall.
 
     Attributes:
-        variant: The length of the n-grams, `L` (longest common subsequence of the whole), or `Lsum` (of sentences).
+        variant: Length of n-grams, `L` (longest common subsequence of the segment), or `Lsum` (of sentences).
         value: `f`, `precision` or `recall`.
         stemmer: Stem English words of more than three letters (Porter).
-        tokenize: What words are: `rouge`, runs of Latin letters and digits in lower case, all else being left out;
-            `whitespace`, what blanks part, as it is, such as labels or words of any language; or `characters`, all but
-            blanks.
-        sentence_mark: The text that stands between the sentences of a segment where a line end cannot, such as `<q>`;
-            it is no word of either side.
+        tokenize: Definition of words: `rouge`, runs of Latin letters and digits in lower case; `whitespace`, text
+            between blanks, such as labels or words of any language; or `characters` except blanks.
+        sentence_mark: Text between the sentences of a segment, such as `<q>`, instead of a line end; it is no word.
     """
 
     called = "ROUGE-{variant}"
@@ -348,28 +346,28 @@ class ROUGE(QuotientMetric, ReferenceMetric):
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
         """Give (score, 1) for every segment."""
         variant = f"rouge{self.variant}"
-        scorer = needed_module("rouge_score.rouge_scorer", self).RougeScorer(
+        scorer = import_extra("rouge_score.rouge_scorer", self).RougeScorer(
             [variant], use_stemmer=self.stemmer, tokenizer=None if self.tokenize == "rouge" else _Tokens(self.tokenize))
         part = "fmeasure" if self.value == "f" else self.value
         scores = []
         for item, text in zip(items, list_texts(answers), strict=True):
-            references = [self._parted(text) for text in self.texts_of(item)]
+            references = [self._mark_sentences(text) for text in self.texts_of(item)]
             if isinstance(self.variant, str) and (words := self._length(text)) * max(map(self._length, references)
                                                                                      ) > _MOST:
                 raise InputError(f"a segment of {words:,} words is too long for {self!r}", item=item.key)
-            scores.append(getattr(scorer.score_multi(references, self._parted(text))[variant], part))
+            scores.append(getattr(scorer.score_multi(references, self._mark_sentences(text))[variant], part))
         return np.stack([np.array(scores, dtype=np.float64), np.ones(len(scores))], axis=1)
 
     def _length(self, text: str) -> int:
         return len(text) if self.tokenize == "characters" else len(text.split())
 
-    def _parted(self, text: str) -> str:
+    def _mark_sentences(self, text: str) -> str:
         return text if self.sentence_mark is None else text.replace(self.sentence_mark, "\n")
 
 
 @dataclass(frozen=True)
 class _Tokens:
-    """What rouge-score asks for the words of a text."""
+    """A tokenizer with the interface of rouge-score."""
 
     what: str
 
@@ -429,12 +427,12 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
                                  "sclite", item=item.key)
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Give (errors, length of the reference) for every segment."""
+        """Return (errors, length of the reference) for every segment."""
         if not items:
             return np.zeros((0, 2))
-        jiwer = needed_module("jiwer", self)
+        jiwer = import_extra("jiwer", self)
         normalize = [jiwer.ToLowerCase()] if self.lowercase else []
-        if not self.punctuation:  # the first of which looks at all of Unicode
+        if not self.punctuation:  # slow at first, because it scans all of Unicode
             normalize.append(jiwer.RemovePunctuation())
         aligned = self.process(jiwer, [item.gold[self.references[0]] for item in items], list_texts(answers), normalize)
         errors = [sum(max(chunk.ref_end_idx - chunk.ref_start_idx, chunk.hyp_end_idx - chunk.hyp_start_idx)

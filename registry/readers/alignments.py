@@ -54,8 +54,8 @@ class _Alignments(Reader):
         if not self.check_offset or self.offset == 1:
             return None
         gold = sum(0 in link for item in items for link in item.gold.sure)
-        found = [link for answer in answers for link in answer.value.sure]
-        if gold < TELLING or len(found) < TELLING or any(0 in link for link in found):
+        links = [link for answer in answers for link in answer.value.sure]
+        if gold < TELLING or len(links) < TELLING or any(0 in link for link in links):
             return None
         return answers[0].line, ("no link has position 0: the file seems to count words from 1; set offset = 1, or "
                                  "check_offset = false")
@@ -63,7 +63,7 @@ class _Alignments(Reader):
     def content(self, value: Any) -> Any:
         return [value.sure, value.possible]
 
-    def unanswered(self, text: Any) -> Any:  # noqa: ARG002
+    def make_unanswered(self, text: Any) -> Any:  # noqa: ARG002
         return Links()
 
     def answer_set(self, value: Any) -> Iterable[Response]:
@@ -80,7 +80,7 @@ class _Alignments(Reader):
             line, key, links = row
             if len({link for link, _ in links}) < len(links):
                 twice = next(link for link, count in Counter(link for link, _ in links).items() if count > 1)
-                document.refuse(f"link {self._format_link(twice)} stands twice; keep one", line, key)
+                document.refuse(f"link {self._format_link(twice)} occurs twice; keep one", line, key)
             yield row
         if row is None:
             document.report_empty("alignment")
@@ -109,9 +109,10 @@ class Pharaoh(_Alignments):
 
     Attributes:
         offset: The number of a sentence's first word: 0 or 1.
-        check_offset: Refuse a submission with offset 0 that seems to count from 1: where it never links a first word.
-        sure: What stands between the positions of a sure link.
-        possible: What stands between those of a possible one, in the gold.
+        check_offset: True to refuse a submission with offset 0 that never links a first word, so that it seems to
+            count from 1.
+        sure: Text between the positions of a sure link.
+        possible: Text between the positions of a possible link, in the gold.
     """
 
     name = "pharaoh"
@@ -146,8 +147,8 @@ class Pharaoh(_Alignments):
 
     def _parse_line(self, text: str) -> tuple[Link, bool]:
         for marker in sorted((self.sure, self.possible), key=len, reverse=True):  # one may begin with the other
-            source, found, target = text.partition(marker)
-            if found:
+            source, separator, target = text.partition(marker)
+            if separator:
                 return self._parse_link(source, target, f"link {text!r}"), marker == self.sure
         raise ValueError(f"{text!r} is no link; expected positions with {self.sure!r} or {self.possible!r} between "
                          "them")

@@ -1,7 +1,7 @@
 """Base classes of readers: a reader is a format with its options, and turns text into items and answers.
 
 A system that spells a class differently from the gold scores 0 for that class. A `NamedReader` therefore counts names,
-and a submission's options can map its names to those of the gold.
+and a submission's options can map its names to the gold's names.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ from registry.values import TERSE, Value
 class Reader(Value):
     """A format with its options.
 
-    `gives` names the kind of gold and answer values (`label`, ...); a metric takes one kind. `absent` is what an item
-    without an answer lacks, `repeated` what to do about one that stands twice; `takes_more_files` tells whether
-    `source`, `references` and `attributes` mean anything to the format. `forms` are the options that say how files are
-    written, in a few ways each: where a file is full of problems, they are what a participant may have taken for
-    another. `gives_columns` tells whether the answers of a file in which nothing is wrong are read as columns. `repair`
-    is what the task allows to be mended in text files of any format, `skip` how many of their first lines are passed
-    over, `attributes` files apart; see `Document.declare`. `lines_per_item` is more lines (rows, entries) than any
-    submission has for each item of the gold, blank lines and comments among them. `_distinct` are options that name no
-    column twice.
+    Attributes:
+        gives: Kind of gold and answer values, such as `label`; a metric takes one kind.
+        absent: Message for an item without an answer.
+        repeated: Remedy for an item that occurs twice.
+        takes_more_files: True if the format uses the keys `source`, `references` and `attributes` of a test set.
+        forms: Options of the layout of files, with few values each; a file full of problems may have another value.
+        gives_columns: True if answers of valid files are read as columns.
+        lines_per_item: Upper limit of lines (rows, entries) per item of the gold, with blank lines and comments.
+        _distinct: Options that must not name a column twice.
+        repair: Repairs that the task allows in text files of any format; see `Document.declare`.
+        skip: Number of first lines that are ignored, except in `attributes` files.
     """
 
     gives: ClassVar[str]
@@ -60,11 +62,11 @@ class Reader(Value):
         return document.declare(self.repair, self.skip)
 
     def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold annotations from documents by role (`gold`, and what further files the format knows).
+        """Read the gold annotations from documents by role: `gold`, and other files that the format uses.
 
         Raises:
-            InputError: A file is not of the format; names file, line and item. Where the document collects problems,
-                reading goes on after those that `Document.report` is told.
+            InputError: A file is not of the format; names file, line and item. If the document collects problems,
+                reading continues after a reported problem.
         """
         with _pause_garbage_collection():
             return self.parse_gold({
@@ -81,16 +83,16 @@ class Reader(Value):
             return self.parse_answers(self.declare(document))
 
     def bounds(self, items: Sequence[Item]) -> Bounds:
-        """Return how much is read of a submission to these items."""
+        """Return the limits of a submission to these items."""
         return Bounds() if self.ignores_others else Bounds.for_submission(len(items), self.most_lines(items))
 
     def most_lines(self, items: Sequence[Item]) -> int:
-        """Return how many lines a submission to these items has at the most."""
+        """Return the maximal number of lines of a submission to these items."""
         return self.lines_per_item * len(items)
 
     @abstractmethod
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold from documents that are already declared; see `read_gold`."""
+        """Read the gold from documents with declared repairs; see `read_gold`."""
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
         """Read answers from a declared document; by default like the gold."""
@@ -114,7 +116,7 @@ class Reader(Value):
         """Return answers in terms of the gold's items, in the gold's order.
 
         Raises:
-            InputError: They cannot be brought there; `path` is the submission's file.
+            InputError: The answers do not fit the items; `path` is the submission's file.
         """
         return answers
 
@@ -126,7 +128,7 @@ class Reader(Value):
         """Return the part of a value that systems received, as JSON without any answer."""
         return None
 
-    def unanswered(self, text: Any) -> Any:  # noqa: ARG002
+    def make_unanswered(self, text: Any) -> Any:  # noqa: ARG002
         """Return a gold value with this `task_text` and no answers, for checks without the gold.
 
         Raises:
@@ -156,13 +158,13 @@ class Reader(Value):
         responses = tuple(self.answer_set(value))
         return [(key, type_) for key, type_, _ in responses], [score for *_, score in responses]
 
-    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
-        """List what of the gold an answer equals: `gold`, or names of references."""
+    def find_copied(self, gold: Any, answer: Any) -> Iterable[str]:
+        """List the parts of the gold that equal an answer: `gold`, or names of references."""
         return ("gold",) if gold == answer else ()
 
 
 class AnswerSetReader(Reader):
-    """What readers of answer sets share."""
+    """The base of readers of answer sets."""
 
     gives = "answer"
 
@@ -175,16 +177,16 @@ class AnswerSetReader(Reader):
         responses: tuple[Response, ...] = value.responses
         return responses
 
-    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
+    def find_copied(self, gold: Any, answer: Any) -> Iterable[str]:
         """Compare keys and types, not scores."""
         same = {response[:2] for response in gold.responses} == {response[:2] for response in answer.responses}
         return ("gold",) if same else ()
 
 
 class SegmentReader(Reader):
-    """What readers of segments of text share.
+    """The base of readers of segments of text.
 
-    The gold of a segment is its references by name, and its `source` where it is known; an answer is its text.
+    The gold of a segment is its references by name, with its `source` if known; an answer is a text.
     """
 
     gives = "segment"
@@ -196,18 +198,18 @@ class SegmentReader(Reader):
         """Add empty answers to items without reference text, such as silence in a recording."""
         silent = [item for item in items if not any(
             text.strip() for name, text in item.gold.items() if name != "source")]
-        if silent and len(silent) < len(items):  # a task's pack has no references at all
+        if silent and len(silent) < len(items):  # a task pack has no references at all
             given = {answer.key for answer in answers}
             answers = [*answers, *(Answer(item.key, "", item.line) for item in silent if item.key not in given)]
         return super().assign(items, answers, path)
 
-    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
+    def find_copied(self, gold: Any, answer: Any) -> Iterable[str]:
         return [name for name, text in gold.items() if text == answer]
 
     def task_text(self, value: Any) -> Any:
         return value.get("source") if isinstance(value, Mapping) else None
 
-    def unanswered(self, text: Any) -> Any:
+    def make_unanswered(self, text: Any) -> Any:
         if text is not None and not isinstance(text, str):
             raise ValueError("expected the text of the source")
         return {} if text is None else {"source": text}
@@ -215,10 +217,7 @@ class SegmentReader(Reader):
 
 @contextmanager
 def _pause_garbage_collection() -> Iterator[None]:
-    """Pause the garbage collector: reading makes many objects and no cycles, and scanning them takes half of the time.
-
-    Reading makes very many objects and no cycle; looking at all of them again and again takes up to half of the time.
-    """
+    """Pause the garbage collector, which takes half of the time; reading makes many objects and no cycles."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -229,14 +228,13 @@ def _pause_garbage_collection() -> Iterator[None]:
 
 
 class NamedReader(Reader):
-    """A reader of answers with names; `named` is what a name is called.
+    """A reader of answers with names, such as labels; `named` is the word for such a name.
 
-    Its options are about submissions; the gold is read as it is.
+    Its options change submissions only.
 
     Attributes:
-        rename: What the gold calls a name of the submission's: `{ PERSON = "PER" }`.
-        fold_case: A name that no answer of the gold has stands for the one that differs from it in upper and lower case
-            only, if there is one.
+        rename: Gold names for names of a submission: `{ PERSON = "PER" }`.
+        fold_case: True to replace a name that the gold lacks by the gold name that differs only in letter case.
         unknown: What to do about a submission that has no name in common with the gold: `reject` or `accept` it.
     """
 
@@ -254,7 +252,7 @@ class NamedReader(Reader):
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
         """Return a value whose names are mapped by `name`."""
 
-    def declared_names(self) -> tuple[str, ...]:
+    def list_declared_names(self) -> tuple[str, ...]:
         """Return names that are valid even if the gold lacks them."""
         return ()
 
@@ -269,7 +267,7 @@ class NamedReader(Reader):
         """Replace names that differ from one name of the gold only in letter case."""
         if not self.fold_case or not items or items[0].gold is None:
             return answers
-        known = {*self.names(item.gold for item in items), *self.declared_names()}
+        known = {*self.names(item.gold for item in items), *self.list_declared_names()}
         given = answers.counts if isinstance(answers, AnswerColumns) else self.names(
             answer.value for answer in answers)
         folded = by_case(known)
@@ -284,7 +282,7 @@ class NamedReader(Reader):
 
 
 class SpanReader(NamedReader):
-    """What readers of spans share; the names are the spans' types."""
+    """The base of readers of spans; the names are the spans' types."""
 
     gives = "span"
 
@@ -299,24 +297,24 @@ class SpanReader(NamedReader):
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
         return Tagged(value.tokens, frozenset(replace(span, type=name(span.type)) for span in value.spans))
 
-    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
+    def find_copied(self, gold: Any, answer: Any) -> Iterable[str]:
         return ("gold",) if gold.spans == answer.spans else ()
 
 
 class NamedSetReader(AnswerSetReader, NamedReader):
-    """What readers of sets of answers share; an answer's name is its type, or its key where it has none."""
+    """The base of readers of named answer sets; an answer's name is its type, or its key if it has no type."""
 
     def names(self, values: Iterable[Any]) -> Counter[str]:
         """Count types, and keys of answers without a type."""
         return Counter(response.type or response.key for value in values for response in value.responses)
 
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Rename types, or keys of answers without a type; of equal answers the first is kept."""
-        found: dict[tuple[str, str], Response] = {}
+        """Rename types, or keys of answers without a type; keep the first of equal answers."""
+        distinct: dict[tuple[str, str], Response] = {}
         for key, type_, score in value.responses:
             response = Response(key, name(type_), score) if type_ else Response(name(key), "", score)
-            found.setdefault(response[:2], response)
-        return AnswerSet(tuple(found[named] for named in sorted(found)))
+            distinct.setdefault(response[:2], response)
+        return AnswerSet(tuple(distinct[named] for named in sorted(distinct)))
 
 
 def by_case(names: Iterable[str]) -> dict[str, str]:

@@ -42,13 +42,13 @@ def suggest_tag(tag: str) -> str | None:
     """
     if tag in ("o", "0"):
         return "write 'O'"
-    if (found := _PREFIXED.fullmatch(tag)) and (found[2] or not found[3]):
-        if not found[3]:
-            return f"its type is missing: write {_format_tag(found[1], 'X')!r}, with the same X everywhere"
-        better = _format_tag(found[1], found[3])
+    if (match := _PREFIXED.fullmatch(tag)) and (match[2] or not match[3]):
+        if not match[3]:
+            return f"its type is missing: write {_format_tag(match[1], 'X')!r}, with the same X everywhere"
+        better = _format_tag(match[1], match[3])
         return f"write {better!r}" if better != tag else None  # else it is a tag of another scheme
-    if (found := _SUFFIXED.fullmatch(tag)) and _SEPARATED.search(tag):
-        return f"write {_format_tag(found[2], found[1])!r}"
+    if (match := _SUFFIXED.fullmatch(tag)) and _SEPARATED.search(tag):
+        return f"write {_format_tag(match[2], match[1])!r}"
     return None
 
 
@@ -65,7 +65,7 @@ _PLACE = re.compile(r"-?[1-9][0-9]{0,3}")
 
 
 class Block(NamedTuple):
-    """A sentence or document: its attributes, its rows, and at which of these (but for the first) sentences begin."""
+    """A sentence or document: its attributes, its rows, and indexes of rows where further sentences begin."""
 
     attributes: dict[str, str]
     rows: list[Row]
@@ -74,7 +74,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """How tagged text is written; see `readers.bio.Bio`, whose options these are."""
+    """Layout of tagged text, from the options of `Bio`."""
 
     columns: Sequence[str]
     token: str
@@ -100,11 +100,10 @@ class Layout:
         reading = _Reading(self, document, () if self.header else tuple(self.columns))
         for number, line in document.lines():
             reading.read_line(number, line)
-            if reading.done:
-                yield from reading.done
-                reading.done.clear()
+            yield from reading.blocks
+            reading.blocks.clear()
         reading.end_block()
-        yield from reading.done
+        yield from reading.blocks
 
     def find_column(self, name: str, columns: Sequence[str]) -> int:
         """Return the index of a column given by name or number: from 1, or from -1 for the last."""
@@ -115,72 +114,73 @@ class Layout:
 
 @dataclass
 class _Reading:
-    """A file that is being read: what is known at a line, the block that it belongs to, and those that are `done`."""
+    """The state of reading a file line by line."""
 
     layout: Layout
     document: Document
     columns: tuple[str, ...]
     places: list[int] = field(default_factory=list)
-    told: dict[str, str] = field(default_factory=dict)  # by comments since the last row
-    of_document: dict[str, str] = field(default_factory=dict)
-    of_sentence: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str] = field(default_factory=dict)  # from comments since the last row
+    document_facts: dict[str, str] = field(default_factory=dict)
+    sentence_facts: dict[str, str] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     begins: list[int] = field(default_factory=list)
     is_start: bool = True  # of a sentence
-    done: list[Block] = field(default_factory=list)
-    words: dict[str, str] = field(default_factory=dict)  # each word is kept once
+    blocks: list[Block] = field(default_factory=list)  # complete
+    words: dict[str, str] = field(default_factory=dict)  # shares equal words to save memory
 
     def read_line(self, number: int, line: str) -> None:
-        of = self.layout
+        layout = self.layout
         if not line.strip():
             self._begin_document()
             self._end_sentence()
-            self.told = {}
+            self.facts = {}
             return
-        if of.docstart and self.is_start and line.startswith(of.docstart):
+        if layout.docstart and self.is_start and line.startswith(layout.docstart):
             self.end_block()
-            self.of_document = {"document": str(int(self.of_document.get("document", "0")) + 1)}
+            self.document_facts = {"document": str(int(self.document_facts.get("document", "0")) + 1)}
             return
-        cells = split_cells(line, of.separator)
-        if of.header and not self.columns:
+        cells = split_cells(line, layout.separator)
+        if layout.header and not self.columns:
             if not self._read_comment(number, line, cells):
-                self.columns = read_header(cells, [name for name in of.wanted if not _PLACE.fullmatch(name)],
+                self.columns = read_header(cells, [name for name in layout.wanted if not _PLACE.fullmatch(name)],
                                            self.document, number)
             return
         if self._read_comment(number, line, cells):
             return
-        if self.told:
+        if self.facts:
             self._begin_document()
         self._add_row(number, cells)
-        if of.sentence_end and len(cells) == len(self.columns) and (
-                of.sentence_end[1] in cells[self._find_columns()[1]].split("|")):
+        if layout.sentence_end and len(cells) == len(self.columns) and (
+                layout.sentence_end[1] in cells[self._find_columns()[1]].split("|")):
             self._end_sentence()
 
     def end_block(self) -> None:
         self.is_start = True
         if self.rows:
-            self.done.append(Block(self.of_document | self.of_sentence, self.rows, self.begins))
+            self.blocks.append(Block(self.document_facts | self.sentence_facts, self.rows, self.begins))
             self.rows, self.begins = [], []
 
     def _read_comment(self, number: int, line: str, cells: list[str]) -> bool:
         """Return True if a line is a comment; store its statements about the following text."""
-        of = self.layout
-        if not of.comment or not line.startswith(of.comment):
+        layout = self.layout
+        if not layout.comment or not line.startswith(layout.comment):
             return False
-        anywhere = of.comments == "anywhere"
+        anywhere = layout.comments == "anywhere"
         if self._has_tag(cells) if anywhere else not self.is_start:
             return False
-        text = line.removeprefix(of.comment)
+        text = line.removeprefix(layout.comment)
         name, equals, value = text.partition("=")
         if anywhere and not (equals and _ANY_NAME.fullmatch(name.strip())):
             for part in text.split("\t"):
                 self._read_statement(part.strip())
-            is_told = True
-        elif is_told := bool(equals and (_ANY_NAME if anywhere else _NAME).fullmatch(name.strip())):
-            self.told[name.strip()] = value.strip()
-        if not self.told.get(of.id, "_"):
-            raise self.document.error(f"{of.id} is empty; give the sentence a name, or leave out the comment", number)
-        return is_told or len(cells) != len(self.columns)
+            has_facts = True
+        elif has_facts := bool(equals and (_ANY_NAME if anywhere else _NAME).fullmatch(name.strip())):
+            self.facts[name.strip()] = value.strip()
+        if not self.facts.get(layout.id, "_"):
+            raise self.document.error(f"{layout.id} is empty; give the sentence a name, or leave out the comment",
+                                      number)
+        return has_facts or len(cells) != len(self.columns)
 
     def _has_tag(self, cells: list[str]) -> bool:
         """True if a line has all columns and a valid tag: a token may begin like a comment."""
@@ -193,21 +193,20 @@ class _Reading:
         """Store `key = value`, or `key value` if the key names a sentence or document."""
         name, equals, value = (text.strip() for text in part.partition("="))
         if equals and _ANY_NAME.fullmatch(name):
-            self.told[name] = value
+            self.facts[name] = value
             return
         for known in (self.layout.id, self.layout.document):
             if known and part.startswith(f"{known} ") and len(words := part.removeprefix(known).split()) == 1:
-                self.told[known] = words[0]
+                self.facts[known] = words[0]
 
     def _add_row(self, number: int, cells: list[str]) -> None:
         if self.is_start:
             if self.rows:
                 self.begins.append(len(self.rows))
             else:
-                self.of_sentence = self.told
+                self.sentence_facts = self.facts
             self.is_start = False
-        if self.told:
-            self.told = {}
+        self.facts = {}
         if not self.columns:
             self.columns = tuple(map(str, range(1, len(cells) + 1)))
         if len(cells) == len(self.columns):
@@ -227,19 +226,19 @@ class _Reading:
         if not self.places:
             wanted = self.layout.wanted
             self.places = [self.layout.find_column(name, self.columns) for name in wanted]
-            for name, at in zip(wanted, self.places, strict=True):
-                if not -len(self.columns) <= at < len(self.columns):
+            for name, place in zip(wanted, self.places, strict=True):
+                if not -len(self.columns) <= place < len(self.columns):
                     raise self.document.error(f"no column {name} of {len(self.columns)}; "
                                               f"{suggest(name, self.columns)}", 1 + self.document.skip)
         return self.places
 
     def _begin_document(self) -> None:
-        name, told = self.layout.document, self.told
-        if name and name in told:
+        name, facts = self.layout.document, self.facts
+        if name and name in facts:
             self.end_block()
-            self.of_document = {key: value for key, value in told.items() if key != self.layout.id or key == name}
-            self.of_document["document"] = told[name]
-            self.told = {key: value for key, value in told.items() if key not in self.of_document}
+            self.document_facts = {key: value for key, value in facts.items() if key != self.layout.id or key == name}
+            self.document_facts["document"] = facts[name]
+            self.facts = {key: value for key, value in facts.items() if key not in self.document_facts}
 
     def _end_sentence(self) -> None:
         self.is_start = True
@@ -247,46 +246,48 @@ class _Reading:
             self.end_block()
 
 
-def move_span(span: Span, by: int) -> Span:
+def move_span(span: Span, distance: int) -> Span:
     """Return a span shifted by some tokens."""
-    return Span(span.start + by, span.end + by, span.type)
+    return Span(span.start + distance, span.end + distance, span.type)
 
 
 def make_runs(rows: Sequence[Row], spans: Iterable[Span]) -> Iterator[Answer]:
     """Yield one answer per run of consecutive lines; spans count positions over all rows."""
     firsts = [n for n, (line, *_) in enumerate(rows) if not n or line != rows[n - 1][0] + 1]
-    within: list[list[Span]] = [[] for _ in firsts]
+    run_spans: list[list[Span]] = [[] for _ in firsts]
     for span in spans:
         n = bisect_right(firsts, span.start) - 1
-        within[n].append(move_span(span, -firsts[n]))
+        run_spans[n].append(move_span(span, -firsts[n]))
     for n, (first, end) in enumerate(pairwise([*firsts, len(rows)])):
         tokens = tuple(token for _, token, _ in rows[first:end])
-        yield Answer(str(n + 1), Tagged(tokens, frozenset(within[n])), rows[first][0])
+        yield Answer(str(n + 1), Tagged(tokens, frozenset(run_spans[n])), rows[first][0])
 
 
 def recut_answers(items: Sequence[Item], answers: Sequence[Answer], path: str, *, divide: bool) -> list[Answer]:
     """Cut the answers of `make_runs` into the gold's items.
 
     Args:
-        items: The gold's, in the order of its text.
-        answers: A submission's, in the order of its file.
-        path: Of that file.
-        divide: A span that lies in two items is one in each of them; else it is refused.
+        items: Items of the gold, in the order of its text.
+        answers: Answers of a submission, in the order of its file.
+        path: Path of this file.
+        divide: True to divide a span that crosses the end of an item, False to refuse it.
 
     Raises:
-        InputError: There are not as many tokens as in the gold, or a span lies in two items.
+        InputError: The number of tokens differs from the gold's, or a span crosses the end of an item.
     """
     tokens = list(chain.from_iterable(answer.value.tokens for answer in answers))
     lines = [answer.line + n for answer in answers for n in range(len(answer.value.tokens))]
     expected = [(item, token) for item in items for token in item.gold.tokens]
     if len(tokens) != len(expected):
-        at = next((n for n, (token, (_, other)) in enumerate(zip(tokens, expected, strict=False)) if token != other),
-                  min(len(tokens), len(expected)))
-        where = f", and from here on another text, as of item {expected[at][0].key!r}" if at < len(expected) else ""
-        raise InputError(f"{counted(len(tokens), 'token')} where the gold has {len(expected)}{where}; every token "
-                         "needs its line", path=path, line=lines[min(at, len(lines) - 1)], category="text")
+        position = next((n for n, (token, (_, other)) in enumerate(zip(tokens, expected, strict=False))
+                         if token != other), min(len(tokens), len(expected)))
+        difference = ""
+        if position < len(expected):
+            difference = f", and from here on another text, as of item {expected[position][0].key!r}"
+        raise InputError(f"{counted(len(tokens), 'token')} where the gold has {len(expected)}{difference}; every token "
+                         "needs its line", path=path, line=lines[min(position, len(lines) - 1)], category="text")
     starts = [0, *accumulate(len(item.gold.tokens) for item in items)]
-    found: list[list[Span]] = [[] for _ in items]
+    item_spans: list[list[Span]] = [[] for _ in items]
     firsts = [0, *accumulate(len(answer.value.tokens) for answer in answers)]
     for first, answer in zip(firsts, answers, strict=False):
         for span in answer.value.spans:
@@ -298,17 +299,17 @@ def recut_answers(items: Sequence[Item], answers: Sequence[Answer], path: str, *
                                  line=lines[start], category="tag")
             while start < end:
                 part = min(end, starts[n + 1])
-                found[n].append(Span(start - starts[n], part - starts[n], span.type))
+                item_spans[n].append(Span(start - starts[n], part - starts[n], span.type))
                 start, n = part, n + 1
     return [Answer(item.key, Tagged(tuple(tokens[start:end]), frozenset(spans)), lines[start])
-            for item, spans, start, end in zip(items, found, starts, starts[1:], strict=False)]
+            for item, spans, start, end in zip(items, item_spans, starts, starts[1:], strict=False)]
 
 
-_REMEDY = 'declare another scheme, mend the file, or let invalid_tags = "begin" read it leniently'
+_REMEDY = 'declare another scheme, correct the file, or set invalid_tags = "begin" to read it leniently'
 
 Scheme = Literal["iob1", "iob2", "bioes", "bilou"]
 
-# the prefixes of a span's first, inner, last and only token, as far as a scheme has them
+# prefixes of a span's first, inner, last and only token
 PREFIXES: dict[Scheme, str] = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bilou": "BILU"}
 
 
@@ -319,32 +320,32 @@ class Bio(SpanReader):
     """One token per line, its tag in a column; blank lines end sentences, which are the items.
 
     Attributes:
-        scheme: How tags write spans (Tjong Kim Sang and Veenstra 1999, "Representing text chunks"). It is declared and
-            never guessed: `iob2` begins every span with B; `iob1` begins one with B only where it follows another of
-            its type; `bioes` also marks the last token (E) and spans of one token (S), `bilou` with L and U.
-        columns: The names of the columns, in order; the empty list takes as many as the first row has.
-        token: The column that holds the token, by its name or its number: from 1, or from -1 for the last one. The
-            empty text says that a submission has none, so that they cannot be compared.
-        label: The column that holds the tag, likewise.
-        separator: Between columns: `tab`, or `whitespace` (any run of blanks).
-        invalid_tags: What to do about a tag that the scheme does not allow where it stands: `reject` the file, or let
-            it `begin` a span, as lenient scorers do.
-        comment: Lines before a sentence's first token that begin with this text are comments; those of the form
-            `key = value` (after the text) are attributes of the sentence.
-        id: The attribute that names the sentence; without it sentences are numbered from 1.
-        docstart: Where a sentence could begin, a line that begins with this text (such as `-DOCSTART-`) begins a
-            document instead; the attribute `document` of the sentences that follow is its number from 1.
-        header: The first line that is no comment names the columns.
-        comments: Where comments are: `before` a sentence's first token, unless they have as many cells as there are
-            columns, or `anywhere`. Then all lines are that begin so and are no row with a tag; keys may have colons and
-            blanks in them, and what names a sentence or document may do without the `=`: `# id s1`.
-        document: The key of the comments that begin a document; all that they say is said of the sentences that follow,
+        scheme: Tagging scheme (Tjong Kim Sang and Veenstra 1999, "Representing text chunks"). It is declared and never
+            guessed: `iob2` begins every span with B; `iob1` uses B only directly after another span of the same type;
+            `bioes` also marks the last token (E) and spans of one token (S), `bilou` with L and U.
+        columns: Names of the columns, in order; empty for as many as the first row has.
+        token: Column of the token, by name or number: from 1, or from -1 for the last column. Empty if a submission has
+            no tokens; they are then not compared.
+        label: Column of the tag, by name or number.
+        separator: Separator of columns: `tab`, or `whitespace` (any run of blanks).
+        invalid_tags: What to do about a tag that the scheme does not allow at its place: `reject` the file, or `begin`
+            a span, as lenient scorers do.
+        comment: Lines before a sentence's first token that begin with this text are comments; comments with
+            `key = value` after the text are attributes of the sentence.
+        id: Attribute that names the sentence; without it sentences are numbered from 1.
+        docstart: A line between sentences that begins with this text (such as `-DOCSTART-`) begins a document; the
+            attribute `document` of the following sentences is its number from 1.
+        header: True if the first line that is no comment names the columns.
+        comments: Places of comments: `before` a sentence's first token, unless they have as many cells as there are
+            columns, or `anywhere`. Then every line is a comment that begins with the text and is no row with a tag;
+            keys may contain colons and blanks, and the name of a sentence or document needs no `=`: `# id s1`.
+        document: Key of the comments that begin a document. Their facts are attributes of the following sentences,
             and the value is their attribute `document`.
-        sentence_end: A column and what its cells have, alone or between `|`, where a sentence ends.
-        boundaries: Where a submission's items begin and end: as its `own` lines say, or, its tokens being the gold's in
-            the same order, where those of the `gold` do.
-        outside: The tags of tokens that are in no span.
-        item: What an item is: a `sentence`, or a whole `document`, which `docstart` or `document` begins.
+        sentence_end: A column, and the value (alone or between `|`) that marks the last token of a sentence.
+        boundaries: Boundaries of a submission's items: its `own` lines, or the `gold` items, if both have the same
+            tokens in the same order.
+        outside: Tags of tokens outside of all spans.
+        item: Unit of items: a `sentence`, or a whole `document`, which `docstart` or `document` begins.
     """
 
     name = "bio"
@@ -371,13 +372,13 @@ class Bio(SpanReader):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(self.sentence_end) not in (0, 2):
-            raise InputError("option 'sentence_end' of bio names a column and what it has where a sentence ends, such "
-                             'as ["MISC", "EndOfSentence"]')
+            raise InputError("option 'sentence_end' of bio must be a column and the value that marks the end of a "
+                             'sentence, such as ["MISC", "EndOfSentence"]')
         if self.item == "document" and self.docstart is None and self.document is None:
-            raise InputError('option \'item\' of bio is "document": say how documents begin, by \'docstart\' or '
-                             "'document'")
+            raise InputError('option \'item\' of bio is "document"; set \'docstart\' or \'document\', which begin '
+                             "a document")
         if self.document is not None and not self.comment:
-            raise InputError("option 'document' of bio is a key of comments: say how these begin, by 'comment'")
+            raise InputError("option 'document' of bio is a key of comments; set 'comment', which begins a comment")
         for role in self._layout.wanted:
             if not (self.header or role in self.columns or self._is_place(role)):
                 raise InputError(f"option 'columns' of bio has no column {role!r}; {suggest(role, self.columns)}")
@@ -416,7 +417,7 @@ class Bio(SpanReader):
         """Count one line per token; the gold of another reader may lack tokens."""
         return sum(ONE_ROW * len(item.gold.tokens) + 100 if item.gold.tokens else self.lines_per_item for item in items)
 
-    def unanswered(self, text: Any) -> Any:
+    def make_unanswered(self, text: Any) -> Any:
         if not isinstance(text, list) or not all(isinstance(token, str) for token in text):
             raise ValueError("expected a list of tokens")
         return Tagged(tuple(text), frozenset())
@@ -431,11 +432,11 @@ class Bio(SpanReader):
                 "or too few at or above this sentence, or another tokenization")
 
     def mismatch(self, gold: Any, answer: Any) -> tuple[int, str] | None:
-        for n, (expected, found) in enumerate(zip(gold.tokens, answer.tokens, strict=True)):
-            if expected != found and self.token:
-                same = normalize("NFC", expected) == normalize("NFC", found)
-                what = ", the same in another Unicode normal form" if same else ""
-                return n, f"token {n + 1} is {found!r}, the gold's {expected!r}{what}"
+        for n, (expected, token) in enumerate(zip(gold.tokens, answer.tokens, strict=True)):
+            if expected != token and self.token:
+                same = normalize("NFC", expected) == normalize("NFC", token)
+                hint = ", the same in another Unicode normal form" if same else ""
+                return n, f"token {n + 1} is {token!r}, the gold's {expected!r}{hint}"
         return None
 
     def _refuse_cut_spans(self, document: Document) -> None:
@@ -443,16 +444,16 @@ class Bio(SpanReader):
 
         Under iob1 a tag there that goes on could as well begin a span.
         """
-        inner, before = PREFIXES[self.scheme][1:3], None
+        inner, previous = PREFIXES[self.scheme][1:3], None
         for block in self._layout.blocks(document) if self.scheme != "iob1" else ():
             begins = {0, *block.begins}
-            for at, row in enumerate(block.rows):
-                if at in begins and before is not None and row[0] == before[0] + 1 and (
-                        before[2][0] in "BI" and row[2][0] in inner and before[2][1:] == row[2][1:]):
+            for position, row in enumerate(block.rows):
+                if position in begins and previous is not None and row[0] == previous[0] + 1 and (
+                        previous[2][0] in "BI" and row[2][0] in inner and previous[2][1:] == row[2][1:]):
                     document.refuse(f"the span of type {row[2][2:]!r} goes on after the end of its sentence in line "
-                                    f"{before[0]}, and would be cut in two; leave sentence_end out and take item = "
+                                    f"{previous[0]}, and would be cut in two; leave sentence_end out and take item = "
                                     '"document", or mend the column', row[0], category="tag")
-                before = row
+                previous = row
 
     def _read_sentences(self, document: Document) -> Iterator[Item]:
         number = 0
@@ -483,10 +484,10 @@ class Bio(SpanReader):
     def _is_place(self, role: str) -> bool:
         """True if a column is given by its number, which may exist."""
         try:
-            at = self._layout.find_column(role, ())
+            place = self._layout.find_column(role, ())
         except ValueError:
             return False
-        return not self.columns or -len(self.columns) <= at < len(self.columns)
+        return not self.columns or -len(self.columns) <= place < len(self.columns)
 
     def _read_spans(self, tags: Sequence[tuple[int, str]], document: Document) -> Iterator[Span]:
         """Read the spans of a sentence from its tags, which have their lines."""
@@ -517,13 +518,13 @@ class Bio(SpanReader):
                     f"the scheme {self.scheme}; {_REMEDY}", tags[-1][0], category="tag")
             yield Span(start, len(tags), type_)
 
-    def _find_fault(self, prefix: str, kind: str, open_type: str, before: str) -> str | None:
+    def _find_fault(self, prefix: str, kind: str, open_type: str, previous: str) -> str | None:
         """Return the fault of a tag after `before`, if a span of `open_type` may continue; None if it is valid."""
         prefixes = PREFIXES[self.scheme]
         tag = f"{prefix}-{kind}" if kind else prefix
         if prefix not in ("O", *prefixes) or bool(kind) == (prefix == "O"):
             remedy = suggest_tag(tag) or ("" if prefix in _ALL_PREFIXES else
-                                          f'outside = ["O", "{tag}"] takes it for no span')
+                                          f'outside = ["O", "{tag}"] ignores it')
             return f"tag {tag!r} is neither O nor one of {', '.join(prefixes)} with '-TYPE'{remedy and f'; {remedy}'}"
         continues = bool(open_type) and kind == open_type
         if self.scheme == "iob1":
@@ -534,4 +535,4 @@ class Bio(SpanReader):
             allowed = continues if prefix in prefixes[1:3] else not open_type
         if allowed:
             return None
-        return f"{tag!r} cannot follow {before!r} under the scheme {self.scheme}; {_REMEDY}"
+        return f"{tag!r} cannot follow {previous!r} under the scheme {self.scheme}; {_REMEDY}"

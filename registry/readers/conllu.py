@@ -36,22 +36,22 @@ def project(gold: Sequence[Sentence], answers: Sequence[Answer], path: str) -> l
     """Project a system's annotation onto each sentence of the gold, [gold sentences].
 
     Args:
-        gold: The gold's sentences in the order of its text.
-        answers: The system's sentences in the order of its file.
-        path: Of that file.
+        gold: Sentences of the gold in the order of its text.
+        answers: Sentences of the system in the order of its file.
+        path: Path of this file.
 
     Raises:
-        InputError: The two texts differ, or a multiword token is beyond all measure.
+        InputError: The two texts differ, or a stretch of multiword tokens is too long.
     """
-    found = [answer.value for answer in answers]
+    parsed = [answer.value for answer in answers]
     _check_text(gold, answers, path)
     starts = [0, *accumulate(len(sentence.text) for sentence in gold)][:-1]
-    places = _place_words(found)
+    places = _place_words(parsed)
     try:
         partners = align_words(_place_words(gold), places)
     except ValueError as error:
         raise InputError(str(error), path=path) from None
-    homes = [(n, at) for n, sentence in enumerate(gold) for at in range(1, len(sentence.words) + 1)]
+    homes = [(n, position) for n, sentence in enumerate(gold) for position in range(1, len(sentence.words) + 1)]
     words: list[list[Projected]] = [[] for _ in gold]
     tokens: list[set[tuple[int, int]]] = [set() for _ in gold]
     sentences: list[set[tuple[int, int]]] = [set() for _ in gold]
@@ -61,44 +61,44 @@ def project(gold: Sequence[Sentence], answers: Sequence[Answer], path: str) -> l
         to[home].add((start - starts[home], end - starts[home]))
 
     begin = first = 0
-    for sentence in found:
+    for sentence in parsed:
         charge(sentences, begin, begin + len(sentence.text))
         for start, end, _ in sentence.tokens:
             charge(tokens, begin + start, begin + end)
         for n, (word, functional) in enumerate(zip(sentence.words, sentence.functional(), strict=True), first):
             partner = partners[n]
-            home, at = homes[partner] if partner != ALONE else (bisect_right(starts, places[n][0]) - 1, 0)
+            home, position = homes[partner] if partner != ALONE else (bisect_right(starts, places[n][0]) - 1, 0)
             head = 0
             if word.head:
-                above = partners[first + word.head - 1]
-                head = homes[above][1] if above != ALONE and homes[above][0] == home else NO_WORD
-            words[home].append(Projected(word, at, head, functional))
+                head_partner = partners[first + word.head - 1]
+                head = homes[head_partner][1] if head_partner != ALONE and homes[head_partner][0] == home else NO_WORD
+            words[home].append(Projected(word, position, head, functional))
         begin += len(sentence.text)
         first += len(sentence.words)
     return [Projection(tuple(w), frozenset(t), frozenset(s)) for w, t, s in zip(words, tokens, sentences, strict=True)]
 
 
-def align_words(gold: Sequence[Place], found: Sequence[Place]) -> list[int]:
+def align_words(gold: Sequence[Place], system: Sequence[Place]) -> list[int]:
     """Return the index of the gold word aligned with each system word, or `ALONE`, [system words].
 
     Raises:
         ValueError: A stretch of multiword tokens has too many words.
     """
-    partners = [ALONE] * len(found)
+    partners = [ALONE] * len(system)
     g = s = 0
-    while g < len(gold) and s < len(found):
-        here, end_here, here_multiword, _ = gold[g]
-        there, end_there, there_multiword, _ = found[s]
-        if here_multiword or there_multiword:
-            first_g, first_s, g, s = _find_stretch(gold, found, g, s)
+    while g < len(gold) and s < len(system):
+        gold_start, gold_end, gold_is_multi, _ = gold[g]
+        system_start, system_end, system_is_multi, _ = system[s]
+        if gold_is_multi or system_is_multi:
+            first_g, first_s, g, s = _find_stretch(gold, system, g, s)
             for a, b in _align_common([form.lower() for *_, form in gold[first_g:g]],
-                                      [form.lower() for *_, form in found[first_s:s]]):
+                                      [form.lower() for *_, form in system[first_s:s]]):
                 partners[first_s + b] = first_g + a
-        elif here == there and end_here == end_there:
+        elif gold_start == system_start and gold_end == system_end:
             partners[s] = g
             g += 1
             s += 1
-        elif here <= there:
+        elif gold_start <= system_start:
             g += 1
         else:
             s += 1
@@ -115,32 +115,32 @@ def _place_words(sentences: Sequence[Sentence]) -> list[Place]:
     return places
 
 
-def _find_stretch(gold: Sequence[Place], found: Sequence[Place], g: int, s: int) -> tuple[int, int, int, int]:
+def _find_stretch(gold: Sequence[Place], system: Sequence[Place], g: int, s: int) -> tuple[int, int, int, int]:
     """Return the words of the stretch that begins with a multiword token at `g` or `s`: first and end per side.
 
-    As in the scorer, a word that begins before the token is left out, though just one.
+    As in the scorer, one word that begins before the token is excluded, but only one.
     """
-    here, end, here_multiword, _ = gold[g]
-    there, end_there, there_multiword, _ = found[s]
-    if here_multiword:
-        s += not there_multiword and there < here
+    gold_start, end, gold_is_multi, _ = gold[g]
+    system_start, system_end, system_is_multi, _ = system[s]
+    if gold_is_multi:
+        s += not system_is_multi and system_start < gold_start
     else:
-        end = end_there
-        g += here < there
+        end = system_end
+        g += gold_start < system_start
     first_g, first_s = g, s
 
-    def goes_on(places: Sequence[Place], at: int) -> bool:
-        if at == len(places):
+    def continues(places: Sequence[Place], index: int) -> bool:
+        if index == len(places):
             return False
-        begins, ends, is_multiword, _ = places[at]
+        begins, ends, is_multiword, _ = places[index]
         return begins < end if is_multiword else ends <= end
 
-    while goes_on(gold, g) or goes_on(found, s):
-        of_gold = g < len(gold) and (s == len(found) or gold[g][0] <= found[s][0])
-        _, ends, is_multiword, _ = gold[g] if of_gold else found[s]
+    while continues(gold, g) or continues(system, s):
+        is_gold = g < len(gold) and (s == len(system) or gold[g][0] <= system[s][0])
+        _, ends, is_multiword, _ = gold[g] if is_gold else system[s]
         if is_multiword:
             end = max(end, ends)
-        g, s = g + of_gold, s + (not of_gold)
+        g, s = g + is_gold, s + (not is_gold)
     return first_g, first_s, g, s
 
 
@@ -149,7 +149,7 @@ def _align_common(first: Sequence[str], second: Sequence[str]) -> list[tuple[int
     if len(first) * len(second) > MOST_CELLS:
         raise ValueError(f"multiword tokens of {counted(max(len(first), len(second)), 'word')} in one stretch: this is "
                          "no text")
-    longest = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]  # of what begins at either place
+    longest = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]  # of the suffixes that begin at a and b
     for a in range(len(first) - 1, -1, -1):
         row, below = longest[a], longest[a + 1]
         for b in range(len(second) - 1, -1, -1):
@@ -173,27 +173,27 @@ def _check_text(gold: Sequence[Sentence], answers: Sequence[Answer], path: str) 
     if unicodedata.normalize("NFC", text) == unicodedata.normalize("NFC", expected):
         raise InputError("the text is the gold's in another Unicode normalization (NFC or NFD); write the characters "
                          "as the gold does", path=path)
-    at = next((n for n, (a, b) in enumerate(zip(text, expected, strict=False)) if a != b),
+    position = next((n for n, (a, b) in enumerate(zip(text, expected, strict=False)) if a != b),
               min(len(text), len(expected)))
     ends = list(accumulate(len(answer.value.text) for answer in answers))
-    answer = answers[min(bisect_right(ends, at), len(answers) - 1)]
-    if at == len(text):
-        raise InputError(f"the text ends before the gold's does, which goes on {expected[at:at + 20]!r}; add the rest: "
-                         "every sentence must be there", path=path, line=answer.line)
-    goes_on = repr(expected[at:at + 20]) if at < len(expected) else "nothing"
-    raise InputError(f"in the sentence that begins here the text has {text[at:at + 20]!r} where the gold's has "
-                     f"{goes_on}; forms must be the gold's, without blanks", path=path, line=answer.line)
+    answer = answers[min(bisect_right(ends, position), len(answers) - 1)]
+    if position == len(text):
+        raise InputError(f"the text ends before the gold's, which continues {expected[position:position + 20]!r}; add "
+                         "the missing sentences", path=path, line=answer.line)
+    continuation = repr(expected[position:position + 20]) if position < len(expected) else "nothing"
+    raise InputError(f"in the sentence that begins here the text has {text[position:position + 20]!r} where the gold's "
+                     f"has {continuation}; forms must be the gold's, without blanks", path=path, line=answer.line)
 
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 
 _BLANKS = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # Unicode category Zs
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
-_COMMON = {str(number): number for number in range(200)}  # what nearly all heads are
+_COMMON = {str(number): number for number in range(200)}  # nearly all heads
 _RANGE = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 _EMPTY_NODE = re.compile(r"(0|[1-9][0-9]{0,8})\.[1-9][0-9]{0,8}")
 
-# What holds of all sentences from such a comment on.
+# Comments that apply to all following sentences, with their attributes.
 _LASTING = {"newdoc id": "document", "newpar id": "paragraph"}
 
 Row = tuple[int, list[str]]
@@ -202,19 +202,19 @@ Row = tuple[int, list[str]]
 class Conllu(NamedReader):
     """Universal Dependencies' CoNLL-U: ten columns separated by tabs, a blank line after every sentence.
 
-    A submission may cut the gold's text into other words and sentences: it is aligned by characters, and its own
-    `sent_id` means nothing. Words that are aligned with a word of the gold belong to its sentence, other words, tokens
-    and sentences to the sentence of the gold in which they begin; each is counted once.
+    A submission may divide the gold's text into other words and sentences: it is aligned by characters, and its
+    `sent_id` is ignored. Words that are aligned with a gold word belong to the sentence of that word; other words,
+    tokens and sentences belong to the gold sentence in which they begin. Each is counted once.
 
     Attributes:
-        id: The comment that names the gold's sentences; without it they are numbered from 1.
-        roots: `one` word without a head in every sentence, or `any` number from one on.
+        id: Comment that names the gold's sentences; without it they are numbered from 1.
+        roots: Number of words without a head in every sentence: `one`, or `any` (at least one).
         empty_columns: What to do about an empty column: `reject` the file, or read it as an `underscore`, unless it is
             ID, FORM or HEAD.
 
-    Multiword tokens count as the official scorer has it; empty nodes are checked and passed over. Comments of the form
-    `key = value` are attributes of the gold's sentences, but for `text`; `newdoc id` is the attribute `document` and
-    `newpar id` the attribute `paragraph` of all sentences that follow.
+    Multiword tokens count as in the official scorer; empty nodes are checked and ignored. Comments of the form
+    `key = value` are attributes of the gold's sentences, except `text`; `newdoc id` is the attribute `document` and
+    `newpar id` the attribute `paragraph` of all following sentences.
     """
 
     name = "conllu"
@@ -239,8 +239,8 @@ class Conllu(NamedReader):
                 for number, (line, sentence, _) in enumerate(self._read_sentences(document), 1)]
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> list[Answer]:
-        found = project([item.gold for item in items], self.fold_names(items, answers), path)
-        return [Answer(item.key, projection, item.line) for item, projection in zip(items, found, strict=True)]
+        projections = project([item.gold for item in items], self.fold_names(items, answers), path)
+        return [Answer(item.key, projection, item.line) for item, projection in zip(items, projections, strict=True)]
 
     def names(self, values: Iterable[Any]) -> Counter[str]:
         return Counter(relation(word.deprel) for value in values for word in _list_words(value))
@@ -250,7 +250,7 @@ class Conllu(NamedReader):
             word._replace(deprel=name(relation(word.deprel)) + word.deprel[len(relation(word.deprel)):])
             for word in value.words))
 
-    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
+    def find_copied(self, gold: Any, answer: Any) -> Iterable[str]:
         return ("gold",) if _list_words(gold) == _list_words(answer) else ()
 
     def content(self, value: Any) -> Any:
@@ -259,7 +259,7 @@ class Conllu(NamedReader):
     def task_text(self, value: Any) -> Any:
         return value.text
 
-    def unanswered(self, text: Any) -> Any:
+    def make_unanswered(self, text: Any) -> Any:
         if not isinstance(text, str) or not text:
             raise ValueError("expected a text")
         return Sentence(text, (), ())
@@ -267,8 +267,8 @@ class Conllu(NamedReader):
     def answer_set(self, value: Any) -> Iterable[Response]:
         """Each arc is an answer with key `head>dependent`; its type is the relation without subtype.
 
-        Both are numbers of the gold's words. A word that the gold does not have is `+` and its place among those that
-        the system has here, and a head that is none of the gold's words here is `?`.
+        Both are numbers of gold words. A word that the gold lacks is `+` and its position among the system's words
+        here; a head that is no gold word of this sentence is `?`.
         """
         if isinstance(value, Sentence):
             return [Response(f"{word.head}>{n}", relation(word.deprel)) for n, word in enumerate(value.words, 1)]
@@ -278,7 +278,7 @@ class Conllu(NamedReader):
     def _read_sentences(self, document: Document) -> Iterator[tuple[int, Sentence, dict[str, str]]]:
         """Yield every sentence with its first line and its attributes."""
         rows: list[Row] = []
-        own: dict[str, str] = {}
+        attributes: dict[str, str] = {}
         lasting: dict[str, str] = {}
         is_empty = True
         for number, line in document.lines():
@@ -286,15 +286,15 @@ class Conllu(NamedReader):
                 name, equals, value = line[1:].partition("=")
                 if equals:
                     name = name.strip()
-                    (lasting if name in _LASTING else own)[_LASTING.get(name, name)] = value.strip()
+                    (lasting if name in _LASTING else attributes)[_LASTING.get(name, name)] = value.strip()
             elif line:
                 rows.append((number, self._split_cells(line, document, number)))
             elif not rows:
-                raise document.error("a blank line that ends no sentence; take it out", number)
+                raise document.error("a blank line that ends no sentence; remove it", number)
             else:
-                own.pop("text", None)
-                yield rows[0][0], self._parse_sentence(rows, document), lasting | own
-                rows, own, is_empty = [], {}, False
+                attributes.pop("text", None)
+                yield rows[0][0], self._parse_sentence(rows, document), lasting | attributes
+                rows, attributes, is_empty = [], {}, False
         if rows:
             raise document.error("no blank line after the last sentence; add it, unless the file is cut short", number)
         if is_empty:
@@ -305,12 +305,11 @@ class Conllu(NamedReader):
             raise document.error(f"{counted(columns, 'column')} where 10 are expected, separated by tabs", number)
         cells = line.split("\t")
         if "" in cells:
-            lacking = [name for name, cell in zip(COLUMNS, cells, strict=True) if not cell]
+            empty = [name for name, cell in zip(COLUMNS, cells, strict=True) if not cell]
             if self.empty_columns == "reject":
-                document.refuse(f"column {lacking[0]} is empty; write _, or let the manifest say "
-                                'empty_columns = "underscore"', number)
-            if never := [name for name in lacking if name in ("ID", "FORM", "HEAD")]:
-                raise document.error(f"column {never[0]} is empty", number)
+                document.refuse(f'column {empty[0]} is empty; write _, or set empty_columns = "underscore"', number)
+            if required := [name for name in empty if name in ("ID", "FORM", "HEAD")]:
+                raise document.error(f"column {required[0]} is empty", number)
             cells = [cell or "_" for cell in cells]
         return cells
 
@@ -319,14 +318,14 @@ class Conllu(NamedReader):
         tokens: list[Token] = []
         forms: list[str] = []
         lines: list[int] = []
-        end = within = 0  # of the text; the number of the last word of a multiword token
+        end = range_end = 0  # end of the text; number of the last word of a multiword token
         for line, (id_, form, lemma, upos, xpos, feats, head, deprel, *_) in rows:
             is_word = id_ == str(len(words) + 1)
             if not is_word and (node := _EMPTY_NODE.fullmatch(id_)) and int(node[1]) == len(words):
                 continue
             if not is_word:
-                within = _find_range_end(id_, len(words) + 1, within, document, line)
-            if not is_word or len(words) >= within:
+                range_end = _find_range_end(id_, len(words) + 1, range_end, document, line)
+            if not is_word or len(words) >= range_end:
                 if not form.isalnum() and not (form := _BLANKS.sub("", form)):
                     raise document.error("the form is nothing but blanks", line)
                 tokens.append(Token(end, end := end + len(form), not is_word))
@@ -340,29 +339,29 @@ class Conllu(NamedReader):
                 words.append(Word(form, lemma, intern(upos), intern(xpos), intern(feats), max(number, 0),
                                   intern(deprel), len(tokens) - 1))
                 lines.append(line)
-        if len(words) < max(within, 1):
-            raise document.error("the sentence ends within a multiword token" if within else "the sentence has no word",
-                                 rows[-1][0])
-        if wrong := self._find_tree_fault([word.head for word in words]):
-            document.refuse(wrong[1], lines[wrong[0]])
+        if len(words) < max(range_end, 1):
+            raise document.error("the sentence ends within a multiword token" if range_end else
+                                 "the sentence has no word", rows[-1][0])
+        if fault := self._find_tree_fault([word.head for word in words]):
+            document.refuse(fault[1], lines[fault[0]])
             words = [word._replace(head=0) for word in words]
         return Sentence("".join(forms), tuple(tokens), tuple(words))
 
     def _find_tree_fault(self, heads: Sequence[int]) -> tuple[int, str] | None:
         """Return the word, from 0, and the reason if heads are no tree: out of range, a cycle, or a second root.
 
-        What has no cycle has a root.
+        Heads without a cycle have a root.
         """
         for n, head in enumerate(heads):
             if head > len(heads):
                 return n, f"the head is word {head}, but the sentence has {counted(len(heads), 'word')}"
-        seen = [0] * (len(heads) + 1)  # from which word each was first come to
+        visited_from = [0] * (len(heads) + 1)
         for start in range(1, len(heads) + 1):
             word = start
-            while word and not seen[word]:
-                seen[word] = start
+            while word and not visited_from[word]:
+                visited_from[word] = start
                 word = heads[word - 1]
-            if word and seen[word] == start:
+            if word and visited_from[word] == start:
                 return word - 1, f"word {word} depends on itself: its heads form a cycle"
         if self.roots == "one" and heads.count(0) > 1:
             first = heads.index(0)
@@ -377,10 +376,11 @@ def _list_words(value: Sentence | Projection) -> Sequence[Word]:
     return value.words if isinstance(value, Sentence) else tuple(projected.word for projected in value.words)
 
 
-def _find_range_end(id_: str, expected: int, within: int, document: Document, line: int) -> int:
+def _find_range_end(id_: str, expected: int, range_end: int, document: Document, line: int) -> int:
     """Return the last word of the multiword token that begins with the word `expected`."""
-    found = _RANGE.fullmatch(id_)
-    if found and int(found[1]) == expected > within and int(found[2]) >= expected:
-        return int(found[2])
-    wrong = "begins within another one" if found and expected <= within else f"cannot stand where word {expected} does"
-    raise document.error(f"ID {id_!r} {wrong}", line)
+    match = _RANGE.fullmatch(id_)
+    if match and int(match[1]) == expected > range_end and int(match[2]) >= expected:
+        return int(match[2])
+    if match and expected <= range_end:
+        raise document.error(f"ID {id_!r} begins within another multiword token", line)
+    raise document.error(f"ID {id_!r} is not valid here; expected word {expected}", line)

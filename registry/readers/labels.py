@@ -41,25 +41,25 @@ _JSON_LINES = 'this looks like JSON Lines; set syntax = "jsonl"'
 
 
 class Labels(NamedReader):
-    """Item and label on every line; further columns of the gold are attributes of the item.
+    """Item and label on every line; other columns of the gold are attributes of the item.
 
     Attributes:
-        separator: Between columns: `tab`, `comma` or `semicolon` (with double quotes as in RFC 4180), or `whitespace`
-            (any run of blanks).
-        columns: The names of the columns, in order; with `header` the file's first line names them instead.
-        item: The column that holds the item's key. The empty text numbers the rows from 1 instead: those of a
-            submission are then the gold's items in their order, and one that is blank has no answer.
-        within: Columns in which items have their names, as sentences in documents; the key begins with their cells.
-        label: The column that holds the label.
-        header: The first line that is not a comment names the columns.
-        comment: Lines that begin with this text are passed over.
+        separator: Separator of columns: `tab`, `comma` or `semicolon` (with double quotes as in RFC 4180), or
+            `whitespace` (any run of blanks).
+        columns: Names of the columns, in order; with `header` the file's first line names them instead.
+        item: Column of the item's key. If empty, rows are numbered from 1: a submission has the gold's items in the
+            same order, and a blank row has no answer.
+        within: Columns that qualify items, such as the document of a sentence; the key begins with their cells.
+        label: Column of the label.
+        header: True if the first line that is no comment names the columns.
+        comment: Lines that begin with this text are ignored.
         syntax: `delimited`, `jsonl` (one JSON object per line), `json` (a list of such objects, or one object with
             items as keys) or `parquet`. Columns are keys of the objects, or paths to deeper ones: `answer.label`.
-        labels: If given, the only labels that may occur.
-        attributes: The columns of the gold that are attributes of the item; without the option all others are.
-        blank: What to do about blank labels of a submission: `reject` the file, or take them for `missing` answers.
+        labels: The only valid labels, if set.
+        attributes: Columns of the gold that are attributes of the item; by default all others.
+        blank: What to do about blank labels of a submission: `reject` the file, or treat them as `missing` answers.
 
-    Blank lines are passed over, unless rows are numbered.
+    Blank lines are ignored, unless rows are numbered.
     """
 
     name: ClassVar[str] = "labels"
@@ -99,7 +99,7 @@ class Labels(NamedReader):
         document, reader = documents["gold"], replace(self, rename=(), fold_case=False, blank="reject")
         if self.syntax == "delimited" and not self.header and (lacking := set(self._wanted) - set(self.columns)):
             raise document.error(f"option 'columns' of labels has no column {min(lacking)!r}")
-        if (columns := reader._read_at_once(document)) is not None:
+        if (columns := reader._read_fast(document)) is not None:
             labels = columns.pop(self.label)
             keys = self._make_keys(columns, len(labels))
             attributes = make_attribute_rows({
@@ -110,15 +110,16 @@ class Labels(NamedReader):
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
         reader = replace(self, blank=self.blank if self.item else "missing", attributes=self.attributes and ())
-        if (columns := reader._read_at_once(document)) is not None:
+        if (columns := reader._read_fast(document)) is not None:
             labels = columns[self.label]
             keys = self._make_keys(columns, len(labels))
             return AnswerColumns.of_labels(keys, labels, range(self._first_line, self._first_line + len(labels)))
-        known: dict[str, str] = {}
-        found = [(key, known.setdefault(label, label), line) for line, key, label, _ in reader._read_entries(document)
-                 if label.strip() or not self.item or self.blank == "reject"]
-        return AnswerColumns.of_labels([key for key, *_ in found], [label for _, label, _ in found],
-                                       [line for *_, line in found])
+        shared: dict[str, str] = {}
+        entries = [(key, shared.setdefault(label, label), line)
+                   for line, key, label, _ in reader._read_entries(document)
+                   if label.strip() or not self.item or self.blank == "reject"]
+        return AnswerColumns.of_labels([key for key, *_ in entries], [label for _, label, _ in entries],
+                                       [line for *_, line in entries])
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:
         if not self.item and isinstance(answers, AnswerColumns):
@@ -131,21 +132,21 @@ class Labels(NamedReader):
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
         return name(value)
 
-    def declared_names(self) -> tuple[str, ...]:
+    def list_declared_names(self) -> tuple[str, ...]:
         return self.labels or ()
 
-    def _read_at_once(self, document: Document) -> dict[str, list[str]] | None:
-        """Every column of a file in which nothing is wrong and no line blank or a comment; of others None.
+    def _read_fast(self, document: Document) -> dict[str, list[str]] | None:
+        """Return the columns of a file without faults, blank lines and comments; None for other files.
 
-        It is read block by block instead of line by line, which takes half the time.
+        It reads block by block instead of line by line, which takes half the time.
         """
         if self.syntax in ("json", "parquet") or document.problems is not None:
             return None
         if self.syntax == "jsonl":
-            return self._read_objects_at_once(document)
+            return self._read_objects_fast(document)
         names = () if self.header else self.columns
-        found: list[list[str]] = [[] for _ in names]
-        known: dict[str, str] = {}  # labels and attributes are few: each is kept once
+        collected: list[list[str]] = [[] for _ in names]
+        shared: dict[str, str] = {}  # shares equal labels and attributes to save memory
         for _, block in document.blocks():
             if (rows := strip_quotes(block, self.separator)) is None:
                 return None
@@ -153,36 +154,36 @@ class Labels(NamedReader):
                 head, _, rows = rows.partition("\n")
                 names = tuple(split_cells(head, "whitespace") if self.separator == "whitespace" else
                               head.split(MARKS[self.separator]))
-                found = [[] for _ in names]
+                collected = [[] for _ in names]
                 if not set(self._wanted) <= set(names) or len(set(names)) < len(names) or names[0][:1] == "{":
                     return None
             if (columns := split_columns(rows, len(names), self.separator)) is None:
                 return None
-            kept = dict(zip(names, columns, strict=True))
+            selected = dict(zip(names, columns, strict=True))
             text = block.replace("\n", "").replace("\t" if self.separator in ("tab", "whitespace") else "", "")
             if self.attributes is not None:
-                kept = {name: kept[name] for name in self._wanted}
-                text = "".join(chain.from_iterable(kept.values()))
-            if not self._is_valid(kept, f"\n{block}", text):
+                selected = {name: selected[name] for name in self._wanted}
+                text = "".join(chain.from_iterable(selected.values()))
+            if not self._is_valid(selected, f"\n{block}", text):
                 return None
-            for name, column in zip(names, found, strict=True):
-                cells = kept.get(name, [])
-                column += cells if name == self.item else map(known.setdefault, cells, cells)
-        return {name: column for name, column in zip(names, found, strict=True)
+            for name, column in zip(names, collected, strict=True):
+                cells = selected.get(name, [])
+                column += cells if name == self.item else map(shared.setdefault, cells, cells)
+        return {name: column for name, column in zip(names, collected, strict=True)
                 if self.attributes is None or name in self._wanted}
 
-    def _read_objects_at_once(self, document: Document) -> dict[str, list[str]] | None:
-        found: dict[str, list[str]] = {}
+    def _read_objects_fast(self, document: Document) -> dict[str, list[str]] | None:
+        collected: dict[str, list[str]] = {}
         for number, block in document.blocks():
             columns = read_text_columns(block, self._wanted, alone=self.attributes is not None)
             if columns is not None and number == self._first_line:
-                found = {name: [] for name in columns}
-            if columns is None or columns.keys() != found.keys() or not self._is_valid(
+                collected = {name: [] for name in columns}
+            if columns is None or columns.keys() != collected.keys() or not self._is_valid(
                     columns, f"\n{block}", "".join(chain(columns, *columns.values()))):
                 return None
             for name, cells in columns.items():
-                found[name] += cells
-        return found
+                collected[name] += cells
+        return collected
 
     @cached_property
     def _roles(self) -> tuple[str, ...]:
@@ -250,7 +251,7 @@ class Labels(NamedReader):
         if not self.header and (key, label) == (self.item, self.label):
             return "this looks like a header; set header = true"
         if not self._may_occur(label):
-            return f"label {label!r} is not among the declared ones; {suggest(label, self.declared_names())}"
+            return f"label {label!r} is not among the declared ones; {suggest(label, self.list_declared_names())}"
         return None
 
     def _read_delimited(self, document: Document) -> Iterator[Row]:
@@ -285,8 +286,8 @@ class Labels(NamedReader):
                                  describe_missing(document, value, role))
         if self.blank == "missing" and roles[self.label] is None:
             roles[self.label] = ""
-        others = value if self.attributes is None else {}
-        return {k: _to_text(v, k) for k, v in (others | roles).items() if k in roles or isinstance(v, str | int)}
+        attributes = value if self.attributes is None else {}
+        return {k: _to_text(v, k) for k, v in (attributes | roles).items() if k in roles or isinstance(v, str | int)}
 
 
 def _to_text(value: Any, key: str) -> str:

@@ -27,16 +27,16 @@ class Segment:
     """One segment of a file.
 
     Attributes:
-        side: What it is.
-        by: Whose it is: a translator's or a system's name; empty where the file names nobody.
-        id: Its id in its document.
-        text: Of it; line ends within have become blanks.
-        line: Where it begins.
-        attributes: The item's: `document`, and what the file says of it.
+        side: Source, reference or system output.
+        author: Name of the translator or system; empty if the file has none.
+        id: Id in the document.
+        text: Its text; line ends are replaced by blanks.
+        line: Line where it begins.
+        attributes: Attributes of the item: `document`, and attributes from the file.
     """
 
     side: Side
-    by: str
+    author: str
     id: str
     text: str
     line: int
@@ -87,19 +87,19 @@ class MarkupReader(SegmentReader):
             by_name_only = document.digest == documents["gold"].digest
             texts[role] = self._choose_segments(document, side, wanted, by_name_only=by_name_only)
         gold = texts["gold"]
-        for role, found in texts.items():
-            document, what = documents[role], "source" if role == "source" else "reference"
-            for key, segment in found.items():
+        for role, segments in texts.items():
+            document, side = documents[role], "source" if role == "source" else "reference"
+            for key, segment in segments.items():
                 if key not in gold:
-                    if role != "source":  # not all that was translated has to be evaluated
+                    if role != "source":  # the source may have segments that are not evaluated
                         document.refuse("not in the gold", segment.line, key)
                 elif not segment.text:
-                    document.refuse(f"the {what} is blank", segment.line, key)
-            if lacking := [key for key in gold if key not in found]:
-                document.refuse(f"has no such {what}", item=lacking[0])
-        return [Item(key, {role.removeprefix("reference:"): found[key].text for role, found in texts.items()},
+                    document.refuse(f"the {side} is blank", segment.line, key)
+            if missing := [key for key in gold if key not in segments]:
+                document.refuse(f"has no such {side}", item=missing[0])
+        return [Item(key, {role.removeprefix("reference:"): segments[key].text for role, segments in texts.items()},
                      segment.attributes, segment.line)
-                for key, segment in gold.items() if all(key in found for found in texts.values())]
+                for key, segment in gold.items() if all(key in segments for segments in texts.values())]
 
     def parse_answers(self, document: Document) -> list[Answer]:
         chosen = self._choose_segments(document, "system", self.system, by_name_only=True)
@@ -110,27 +110,27 @@ class MarkupReader(SegmentReader):
 
     def _choose_segments(self, document: Document, side: Side, wanted: str | None, *,
                          by_name_only: bool) -> dict[str, Segment]:
-        """Return the segments of one side and name by key; the name is optional if a file has only one."""
-        firsts: dict[str, int] = {}  # the line where each name comes first
-        found: dict[str, Segment] = {}
-        first_found: dict[str, Segment] = {}
+        """Return the segments of one side and author by key; `wanted` is optional if a file has only one author."""
+        first_lines: dict[str, int] = {}  # by author
+        of_wanted: dict[str, Segment] = {}
+        of_first: dict[str, Segment] = {}
         for segment in self.segments(document):
             if segment.side != side:
                 continue
-            firsts.setdefault(segment.by, segment.line)
-            kept = found if segment.by == wanted else first_found if len(firsts) == 1 else {}
-            if (first := kept.setdefault(segment.key, segment)) is not segment:
-                document.refuse(f"stands twice, first in line {first.line}; keep one", segment.line, segment.key)
-        if not firsts:
+            first_lines.setdefault(segment.author, segment.line)
+            segments = of_wanted if segment.author == wanted else of_first if len(first_lines) == 1 else {}
+            if (first := segments.setdefault(segment.key, segment)) is not segment:
+                document.refuse(f"occurs twice, first in line {first.line}; keep one", segment.line, segment.key)
+        if not first_lines:
             document.report_empty(side)
-        if len(firsts) == 1 and (wanted is None or not by_name_only):
-            return first_found or found
-        if firsts and wanted not in firsts:
-            names = ", ".join(sorted(firsts)[:20])
-            what = (f"{len(firsts)} {side}s in this file ({names}); name one with the option {side!r}"
-                    if wanted is None else f"unknown {side} {wanted!r}; {suggest(wanted, firsts)}")
-            raise document.error(what, list(firsts.values())[-1])
-        return found
+        if len(first_lines) == 1 and (wanted is None or not by_name_only):
+            return of_first or of_wanted
+        if first_lines and wanted not in first_lines:
+            names = ", ".join(sorted(first_lines)[:20])
+            problem = (f"{len(first_lines)} {side}s in this file ({names}); name one with the option {side!r}"
+                       if wanted is None else f"unknown {side} {wanted!r}; {suggest(wanted, first_lines)}")
+            raise document.error(problem, list(first_lines.values())[-1])
+        return of_wanted
 
 
 _SGML_SIDES: dict[str, Side] = {"srcset": "source", "refset": "reference", "tstset": "system"}
@@ -154,7 +154,7 @@ class Sgml(MarkupReader):
 
 
 class _SgmlParsing:
-    """The state of one pass over a file: what the line that is read stands in."""
+    """The state of reading a file: the open elements and the current segment."""
 
     def __init__(self, document: Document) -> None:
         self._document, self._number = document, 0
@@ -167,16 +167,16 @@ class _SgmlParsing:
 
     def segments(self) -> Iterator[Segment]:
         for number, line in self._document.lines():
-            self._number, at = number, 0
+            self._number, offset = number, 0
             for tag in _TAG.finditer(line):
                 if self._segment is None:
                     self._read_tag(tag, ends=bool(tag[1]))
                 else:
-                    yield self._end_segment(self._segment, tag, line[at:tag.start()])
+                    yield self._end_segment(self._segment, tag, line[offset:tag.start()])
                     self._segment = None
-                at = tag.end()
+                offset = tag.end()
             if self._segment is not None:
-                self._text.append(line[at:] + "\n")
+                self._text.append(line[offset:] + "\n")
         if self._segment is not None:
             raise self._fail(f"the segment of line {self._segment[1]} does not end")
 
@@ -215,20 +215,20 @@ def _find_author(written: str) -> dict[str, str]:
     return {name: value for name, value in _read_attributes(written).items() if name == "sysid"}
 
 
-def _describe_document(of_document: dict[str, str]) -> dict[str, str]:
-    of = {name: value for name, value in of_document.items() if name not in ("docid", "sysid") and value}
-    return {**of, "document": of_document["docid"]}
+def _describe_document(tag_attributes: dict[str, str]) -> dict[str, str]:
+    attributes = {name: value for name, value in tag_attributes.items() if name not in ("docid", "sysid") and value}
+    return {**attributes, "document": tag_attributes["docid"]}
 
 
-def _read_attributes(written: str) -> dict[str, str]:
-    found = {name.lower(): (double or single or bare).strip()
-             for name, double, single, bare in _ATTRIBUTE.findall(written)}
-    return {name: value for name, value in found.items() if value.isprintable()}
+def _read_attributes(text: str) -> dict[str, str]:
+    attributes = {name.lower(): (double or single or bare).strip()
+                  for name, double, single, bare in _ATTRIBUTE.findall(text)}
+    return {name: value for name, value in attributes.items() if value.isprintable()}
 
 
 _XML_SIDES: dict[str, tuple[Side, str]] = {
     "src": ("source", "translator"), "ref": ("reference", "translator"), "hyp": ("system", "system")}
-_ALLOWED = {  # what may stand in what
+_ALLOWED = {  # elements that an element may contain
     "dataset": (None,), "collection": ("dataset",), "doc": ("dataset", "collection"), "src": ("doc",), "ref": ("doc",),
     "hyp": ("doc",), "p": tuple(_XML_SIDES), "seg": ("p", *_XML_SIDES)}
 
@@ -335,7 +335,8 @@ class _XmlParsing:
                                    join_lines("".join(self._text)), self._line, self._of_document))
 
     def _read_attributes(self) -> dict[str, str]:
-        opened = dict(self._open)
-        of = {name: value for name, value in opened["doc"].items() if name != "id" and value}
-        collection = opened.get("collection", {}).get("id", "")
-        return {**of, **({"collection": collection} if collection else {}), "document": opened["doc"]["id"].strip()}
+        elements = dict(self._open)
+        attributes = {name: value for name, value in elements["doc"].items() if name != "id" and value}
+        if collection := elements.get("collection", {}).get("id", ""):
+            attributes["collection"] = collection
+        return {**attributes, "document": elements["doc"]["id"].strip()}

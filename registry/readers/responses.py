@@ -56,11 +56,11 @@ def _read_objects(document: Document) -> Iterator[tuple[int, str, AnswerSet, dic
         if not line.strip(" \t"):
             continue
         try:
-            found = _read_value(line, number, document)
+            entry = _read_value(line, number, document)
         except InputError as error:
             document.report(error)
         else:
-            yield found
+            yield entry
 
 
 def _read_value(line: str, number: int, document: Document) -> tuple[int, str, AnswerSet, dict[str, str]]:
@@ -78,10 +78,10 @@ def _parse_answer_set(answers: Any) -> AnswerSet:
     if not isinstance(answers, list):
         raise ValueError(f"'answers' is {_shorten(answers)}; expected a list")
     responses = sorted(map(_parse_response, answers), key=lambda response: response[:2])
-    for one, other in pairwise(responses):
-        if one[:2] == other[:2]:
-            of_type = f" of type {one.type!r}" if one.type else ""
-            raise ValueError(f"answer {one.key!r}{of_type} stands twice; keep one")
+    for first, second in pairwise(responses):
+        if first[:2] == second[:2]:
+            of_type = f" of type {first.type!r}" if first.type else ""
+            raise ValueError(f"answer {first.key!r}{of_type} occurs twice; keep one")
     return AnswerSet(tuple(responses))
 
 
@@ -156,24 +156,24 @@ class Multilabel(TableReader, NamedSetReader):
                                  "column, or there twice")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        return [Item(row.key, found, row.attributes, row.line)
-                for row, found in self._read_entries(documents["gold"], self.attributes)]
+        return [Item(row.key, answers, row.attributes, row.line)
+                for row, answers in self._read_entries(documents["gold"], self.attributes)]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        return [Answer(row.key, found, row.line) for row, found in self._read_entries(document, ())]
+        return [Answer(row.key, answers, row.line) for row, answers in self._read_entries(document, ())]
 
-    def declared_names(self) -> tuple[str, ...]:
+    def list_declared_names(self) -> tuple[str, ...]:
         return self.labels
 
     def _read_entries(self, document: Document, attributes: Sequence[str]) -> Iterator[tuple[Row, AnswerSet]]:
         responses = {label: Response(label) for label in sorted(self.labels)}
 
-        def found(row: Row) -> AnswerSet:
+        def parse_answers(row: Row) -> AnswerSet:
             is_given = {label: self._is_given(cell, label, row)
                         for label, cell in zip(self.labels, row.cells, strict=True)}
             return AnswerSet(tuple(response for label, response in responses.items() if is_given[label]))
 
-        return self.parse_rows(document, self.labels, found, attributes)
+        return self.parse_rows(document, self.labels, parse_answers, attributes)
 
     def _is_given(self, cell: Any, label: str, row: Row) -> bool:
         number = float(cell) if isinstance(cell, bool) else to_number(cell, text=self.syntax == "delimited")
@@ -189,22 +189,23 @@ ACCEPTED = "true"  # the one answer that there can be to a candidate
 class Candidates(AnswerSetReader):
     """One candidate per line under a header that names the columns; every candidate is an item.
 
-    The gold flags those that are right. A system returns the candidates that it gives a score, and its scores may stand
-    in a column of the gold's own file. The answer to a candidate is `true`, or there is none.
+    The gold flags correct candidates. A system returns the candidates to which it assigns a score; its scores may be a
+    column of the gold file. The answer to a returned candidate is `true`; other candidates have no answer.
 
     Attributes:
-        item: The columns that together name a candidate; its key is their cells with a blank between them.
-        gold: The column of the gold that flags the right candidates.
-        true: What this flag is where a candidate is right.
-        false: What it is where a candidate is not.
-        score: The column of a submission that holds its scores.
-        order: `descending` if the best candidate has the highest score, else `ascending`; the score that is kept is
-            then its negative, so that higher is better everywhere.
-        unscored: What stands for the score of a candidate that the system does not return.
+        item: Columns that together name a candidate; its key is their cells, separated by blanks.
+        gold: Column of the gold that flags correct candidates.
+        true: Flags of correct candidates.
+        false: Flags of incorrect candidates.
+        score: Column of a submission with its scores.
+        order: `descending` if the best candidate has the highest score, else `ascending`; the reader then returns
+            negative scores, so that higher is always better.
+        unscored: Cells of candidates that the system does not return.
         attributes: Columns of the gold that are attributes of the candidate.
-        separator: Between columns: `tab`, `comma` or `semicolon` (with double quotes as in RFC 4180), or `whitespace`.
+        separator: Separator of columns: `tab`, `comma` or `semicolon` (with double quotes as in RFC 4180), or
+            `whitespace`.
 
-    Blank lines are passed over, and so are all other columns.
+    Blank lines and other columns are ignored.
     """
 
     name = "candidates"
@@ -233,7 +234,7 @@ class Candidates(AnswerSetReader):
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         document = documents["gold"]
-        if (table := self._read_at_once(document)) is not None and (items := self._make_items(table)) is not None:
+        if (table := self._read_fast(document)) is not None and (items := self._make_items(table)) is not None:
             return items
         items = []
         for line, key, (flag, *attributes) in self._read_rows(document, (self.gold, *self.attributes)):
@@ -249,7 +250,7 @@ class Candidates(AnswerSetReader):
         """Read a system's scores; requires the option `score`."""
         if self.score is None:
             raise document.error("a submission of candidates needs the option 'score', the column of its scores")
-        if (table := self._read_at_once(document)) is not None and self.score in table.numbers:
+        if (table := self._read_fast(document)) is not None and self.score in table.numbers:
             numbers = table.numbers[self.score]
             scores = (-numbers if self.order == "ascending" else numbers) + 0.0  # -0.0 is 0.0
             return CandidateColumns(table.rows, np.where(np.isnan(scores), np.inf, scores), key=ACCEPTED)
@@ -263,11 +264,11 @@ class Candidates(AnswerSetReader):
                 document.refuse(f"{self.score!r} is {cell!r}; expected a finite number, or what option 'unscored' "
                                 "names", line, key)
                 continue
-            kept = (-score if self.order == "ascending" else score) + 0.0  # -0.0 is 0.0
-            answers.append(Answer(key, AnswerSet((Response(ACCEPTED, score=kept),)), line))
+            stored_score = (-score if self.order == "ascending" else score) + 0.0  # -0.0 is 0.0
+            answers.append(Answer(key, AnswerSet((Response(ACCEPTED, score=stored_score),)), line))
         return answers
 
-    def _read_at_once(self, document: Document) -> Table | None:
+    def _read_fast(self, document: Document) -> Table | None:
         if not all(map(str.isprintable, self.unscored)):
             return None
         return read_table(document, Layout("delimited", self.separator, (), None, self.item,
@@ -282,22 +283,22 @@ class Candidates(AnswerSetReader):
         return table.make_items(self.attributes, map(gold.__getitem__, flags))
 
     def _read_rows(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
-        names, at = (*self.item, *wanted), list[int]()
+        names, indexes = (*self.item, *wanted), list[int]()
         for line, columns, cells in read_delimited_rows(
                 document, Written(self.separator), (),
                 header=lambda cells, line: read_header(cells, names, document, line),
                 wrong=lambda cells, columns: (f"{len(cells)} cells where the header names {len(columns)} "
                                               f"(separator {self.separator})")):
-            at = at or [columns.index(name) for name in names]
-            parts, row = [cells[n] for n in at[:len(self.item)]], [cells[n] for n in at[len(self.item):]]
-            key, wrong = " ".join(parts) if all(parts) else "", ""
+            indexes = indexes or [columns.index(name) for name in names]
+            parts, row = [cells[n] for n in indexes[:len(self.item)]], [cells[n] for n in indexes[len(self.item):]]
+            key, fault = " ".join(parts) if all(parts) else "", ""
             if not key:
-                wrong = "a cell of the candidate's name is empty"
+                fault = "a cell of the candidate's name is empty"
             elif not (key + "".join(row)).isprintable():
-                wrong = describe_invisible(key + "".join(row))
-            if wrong:
-                document.refuse(wrong, line, key or None)
+                fault = describe_invisible(key + "".join(row))
+            if fault:
+                document.refuse(fault, line, key or None)
             else:
                 yield line, key, row
-        if not at:
+        if not indexes:
             document.report_empty("candidate")

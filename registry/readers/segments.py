@@ -18,10 +18,10 @@ from registry.readers.base import SegmentReader
 from registry.readers.parsing.document import ONE_ROW, Document
 from registry.readers.tables import Row, TableReader, shorten, to_number, to_text
 
-BLOCK = 25  # segments that are judged together; twice as many where only the source is there to judge by
-OTHERS = (1, -1, 7, 13)  # distances of the other references that a segment's own one competes with
+BLOCK = 25  # segments that are checked together; twice as many if only the source is available
+OTHERS = (1, -1, 7, 13)  # distances of the other references with which a segment's own reference competes
 
-_COMPARED = 2**14  # characters of a text: its beginning tells enough, and hostile ones may have 2^24
+_COMPARED = 2**14  # compared characters of a text, because hostile texts may have 2^24
 _SHIFTS = {1: ", most the next one, as if a line were lacking above",
            -1: ", most the one before, as if a line had been added above"}
 
@@ -29,53 +29,55 @@ _SHIFTS = {1: ", most the next one, as if a line were lacking above",
 def find_misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
     """Return a line and a reason if a system's texts, numbered from 1, are not in the gold's order.
 
-    None where they are, or nothing tells: where few texts do, or there is no reference and no source.
+    None if they are in order, or if that is unknown, because texts are few or references and source are absent.
     """
     by_source = "gold" not in items[0].gold
     if by_source and "source" not in items[0].gold:
         return None
     nearest = _find_nearest(items, answers, by_source=by_source)
-    size, enough = (2 * BLOCK, 1 / 3) if by_source else (BLOCK, 1 / 2)  # of the shuffled, about a fifth is at home
+    size, enough = (2 * BLOCK, 1 / 3) if by_source else (BLOCK, 1 / 2)  # about 1/5 if shuffled
     if len(nearest) < size:
         return None
     starts = [*range(0, len(nearest) - size, size), max(0, len(nearest) - size)]  # the last ends with the file
-    blocks = [nearest[at:at + size] for at in starts]
+    blocks = [nearest[start:start + size] for start in starts]
     weak = [block for block in blocks if sum(distance == 0 for _, distance in block) < enough * size]
     if not weak:
         return None
     line, likeliest = weak[0][0][0], Counter(distance for block in weak for _, distance in block).most_common(1)[0]
-    why = _SHIFTS.get(likeliest[0], "") if likeliest[1] > size * len(weak) / 2 else ""
+    shift = _SHIFTS.get(likeliest[0], "") if likeliest[1] > size * len(weak) / 2 else ""
     from_there = "" if len(weak) == len(blocks) else f" from about line {line} on"
-    what = "seem to be shifted" if why else (
+    problem = "seem to be shifted" if shift else (
         f"may be {'shifted, ' if from_there else ''}shuffled or no answers to these segments")
-    share, own = ("a third", "source") if by_source else ("half", "reference")
-    return line, (f"the lines {what}{from_there}: fewer than {share} of the segments there resemble "
-                  f"their own {own} more than those of others{why}; mend the file, or set check_order = false")
+    share, side = ("a third", "source") if by_source else ("half", "reference")
+    return line, (f"the lines {problem}{from_there}: fewer than {share} of the segments there resemble their own "
+                  f"{side} more than other segments'{shift}; correct the file, or set check_order = false")
 
 
 def _find_nearest(items: Sequence[Item], answers: Sequence[Answer], *, by_source: bool) -> list[tuple[int, int]]:
     """Return line and distance of the most similar text for each answer that is long enough.
 
     A translation resembles its source in length (Gale and Church 1993, "A program for aligning sentences in bilingual
-    corpora") and in what is not translated: names, numbers, punctuation.
+    corpora") and in names, numbers and punctuation, which are not translated.
     """
     texts = [item.gold["source" if by_source else "gold"] for item in items]
     grams = [_make_trigrams(text) for text in texts]
     ratio = sum(len(answer.value) for answer in answers) / sum(len(texts[int(answer.key) - 1]) for answer in answers)
 
-    def likeness(mine: frozenset[str], length: float, other: int) -> float:
-        overlap = _compute_dice(mine, grams[other])
+    def likeness(answer_grams: frozenset[str], length: float, other: int) -> float:
+        overlap = _compute_dice(answer_grams, grams[other])
         return 4 * overlap - abs(length - math.log(ratio * len(texts[other]) + 1)) if by_source else overlap
 
-    found = []
+    nearest = []
     for answer in answers:
-        at, mine, length = int(answer.key) - 1, _make_trigrams(answer.value), math.log(len(answer.value) + 1)
-        rivals = {distance: other for distance in OTHERS if grams[other := (at + distance) % len(grams)] != grams[at]}
-        if rivals and len(grams[at]) > 8:  # very short segments resemble anything
-            alike = {distance: likeness(mine, length, other) for distance, other in rivals.items()}
-            likeliest = max(alike, key=alike.__getitem__)
-            found.append((answer.line, 0 if likeness(mine, length, at) > alike[likeliest] else likeliest))
-    return found
+        position = int(answer.key) - 1
+        answer_grams, length = _make_trigrams(answer.value), math.log(len(answer.value) + 1)
+        rivals = {distance: other for distance in OTHERS
+                  if grams[other := (position + distance) % len(grams)] != grams[position]}
+        if rivals and len(grams[position]) > 8:  # very short segments resemble anything
+            similarities = {distance: likeness(answer_grams, length, other) for distance, other in rivals.items()}
+            best = max(similarities, key=similarities.__getitem__)
+            nearest.append((answer.line, 0 if likeness(answer_grams, length, position) > similarities[best] else best))
+    return nearest
 
 
 def _make_trigrams(text: str) -> frozenset[str]:
@@ -88,16 +90,16 @@ def _compute_dice(a: frozenset[str], b: frozenset[str]) -> float:
 
 
 class Lines(SegmentReader):
-    """One segment per line, known by its number from 1.
+    """One segment per line, identified by its number from 1.
 
-    The gold of a segment is its references by name: `gold`, and those of the manifest's `references`; with them stands
-    its `source`, where the manifest names that file. A blank line is no reference, and no answer.
+    The gold of a segment is its references by name (`gold`, and the manifest's `references`) with its `source`, if the
+    manifest names that file. A blank line is no reference, and no answer.
 
     Attributes:
-        attributes: The names of the tab-separated columns in the test set's `attributes` file, such as domain and
-            document; that file has one line per segment.
-        check_order: Refuse files whose lines seem to be shuffled or shifted: where a segment's own reference (or
-            source, where the references are not there) resembles it less often than those of other segments do.
+        attributes: Names of the tab-separated columns in the test set's `attributes` file, such as domain and document;
+            the file has one line per segment.
+        check_order: True to refuse files whose lines seem to be shuffled or shifted: too few segments resemble their
+            own reference (or source, if references are absent) more than other segments' references.
     """
 
     name = "lines"
@@ -122,9 +124,9 @@ class Lines(SegmentReader):
         attributes: list[dict[str, str]] = [{}] * n
         if "attributes" in documents:
             attributes = read_attributes(documents["attributes"], self.attributes, n)
-        return [Item(str(at + 1), {name: lines[at] for name, lines in texts.items()}, attributes[at],
-                     at + 1 + self.skip)
-                for at in range(n)]
+        return [Item(str(index + 1), {name: lines[index] for name, lines in texts.items()}, attributes[index],
+                     index + 1 + self.skip)
+                for index in range(n)]
 
     def parse_answers(self, document: Document) -> list[Answer]:
         return [Answer(str(number - self.skip), line, number) for number, line in document.lines() if line.strip()]
@@ -181,13 +183,13 @@ class NBest(SegmentReader):
     def parse_answers(self, document: Document) -> list[Answer]:
         """Read the selected candidates; candidates of one segment are consecutive."""
         picked: dict[str, tuple[float, Answer]] = {}
-        before = None
+        previous = None
         for line, key, text, score in self._read_candidates(document):
-            if key in picked and key != before:
-                document.refuse("its candidates do not stand together", line, key)
+            if key in picked and key != previous:
+                document.refuse("its candidates are not consecutive", line, key)
             if key not in picked or (self.pick == "score" and score > picked[key][0]):
                 picked[key] = score, Answer(key, text, line)
-            before = key
+            previous = key
         if not picked:
             document.report_empty("candidate")
         return [answer for _, answer in picked.values() if answer.value]
@@ -258,8 +260,8 @@ class Texts(TableReader, SegmentReader):
             return {name: _require_text(cell, column, row) if name == "source" else _to_text(cell, column, row)
                     for name, column, cell in zip(names, columns, row.cells, strict=True)}
 
-        items = [Item(row.key, found, row.attributes, row.line)
-                 for row, found in self.parse_rows(document, columns, gold, self.attributes)]
+        items = [Item(row.key, texts, row.attributes, row.line)
+                 for row, texts in self.parse_rows(document, columns, gold, self.attributes)]
         for name, column in zip(names, columns, strict=True):
             self._check_quotes(column, [(item.gold[name], item) for item in items], document)
         return items
@@ -279,18 +281,19 @@ class Texts(TableReader, SegmentReader):
         """Refuse tab- or blank-separated texts in CSV quotes: the quotes would count as words.
 
         Raises:
-            InputError: One has its own quotes doubled within others, or all stand in quotes.
+            InputError: A text has doubled quotes within quotes, or all texts are in quotes.
         """
         if self.syntax != "delimited" or self.separator in ("comma", "semicolon"):
             return
-        quoted = [(text, of) for text, of in texts if text.startswith('"') and text.endswith('"') and len(text) > 1]
-        found = next((of for text, of in quoted if _has_doubled_quotes(text[1:-1])), None)
-        if found is None and 1 < len(quoted) == len(texts):
-            found = quoted[0][1]
-        if found is not None:
-            raise document.error(f"{column!r} stands in double quotes as in CSV, which between tabs are a part of the "
-                                 "text and would count as words; write the file with commas, as pandas' to_csv does "
-                                 "without `sep`, and say separator = \"comma\"", found.line, found.key)
+        quoted = [(text, source) for text, source in texts
+                  if text.startswith('"') and text.endswith('"') and len(text) > 1]
+        example = next((source for text, source in quoted if _has_doubled_quotes(text[1:-1])), None)
+        if example is None and 1 < len(quoted) == len(texts):
+            example = quoted[0][1]
+        if example is not None:
+            raise document.error(f"{column!r} is in double quotes as in CSV, which would count as words in this "
+                                 "tab-separated file; write the file with commas, as pandas' to_csv does without "
+                                 "`sep`, and set separator = \"comma\"", example.line, example.key)
 
 
 def _has_doubled_quotes(text: str) -> bool:

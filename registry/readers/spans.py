@@ -70,7 +70,7 @@ class Spans(TableReader, SpanReader):
     def content(self, value: Any) -> Any:
         return [[s.start, s.end, s.type, *(() if s.score is None else (s.score,))] for s in sorted(value.spans)]
 
-    def unanswered(self, text: Any) -> Any:  # noqa: ARG002
+    def make_unanswered(self, text: Any) -> Any:  # noqa: ARG002
         return Tagged((), frozenset())
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:
@@ -81,17 +81,17 @@ class Spans(TableReader, SpanReader):
 
     def _read_entries(self, document: Document) -> Iterator[tuple[str, _Entry]]:
         wanted = [column for column in (self.start, self.end, self.type, self.score) if column]
-        found: dict[str, _Entry] = {}
+        entries: dict[str, _Entry] = {}
         for row, span in self._read_lists(document, wanted) if self.spans else self.parse_rows(
                 document, wanted, self._parse_span, self.attributes):
-            entry = found.setdefault(row.key, _Entry(row.line, row.attributes))
-            if wrong := self._find_clash(entry, row, span):
-                document.refuse(wrong, row.line, row.key)
+            entry = entries.setdefault(row.key, _Entry(row.line, row.attributes))
+            if clash := self._find_clash(entry, row, span):
+                document.refuse(clash, row.line, row.key)
             elif span is None:
                 entry.bare = row.line
             else:
                 entry.spans[span] = row.line
-        for key, entry in found.items():
+        for key, entry in entries.items():
             if self.overlaps == "reject":
                 self._check_overlaps(key, entry, document)
             yield key, entry
@@ -102,7 +102,7 @@ class Spans(TableReader, SpanReader):
         for row in self.read_rows(document, [str(self.spans)], self.attributes):
             spans = [] if row.cells[0] is None else row.cells[0]
             if row.key in first:
-                document.refuse(f"stands twice, first in line {first[row.key]}; an item has one list of spans",
+                document.refuse(f"occurs twice, first in line {first[row.key]}; an item has one list of spans",
                                 row.line, row.key, category="duplicate")
                 continue
             first[row.key] = row.line
@@ -139,7 +139,7 @@ class Spans(TableReader, SpanReader):
                 return f"{name!r} is {value!r}, but {entry.attributes[name]!r} in line {entry.line}; an item has one"
         if span in entry.spans:
             of_type = f" of type {span.type!r}" if span.type else ""
-            return f"span {self._format_span(span)}{of_type} stands twice, first in line {entry.spans[span]}; keep one"
+            return f"span {self._format_span(span)}{of_type} occurs twice, first in line {entry.spans[span]}; keep one"
         if entry.bare:
             return f"line {entry.bare} says that this item has no span; remove one of both"
         if span is None and entry.spans:
@@ -196,7 +196,7 @@ class Spans(TableReader, SpanReader):
 
 @dataclass
 class _Entry:
-    """What was read of one item: its spans, or the line (`bare`) that says that there is none."""
+    """The spans of one item, or the line (`bare`) of an item without spans."""
 
     line: int
     attributes: dict[str, str]

@@ -1,7 +1,7 @@
-"""Tables as delimited text, JSON Lines or Parquet, with a row for every item: what their readers share.
+"""The base of readers of tables with a row for every item: delimited text, JSON Lines or Parquet.
 
-A table in which nothing is wrong is read at once by DuckDB, which sees nothing but a file of our own. Where anything is
-amiss, text is read line by line, so that a bad cell is named with its line.
+DuckDB reads valid tables as columns, from a file that this program writes. Other tables are read line by line, so that
+errors name the line of a bad cell.
 """
 
 from __future__ import annotations
@@ -55,29 +55,29 @@ class Row(NamedTuple):
     attributes: dict[str, str]
 
     def error(self, message: str) -> InputError:
-        """Say what is wrong with the row."""
+        """Return an error that names the row."""
         return self.document.error(message, self.line, self.key)
 
 
 class TableReader(Reader):
-    """A row for every item, or for each of its spans; all columns that no option names are passed over.
+    """A row for every item, or for each of its spans; columns that no option names are ignored.
 
     Attributes:
-        item: The columns that together name an item; its key is their cells with a blank between them.
-            The empty list numbers the rows from 1 instead: then gold and submissions must have the same order.
+        item: Columns that together name an item; its key is their cells, separated by blanks. If empty, rows are
+            numbered from 1, and gold and submissions must have the same order.
         attributes: Columns of the gold that are attributes of the item.
         syntax: `delimited`, `jsonl` (one JSON object per line), `json` (a list of such objects, or one object with
             items as keys) or `parquet`. Columns are keys of the objects, or paths to deeper ones: `results.rouge2.f`.
-        separator: Between the columns of delimited text: `tab`, `comma` or `semicolon` (with double quotes as in RFC
+        separator: Separator of columns in delimited text: `tab`, `comma` or `semicolon` (with double quotes as in RFC
             4180), or `whitespace` (any run of blanks).
-        columns: The names of the columns in order, where delimited text has no header that names them.
-        comment: Lines that begin with this text are passed over.
-        unscored: What stands in place of a number where a system has none for the item; so does JSON's null. `"-1"`
-            is the number -1 too, where JSON or Parquet has numbers.
+        columns: Names of the columns in order, if delimited text has no header.
+        comment: Lines that begin with this text are ignored.
+        unscored: Cells that mean that a system has no number for the item, besides JSON's null. `"-1"` is also the
+            number -1 in JSON and Parquet.
     """
 
     forms: ClassVar[tuple[str, ...]] = ("separator", "syntax")
-    repeated: ClassVar[str] = "keep one, or where these are texts rather than names, number the rows with item = []"
+    repeated: ClassVar[str] = "keep one, or if these are texts rather than names, number the rows with item = []"
     lines_per_item: ClassVar[int] = ONE_ROW
     _distinct: ClassVar[tuple[str, ...]] = ("item", "attributes", "columns")
 
@@ -89,7 +89,7 @@ class TableReader(Reader):
     comment: str | None = None
     unscored: tuple[str, ...] = ("",)
 
-    def read_at_once(self, document: Document) -> Table | None:
+    def read_fast(self, document: Document) -> Table | None:
         """Read all columns of a valid file once for all its systems; None for other files."""
         return read_table(document, Layout(self.syntax, self.separator, self.columns, self.comment, self.item,
                                            self.attributes, self.unscored))
@@ -103,24 +103,24 @@ class TableReader(Reader):
         """Yield every row with its `wanted` cells: text, or values of JSON and Parquet; attributes are text.
 
         Raises:
-            InputError: The file is no such table, a column is not there, or a key or attribute is empty.
+            InputError: The file is no such table, a column is missing, or a key or attribute is empty.
         """
         read = self._read_delimited if self.syntax == "delimited" else self._read_objects
         names = (*self.item, *attributes, *wanted)
-        of_key, of_attributes = len(self.item), len(self.item) + len(attributes)
+        key_end, attributes_end = len(self.item), len(self.item) + len(attributes)
         n = 0
         for n, (line, cells) in enumerate(read(document, names), 1):
-            texts = [to_text(cell) for cell in cells[:of_attributes]]
+            texts = [to_text(cell) for cell in cells[:attributes_end]]
             known = [text for text in texts if text is not None]
-            key = " ".join(known[:of_key]) if of_key else str(n)
-            if None in texts or "" in texts[:of_key]:
-                at = next(m for m, text in enumerate(texts) if text is None or (m < of_key and not text))
-                document.refuse(f"{names[at]!r} is {shorten(cells[at])}; expected text or a whole number", line)
+            key = " ".join(known[:key_end]) if key_end else str(n)
+            if None in texts or "" in texts[:key_end]:
+                index = next(m for m, text in enumerate(texts) if text is None or (m < key_end and not text))
+                document.refuse(f"{names[index]!r} is {shorten(cells[index])}; expected text or a whole number", line)
             elif not (together := "".join(known)).isprintable():
                 document.refuse(describe_invisible(together), line, key)
             else:
-                of_item = dict(zip(attributes, known[of_key:], strict=True))
-                yield Row(document, line, key, cells[of_attributes:], of_item)
+                item_attributes = dict(zip(attributes, known[key_end:], strict=True))
+                yield Row(document, line, key, cells[attributes_end:], item_attributes)
         if not n:
             document.report_empty("item")
 
@@ -136,19 +136,19 @@ class TableReader(Reader):
                 yield row, value
 
     def parse_number(self, cell: Any, column: str, row: Row) -> float | None:
-        """Parse a cell as a number, or None if absent; true and false are 1 and 0 if all cells are such.
+        """Parse a cell as a number, or None if absent; true and false are 1 and 0 if all cells are truth values.
 
         Raises:
-            InputError: It is neither.
+            InputError: It is no number.
         """
         if is_unscored(cell, self.unscored):
             return None
         if isinstance(cell, str) and self.syntax == "delimited":
             cell = _TRUTHS.get(cell.strip().casefold(), cell)
         if (is_truth := isinstance(cell, bool)) != row.document.made.setdefault(("truth", column), is_truth):
-            others = "numbers" if is_truth else "true or false"
-            raise row.error(f"{column!r} is {shorten(cell)} where others before are {others}; write all as numbers, 1 "
-                            "and 0 for true and false")
+            expected = "numbers" if is_truth else "true or false"
+            raise row.error(f"{column!r} is {shorten(cell)}, but earlier cells are {expected}; write all as numbers, "
+                            "with 1 and 0 for true and false")
         value = float(cell) if is_truth else to_number(cell, text=self.syntax == "delimited")
         if not math.isfinite(value):
             quoted = isinstance(cell, str) and self.syntax != "delimited" and _NUMBER.fullmatch(cell) is not None
@@ -170,13 +170,13 @@ class TableReader(Reader):
             if name not in self.columns:
                 raise InputError(f"option 'columns' of {self.name} has no column {name!r}; "
                                  f"{suggest(name, self.columns)}")
-        at: list[int] = []
+        indexes: list[int] = []
         for number, columns, cells in read_delimited_rows(
                 document, Written(self.separator, self.comment), self.columns,
                 header=lambda cells, line: read_header(cells, names, document, line),
                 wrong=lambda cells, columns: f"{describe_width(cells, columns)} (separator {self.separator})"):
-            at = at or [columns.index(name) for name in names]
-            yield number, [cells[n] for n in at]
+            indexes = indexes or [columns.index(name) for name in names]
+            yield number, [cells[n] for n in indexes]
 
     def _read_objects(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
         of_item = self.item[0] if len(self.item) == 1 else None
@@ -218,8 +218,14 @@ def read_delimited_rows(
 ) -> Iterator[tuple[int, Sequence[str], list[str]]]:
     """Yield line, column names and cells of every row with as many cells as columns.
 
-    Those of a blank row are all empty. Where no `columns` are given, `header` reads their names off the first line;
-    `wrong` says what is wrong with a row.
+    A blank row has empty cells.
+
+    Args:
+        document: The file.
+        written: Separator and comments.
+        columns: Names of the columns; empty if the first line has them.
+        header: Returns the names in the first line.
+        wrong: Describes the fault of a row with another number of cells.
     """
     for number, cells in read_cells(document, written):
         if not columns:
@@ -266,18 +272,18 @@ def to_text(cell: Any) -> str | None:
 def read_text_columns(block: str, wanted: Sequence[str], *, alone: bool) -> dict[str, list[str]] | None:
     """Return the text columns of JSON Lines: the `wanted` ones `alone`, or with all others.
 
-    None where one of them has text in some rows only, or a wanted one is not there.
+    None if one of them has text in some rows only, or a wanted one is missing.
     """
     plain = parse_columns(block) or {}
     plain |= {name: cells for name in wanted if (cells := get_column(plain, name)) is not None}
-    found = {}
+    text_columns = {}
     for name, cells in plain.items():
         texts = [text for cell in cells if (text := to_text(cell)) is not None] if name in wanted or not alone else []
         if texts and len(texts) < len(cells):
             return None
         if texts:
-            found[name] = texts
-    return found if set(wanted) <= found.keys() else None
+            text_columns[name] = texts
+    return text_columns if set(wanted) <= text_columns.keys() else None
 
 
 def shorten(cell: Any) -> str:

@@ -7,10 +7,10 @@ A run may begin with comments, lines that start with #, as trec_eval 10 takes th
 (Breuer, Keller and Schaer 2022), YAML between the lines `# ir_metadata.start` and `# ir_metadata.end`.
 
 Other tasks have other columns, or one JSON object for the whole file: `{"query": {"document": 0.5}}`, or of a run its
-documents in their order, `{"query": ["first", "second"]}`: they have the scores 1, 1/2, 1/3 and so on then.
+documents in their order, `{"query": ["first", "second"]}`, with scores 1, 1/2, 1/3 and so on.
 
-Runs have 10^5 lines and more, so whole columns are read and checked at once, block by block; only where something is
-not as it should be are the lines looked at one by one.
+Runs have 10^5 lines and more, so whole columns are read and checked block by block; only blocks with faults are read
+line by line.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ ByQuery = dict[str, tuple[int, dict[str, N]]]  # of every query its first line, 
 
 @dataclass(frozen=True)
 class _Format(Generic[N]):
-    """What stands on a line: the cells' names, and of which characters and what kind the number among them is."""
+    """The cells of a line, and the characters and type of the number among them."""
 
     names: tuple[str, ...]
     number: str
@@ -171,45 +171,45 @@ def _to_number(cell: Any, format_: _Format[N]) -> N | None:
 
 
 def _read_object(document: Document, format_: _Format[N]) -> ByQuery[N]:
-    found: ByQuery[N] = {}
+    rankings: ByQuery[N] = {}
     for line, query, member in read_json_members(document):
-        given = _score_ranking(member, document, line, query) if format_.number == "score" else member
-        if not query or not query.isprintable() or not isinstance(given, dict):
+        values = _score_ranking(member, document, line, query) if format_.number == "score" else member
+        if not query or not query.isprintable() or not isinstance(values, dict):
             document.refuse('expected an object of queries, each an object of its documents, {"query": {"document": '
                             "0.5}}", line)
             continue
-        kept = {name: number for name, cell in given.items()
+        numbers = {name: number for name, cell in values.items()
                 if name and name.isprintable() and (number := _to_number(cell, format_)) is not None}
-        if lacking := given.keys() - kept.keys():
+        if lacking := values.keys() - numbers.keys():
             name = min(lacking)
-            document.refuse(f"the {format_.number} of document {name[:60]!r} is {shorten(given[name])}; expected "
+            document.refuse(f"the {format_.number} of document {name[:60]!r} is {shorten(values[name])}; expected "
                             f"{format_.expected}", line, query)
-        if query in found:
-            document.refuse("stands twice", line, query, category="duplicate")
-        found.setdefault(query, (line, kept))
-    if not found:
+        if query in rankings:
+            document.refuse("occurs twice; keep one", line, query, category="duplicate")
+        rankings.setdefault(query, (line, numbers))
+    if not rankings:
         document.report_empty("query")
-    return found
+    return rankings
 
 
 def _score_ranking(member: Any, document: Document, line: int, query: str | None) -> Any:
     """Turn a list of documents into documents with scores; return other values unchanged."""
     if not isinstance(member, list) or not all(type(name) in (str, int) for name in member):
         return member
-    found: dict[str, float] = {}
+    scores: dict[str, float] = {}
     for rank, name in enumerate(map(str, member), 1):
-        if found.setdefault(name, 1 / rank) != 1 / rank:
-            document.refuse(f"document {name[:60]!r} stands twice; keep one", line, query, category="duplicate")
-    return found
+        if scores.setdefault(name, 1 / rank) != 1 / rank:
+            document.refuse(f"document {name[:60]!r} occurs twice; keep one", line, query, category="duplicate")
+    return scores
 
 
 def read_metadata(document: Document) -> list[str]:
     """Return the YAML lines of the metadata in a run's leading comments, as text.
 
-    They are text: nothing looks at what they mean.
+    They are not parsed.
     """
     header = [line[1:].removeprefix(" ") for _, line in takewhile(
-        lambda of: _is_comment(of[1], _make_run_format(_RUN)), document.lines())]
+        lambda numbered: _is_comment(numbered[1], _make_run_format(_RUN)), document.lines())]
     stripped = [line.strip() for line in header]
     if _START not in stripped:
         return []
@@ -231,10 +231,10 @@ def _skip_comments(number: int, block: str, format_: _Format[N]) -> tuple[int, s
 
 
 def _read_lines(document: Document, format_: _Format[N]) -> ByQuery[N]:
-    found: ByQuery[N] = {}
+    rankings: ByQuery[N] = {}
     tag = ""
     for number, block in document.blocks():
-        if format_.number == "score" and not (tag or found):
+        if format_.number == "score" and not (tag or rankings):
             number, block = _skip_comments(number, block, format_)
         if format_.number == "score" and "tag" in format_.names and not tag:
             rows = (split_cells(line, "whitespace", FEW_CELLS) for line in block.split("\n"))
@@ -244,14 +244,14 @@ def _read_lines(document: Document, format_: _Format[N]) -> ByQuery[N]:
             lines, columns = _read_one_by_one(document, format_, zip(lines, block.split("\n"), strict=True), tag)
         queries, names, numbers = columns
         for start, end in _find_stretches(queries):
-            _, of_query = found.setdefault(queries[start], (lines[start], {}))
-            before = len(of_query)
-            of_query.update(zip(names[start:end], numbers[start:end], strict=True))
-            if len(of_query) < before + end - start:
+            _, documents = rankings.setdefault(queries[start], (lines[start], {}))
+            n_before = len(documents)
+            documents.update(zip(names[start:end], numbers[start:end], strict=True))
+            if len(documents) < n_before + end - start:
                 _report_duplicates(document, format_, queries[start])
-    if not found:
+    if not rankings:
         document.report_empty("query")
-    return found
+    return rankings
 
 
 def _find_stretches(queries: list[str]) -> Iterator[tuple[int, int]]:
@@ -263,20 +263,20 @@ def _find_stretches(queries: list[str]) -> Iterator[tuple[int, int]]:
 def _read_one_by_one(document: Document, format_: _Format[N], numbered: Iterable[tuple[int, str]],
                      tag: str) -> tuple[list[int], tuple[list[str], list[str], list[N]]]:
     """Return numbers and columns of valid lines that are not blank; report the others."""
-    kept: list[tuple[int, str, str, N]] = []
+    rows: list[tuple[int, str, str, N]] = []
     for number, line in numbered:
         cells = split_cells(line, "whitespace", FEW_CELLS)
         if not cells:
             continue
-        if wrong := format_.find_fault(cells, tag):
-            at = format_.places[0]
-            query = cells[at] if len(cells) == len(format_.names) and cells[at].isprintable() else None
-            document.refuse(wrong, number, query)
+        if fault := format_.find_fault(cells, tag):
+            place = format_.places[0]
+            query = cells[place] if len(cells) == len(format_.names) and cells[place].isprintable() else None
+            document.refuse(fault, number, query)
         else:
-            query, name, text = (cells[at] for at in format_.places)
-            kept.append((number, query, name, format_.read(text)))
-    columns = [row[1] for row in kept], [row[2] for row in kept], [row[3] for row in kept]
-    return [row[0] for row in kept], columns
+            query, name, text = (cells[place] for place in format_.places)
+            rows.append((number, query, name, format_.read(text)))
+    columns = [row[1] for row in rows], [row[2] for row in rows], [row[3] for row in rows]
+    return [row[0] for row in rows], columns
 
 
 def _report_duplicates(document: Document, format_: _Format[N], query: str) -> None:
@@ -286,5 +286,5 @@ def _report_duplicates(document: Document, format_: _Format[N], query: str) -> N
         cells = split_cells(line, "whitespace", FEW_CELLS)
         if len(cells) == len(format_.names) and cells[at_query] == query and first.setdefault(
                 name := cells[at_document], number) != number:
-            document.refuse(f"document {name!r} stands twice, first in line {first[name]}; keep one", number, query,
+            document.refuse(f"document {name!r} occurs twice, first in line {first[name]}; keep one", number, query,
                             category="duplicate")

@@ -27,7 +27,7 @@ from registry.releases import descriptions
 from registry.releases.descriptions import Contents, licence_files, readme
 from registry.releases.tables import SUBMITTED, list_tables, load_release, require_current, select_release, write_tables
 from registry.rendering.render import render
-from registry.reports.boards import board_table
+from registry.reports.boards import make_board_table
 from registry.reports.exports import CROISSANT_TASKS, croissant_tasks
 from registry.reports.page import page
 from registry.reports.papers import CITATION, citation_file
@@ -230,7 +230,7 @@ def as_registry(folder: Path, release: dict[str, Any]) -> Iterator[Database]:
 
 def render_boards(task: TaskBoards) -> Iterator[tuple[str, str]]:
     """Yield path and text of each file with boards."""
-    tables = [board_table(board) for board in task.boards]
+    tables = [make_board_table(board) for board in task.boards]
     yield "boards/boards.tsv", render(tables, "tsv")
     yield "boards/boards.json", render(tables, "json")
     yield "boards/signatures.txt", "".join(f"{board.signature}\n" for board in task.boards)

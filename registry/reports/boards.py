@@ -35,77 +35,77 @@ if TYPE_CHECKING:
     from registry.studies.suites import MacroAverage, MacroBoard
 
 
-def board_table(board: Leaderboard) -> Table:
+def make_board_table(board: Leaderboard) -> Table:
     """Return a leaderboard, with rows of `BOARD_KEYS`."""
-    rows = [board.shared_values | {key: getattr(of, key) for key in STANDING_KEYS} | {
-        "warnings": board.warnings,
-        "shown": of.display_name + "*" * of.late, "range": left, "in_cluster": cluster,
-        "interval": format_interval(of.ci_low, of.ci_high, board.decimals)}
-        for of, left, cluster in zip(board.standings, rank_ranges(board), board.clusters, strict=True)]
-    late = ("* came late.",) if any(of.late for of in board.standings) else ()
+    rows = [board.shared_values | {key: getattr(standing, key) for key in STANDING_KEYS} | {
+        "warnings": board.warnings, "shown": standing.display_name + "*" * standing.late, "range": ranks,
+        "in_cluster": cluster, "interval": format_interval(standing.ci_low, standing.ci_high, board.decimals)}
+        for standing, ranks, cluster in zip(board.standings, format_rank_ranges(board), board.clusters, strict=True)]
+    late = ("* came late.",) if any(standing.late for standing in board.standings) else ()
     return Table(rows, make_board_columns(board), board.title, (*board.sentences, *late, *board.footnotes), BOARD_KEYS,
                  board.signature)
 
 
-def pair_table(board: Leaderboard) -> Table:
-    """Return the pairs of a leaderboard, with rows of `PAIR_KEYS`; the better system is `system_a`."""
+def make_pair_table(board: Leaderboard) -> Table:
+    """Return the pairs of a leaderboard, with rows of `PAIR_KEYS`; `system_a` is the better one."""
     pairs = [decision.row for decision in board.decisions]
-    rows = displayed_pairs(pairs, make_display_names(pairs, "_a"), make_display_names(pairs, "_b"), board.decimals)
+    rows = _add_display_values(pairs, make_display_names(pairs, "_a"), make_display_names(pairs, "_b"), board.decimals)
     return Table(rows, make_pair_columns(rows, board.decimals), board.title, board.sentences, PAIR_KEYS,
                  board.signature)
 
 
-def displayed_pairs(pairs: Sequence[Row], names_a: Sequence[str], names_b: Sequence[str], decimals: int) -> list[Row]:
-    """Add to rows of pairs the values that people see."""
+def _add_display_values(pairs: Sequence[Row], names_a: Sequence[str], names_b: Sequence[str],
+                        decimals: int) -> list[Row]:
+    """Return rows of pairs with additional values for people."""
     return [{**row, "shown_a": a, "shown_b": b, "interval": format_interval(row["ci_low"], row["ci_high"], decimals),
              "shown_p": format_p_value(row["p_value"], row["log10_p"])}
             for row, a, b in zip(pairs, names_a, names_b, strict=True)]
 
 
-def rank_ranges(board: Leaderboard) -> list[str]:
-    """The places that the convention of a board's ranks leaves open for each system, for people."""
-    return ["-" if places is None else places_left(*places) for places in board.rank_ranges]
+def format_rank_ranges(board: Leaderboard) -> list[str]:
+    """Return the rank range of each system, as text."""
+    return ["-" if ranks is None else _format_range(*ranks) for ranks in board.rank_ranges]
 
 
-def rank_range(board: Leaderboard, of: Standing) -> str:
-    """The places that are left open for one of the board's systems, for people."""
-    return next(left for left, other in zip(rank_ranges(board), board.standings, strict=True) if other is of)
+def format_rank_range(board: Leaderboard, standing: Standing) -> str:
+    """Return the rank range of one of the board's systems, as text."""
+    return next(ranks for ranks, other in zip(format_rank_ranges(board), board.standings, strict=True)
+                if other is standing)
 
 
-def places_left(low: int, high: int | None) -> str:
-    """Places from one to another, for people."""
+def _format_range(low: int, high: int | None) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 
-def ruled(clusters: Iterable[int | None], rows: Iterable[str]) -> list[str]:
-    """The LaTeX rows of systems, best first, with a rule wherever a new cluster begins."""
-    before, found = None, list[str]()
+def add_cluster_rules(clusters: Iterable[int | None], rows: Iterable[str]) -> list[str]:
+    """Return the LaTeX rows of systems, best first, with a rule before each new cluster."""
+    previous, lines = None, list[str]()
     for cluster, row in zip(clusters, rows, strict=True):
-        if before is not None and cluster not in (None, before):
-            found.append(r"\midrule")
-        before = cluster or before
-        found.append(row)
-    return found
+        if previous is not None and cluster not in (None, previous):
+            lines.append(r"\midrule")
+        previous = cluster or previous
+        lines.append(row)
+    return lines
 
 
-def ladder_table(ladder: Ladder) -> Table:
-    """A Ladder: the submissions that raised the score that it shows, and to what."""
-    of = {key: getattr(ladder, key, None) for key in SHARED_KEYS if key != "signature"}
+def make_ladder_table(ladder: Ladder) -> Table:
+    """Return the submissions that raised the released score of a Ladder, and their scores."""
+    key = {name: getattr(ladder, name, None) for name in SHARED_KEYS if name != "signature"}
     columns = [Column("rank", "rank", format_text, right=True), Column("system", "system"), Column("team", "team"),
                Column("score", "shown", make_number_format(ladder.decimals), right=True)]
     last = "" if ladder.shown is None else f"; the last one is {ladder.shown:.{ladder.decimals}f}"
-    said = (f"Shown are the {len(ladder.rows)} of {counted(ladder.submitted, 'submission')} that were better than the "
-            f"last one shown by more than {ladder.step:g}, with their scores rounded to that{last} (the Ladder; "
-            "Blum and Hardt 2015); all else is hidden.")
-    return Table([of | row._asdict() | {"step": ladder.step} for row in ladder.rows], columns,
-                 make_board_title(of, ladder.declared_title), (said,), (*of, *LadderRow._fields, "step"))
+    caption = (f"Shown are the {len(ladder.rows)} of {counted(ladder.submitted, 'submission')} that were better than "
+               f"the last one shown by more than {ladder.step:g}, with their scores rounded to that{last} (the Ladder; "
+               "Blum and Hardt 2015); all other scores are hidden.")
+    return Table([key | row._asdict() | {"step": ladder.step} for row in ladder.rows], columns,
+                 make_board_title(key, ladder.declared_title), (caption,), (*key, *LadderRow._fields, "step"))
 
 
-# A macro-average is of several test sets, and has neither a submission nor a signature of its own.
-_NOT_OF_MACRO = {"test_set", "facet", "signature", "submission_a", "submission_b", "statistic", "resolved"}
-MACRO_PAIR_KEYS = tuple(of for key in PAIR_KEYS if key not in _NOT_OF_MACRO
-                        for of in ((key, "test_sets") if key == "metric_name" else (key,)))
-_LEFT_BY: dict[Ranks, str] = {
+# A macro-average has several test sets, and neither submissions nor a signature.
+_NOT_IN_MACRO = {"test_set", "facet", "signature", "submission_a", "submission_b", "statistic", "resolved"}
+MACRO_PAIR_KEYS = tuple(name for key in PAIR_KEYS if key not in _NOT_IN_MACRO
+                        for name in ((key, "test_sets") if key == "metric_name" else (key,)))
+_RANK_SOURCES: dict[Ranks, str] = {
     "range": "significant differences", "cluster": "clusters", "neighbour": "the nearest systems that differ",
     "simultaneous": "simultaneous tests of all differences", "bootstrap": "resamples"}
 PARTS = ("score", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "cluster")  # of a cell, for programs
@@ -116,14 +116,14 @@ class WideColumn:
     """One leaderboard, or a macro-average.
 
     Attributes:
-        name: What programs call it, as no other column.
-        title: What people call it.
-        better: Which way scores are better.
+        name: Its unique name for programs.
+        title: Its title for people.
+        better: Whether `higher` or `lower` scores are better.
         board: The leaderboard; None for a macro-average.
-        cells: What each system has, by its name `team/system`.
-        left: The ranks that are left open for each, for people; none where it has no rank.
-        said: What it rests on.
-        decimals: How many of its scores people see.
+        cells: The standings of systems, by their names `team/system`.
+        ranks: The rank ranges of systems as text; without systems that have no rank.
+        basis: The tests, and the test sets of a macro-average, in words.
+        decimals: The decimals of its scores for people.
     """
 
     name: str
@@ -131,26 +131,30 @@ class WideColumn:
     better: str
     board: Leaderboard | None
     cells: Mapping[str, Standing | MacroAverage]
-    left: Mapping[str, str]
-    said: str
+    ranks: Mapping[str, str]
+    basis: str
     decimals: int = DECIMALS
 
-    def beside(self, name: str) -> str:
-        """What stands beside a system's score, for people: the ranks left open, and the interval of an average."""
+    def format_note(self, name: str) -> str:
+        """Return the text next to a system's score: its rank range, and the interval of an average."""
         cell = None if self.board else self.cells.get(name)
-        ends = format_interval(part(cell, "ci_low"), part(cell, "ci_high"), self.decimals)
-        return " ".join(filter(None, (f"({self.left[name]})" if name in self.left else "", ends)))
+        ends = format_interval(get_part(cell, "ci_low"), get_part(cell, "ci_high"), self.decimals)
+        return " ".join(filter(None, (f"({self.ranks[name]})" if name in self.ranks else "", ends)))
 
-    def printed(self, cell: Standing | MacroAverage | None) -> str:
-        """A score for people."""
-        return make_number_format(self.decimals)(part(cell, "score"))
+    def format_score(self, cell: Standing | MacroAverage | None) -> str:
+        """Return a score as text."""
+        return make_number_format(self.decimals)(get_part(cell, "score"))
 
 
 @dataclass(frozen=True)
 class WideBoard:
-    """All leaderboards of one track of a task; `rows` are best first by the first column, undefined last.
+    """All leaderboards of one track of a task, side by side.
 
-    `rows` have a system's name `team/system`, and how it stands on one of the leaderboards.
+    Attributes:
+        task, track: The task and the track.
+        columns: The leaderboards and macro-averages.
+        rows: The systems' names `team/system` with one of their standings, best first by the first column, undefined
+            scores last.
     """
 
     task: str
@@ -160,145 +164,150 @@ class WideBoard:
 
     @property
     def title(self) -> str:
-        """Which one it is."""
+        """Task and track."""
         return self.task + ("" if self.track is None else f", track {self.track}")
 
     @property
-    def shown(self) -> list[str]:
+    def display_names(self) -> list[str]:
         """The systems' names for people."""
-        return make_display_names([{"system": of.system, "submission": of.submission} for _, of in self.rows])
+        return make_display_names([{"system": standing.system, "submission": standing.submission}
+                                   for _, standing in self.rows])
 
     @property
     def notes(self) -> list[str]:
-        """What is said of all columns before what each rests on, and after it."""
+        """The sentence before the basis of each column, and the sentences after it."""
         ranks = {column.board.ranks for column in self.columns if column.board is not None}
-        left = " and ".join(_LEFT_BY[of] for of in sorted(ranks))
+        sources = " and ".join(_RANK_SOURCES[convention] for convention in sorted(ranks))
         averages = "" if ranks <= {"range"} or all(column.board for column in self.columns) else (
-            f", of averages {_LEFT_BY['range']}")
-        notes = [f"Rows are in the order of {self.columns[0].title}. In parentheses the ranks that {left} leave open"
-                 f"{averages}. Every column is a family of its own, and nothing is corrected for their number:"]
-        return [*notes, *(["* came late."] if any(of.late for _, of in self.rows) else []), *self.footnotes]
+            f", of averages {_RANK_SOURCES['range']}")
+        notes = [f"Rows are in the order of {self.columns[0].title}. In parentheses the ranks that {sources} leave "
+                 f"open{averages}. Every column is a family of its own, and nothing is corrected for their number:"]
+        late = ["* came late."] if any(standing.late for _, standing in self.rows) else []
+        return [*notes, *late, *self.footnotes]
 
     @property
     def footnotes(self) -> list[str]:
-        """What is remarkable about submissions, each told once, with the test set where there are several."""
+        """The different messages about submissions, with the test set if there are several."""
         boards = [column.board for column in self.columns if column.board is not None]
-        several = len({board.test_set for board in boards}) > 1
-        whole = [board for board in boards if board.facet is None] or boards
-        return list(dict.fromkeys(f"{board.test_set}: {footnote}" if several else footnote
-                                  for board in whole for footnote in board.footnotes))
+        has_several = len({board.test_set for board in boards}) > 1
+        boards = [board for board in boards if board.facet is None] or boards
+        return list(dict.fromkeys(f"{board.test_set}: {footnote}" if has_several else footnote
+                                  for board in boards for footnote in board.footnotes))
 
 
-def wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard], primary: str) -> list[WideBoard]:
-    """Put the leaderboards of a task side by side, a board for each track.
+def make_wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard], primary: str) -> list[WideBoard]:
+    """Return the leaderboards of a task side by side, one wide board per track.
 
-    Those by the primary metric come first, as rows are in their order; macro-averages come before what they average.
+    Columns by the primary metric come first, and macro-averages before their leaderboards.
     """
     tracks = list(dict.fromkeys(board.track for board in boards))
-    ordered = sorted(boards, key=lambda board: board.metric != primary)
-    return [_wide([board for board in ordered if board.track == track],
-                  [average for average in averages if average.track == track]) for track in tracks]
+    boards = sorted(boards, key=lambda board: board.metric != primary)
+    return [_make_wide_board([board for board in boards if board.track == track],
+                             [average for average in averages if average.track == track]) for track in tracks]
 
 
-def wide_table(board: WideBoard, past: str = "") -> Table:
-    """A wide board: a score in each cell, behind it the ranks left open, and of a macro-average the interval.
-
-    `past` says as of when, where it is not of today.
-    """
-    rows = [{"task": board.task, "track": board.track, "system": of.system, "team": of.team, "kind": of.kind,
-             "shown": shown + ("*" if of.late else "")} | _cells(board.columns, name)
-            for shown, (name, of) in zip(board.shown, board.rows, strict=True)]
+def make_wide_table(board: WideBoard, past: str = "") -> Table:
+    """Return a wide board as a table; `past` describes the moment of the past that it shows, if any."""
+    rows = [{"task": board.task, "track": board.track, "system": standing.system, "team": standing.team,
+             "kind": standing.kind, "shown": display_name + ("*" if standing.late else "")}
+            | _make_cells(board.columns, name)
+            for display_name, (name, standing) in zip(board.display_names, board.rows, strict=True)]
     keys = ["task", "track", "system", "team", "kind"]
-    keys += [_key(column, part) for column in board.columns for part in PARTS]
-    teams = [Column("team", "team")] if any(of.team != of.system for _, of in board.rows) else []
+    keys += [_make_key(column, part) for column in board.columns for part in PARTS]
+    teams = [Column("team", "team")] if any(standing.team != standing.system for _, standing in board.rows) else []
     columns = [Column("shown", "system"), *teams,
                *(Column(f"{column.name} shown", column.title, right=True) for column in board.columns)]
-    families, *more = board.notes
-    said = (f"{of.title}: {of.said}" + (f"; {of.board.signature}" if of.board else "") for of in board.columns)
-    return Table(rows, columns, board.title, [*filter(None, [past]), families, *said, *more], keys)
+    families, *notes = board.notes
+    bases = (f"{column.title}: {column.basis}" + (f"; {column.board.signature}" if column.board else "")
+             for column in board.columns)
+    return Table(rows, columns, board.title, [*filter(None, [past]), families, *bases, *notes], keys)
 
 
-def macro_pair_table(board: MacroBoard, past: str = "") -> Table:
-    """The pairs of a metric's macro-averages, the better system first; why there are none where they are untested.
+def make_macro_pair_table(board: MacroBoard, past: str = "") -> Table:
+    """Return the pairs of a metric's macro-averages, or the reason why they are not tested.
 
-    `past` says as of when, where it is not of today.
+    Args:
+        board: The macro-averages.
+        past: The moment of the past that they show, in words; empty for the present.
     """
     decimals = metric_decimals(board.metric_name)
     names_a, names_b = ([row[side] for row in board.pairs] for side in ("system_a", "system_b"))
-    rows = displayed_pairs(board.pairs, names_a, names_b, decimals)
+    rows = _add_display_values(board.pairs, names_a, names_b, decimals)
     track = f", track {board.track}" if board.track else ""
-    won = sum(row["significant"] for row in rows)
-    said = f"Pairs are not tested: {board.untested}." if board.untested else (
-        f"{count_significant(won, len(rows))} at {board.alpha:g}; "
-        f"{family(board.correction, len(rows), board.test)} of units within each of the test sets "
+    n_significant = sum(row["significant"] for row in rows)
+    caption = f"Pairs are not tested: {board.untested}." if board.untested else (
+        f"{count_significant(n_significant, len(rows))} at {board.alpha:g}; "
+        f"{_describe_tests(board.correction, len(rows), board.test)} of units within each of the test sets "
         f"{', '.join(board.test_sets)}.")
     return Table(rows, make_pair_columns(rows, decimals), f"{board.task}{track}: macro {board.metric}",
-                 (*filter(None, [past]), said), MACRO_PAIR_KEYS)
+                 (*filter(None, [past]), caption), MACRO_PAIR_KEYS)
 
 
-def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> WideBoard:
-    several = len({board.test_set for board in boards}) > 1
+def _make_wide_board(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> WideBoard:
+    has_test_sets = len({board.test_set for board in boards}) > 1
     columns = []
     for metric in dict.fromkeys(board.metric for board in boards):
-        alike = next(board for board in boards if board.metric == metric)
-        columns += [_macro(average, alike) for average in averages if average.metric == metric and average.averages]
-        columns += [_column(board, several=several) for board in boards if board.metric == metric]
+        metric_boards = [board for board in boards if board.metric == metric]
+        columns += [_make_macro_column(average, metric_boards[0]) for average in averages
+                    if average.metric == metric and average.averages]
+        columns += [_make_column(board, has_test_sets=has_test_sets) for board in metric_boards]
     systems: dict[str, Standing] = {}
     for board in boards:
-        for of in board.standings:
-            systems.setdefault(f"{of.team}/{of.system}", of)
+        for standing in board.standings:
+            systems.setdefault(f"{standing.team}/{standing.system}", standing)
 
-    def key(name: str) -> tuple[bool, float]:
-        score = part(columns[0].cells.get(name), "score")
+    def get_sort_key(name: str) -> tuple[bool, float]:
+        score = get_part(columns[0].cells.get(name), "score")
         return score is None, 0 if score is None else score if columns[0].better == "lower" else -score
 
     return WideBoard(boards[0].task, boards[0].track, tuple(columns),
-                     tuple((name, systems[name]) for name in sorted(systems, key=key)))
+                     tuple((name, systems[name]) for name in sorted(systems, key=get_sort_key)))
 
 
-def _column(board: Leaderboard, *, several: bool) -> WideColumn:
-    name, title = (" ".join(filter(None, (board.test_set if several else None, board.facet, metric)))
+def _make_column(board: Leaderboard, *, has_test_sets: bool) -> WideColumn:
+    name, title = (" ".join(filter(None, (board.test_set if has_test_sets else None, board.facet, metric)))
                    for metric in (board.metric, board.metric_label))
-    settings = board.comparison
-    names = [f"{of.team}/{of.system}" for of in board.standings]
-    left = {name: left for name, left, of in zip(names, rank_ranges(board), board.rank_ranges, strict=True) if of}
-    return WideColumn(name, title, board.better, board, dict(zip(names, board.standings, strict=True)), left,
-                      family(settings.correction, settings.family_size, settings.test), board.decimals)
+    comparison = board.comparison
+    names = [f"{standing.team}/{standing.system}" for standing in board.standings]
+    ranks = {name: text for name, text, places in zip(names, format_rank_ranges(board), board.rank_ranges, strict=True)
+             if places}
+    return WideColumn(name, title, board.better, board, dict(zip(names, board.standings, strict=True)), ranks,
+                      _describe_tests(comparison.correction, comparison.family_size, comparison.test), board.decimals)
 
 
-def _macro(board: MacroBoard, alike: Leaderboard) -> WideColumn:
-    """The column of a metric's averages; `alike` is a leaderboard by the same metric."""
-    tested = f"not tested: {board.untested}" if board.untested else family(
+def _make_macro_column(board: MacroBoard, example: Leaderboard) -> WideColumn:
+    """Return the column of a metric's averages; `example` is a leaderboard by the same metric."""
+    tests = f"not tested: {board.untested}" if board.untested else _describe_tests(
         board.correction, len(board.pairs), f"{board.test} of units within each")
     return WideColumn(
-        f"macro {board.metric}", f"macro {alike.metric_label}", board.better, None,
-        {of.system: of for of in board.averages},
-        {of.system: places_left(of.rank_low, of.rank_high) for of in board.averages if of.rank_low is not None},
+        f"macro {board.metric}", f"macro {example.metric_label}", board.better, None,
+        {average.system: average for average in board.averages},
+        {average.system: _format_range(average.rank_low, average.rank_high) for average in board.averages
+         if average.rank_low is not None},
         f"the mean over the test sets {', '.join(board.test_sets)}, for systems that took part in all of them, with "
-        f"percentile intervals of units resampled within each; {tested}", alike.decimals)
+        f"percentile intervals of units resampled within each; {tests}", example.decimals)
 
 
-def family(correction: str, pairs: int, test: str) -> str:
-    """How the p-values of a family of pairs are corrected, and by what they are tested."""
+def _describe_tests(correction: str, n_pairs: int, test: str) -> str:
     corrected = "not corrected" if correction == "none" else CORRECTIONS[correction].title
-    return f"{corrected} over {counted(pairs, 'pair')}, {test}"
+    return f"{corrected} over {counted(n_pairs, 'pair')}, {test}"
 
 
-def part(cell: Standing | MacroAverage | None, name: str) -> Any:
-    """A part of a cell by its name in `PARTS`; None where there is none, or where it is undefined."""
+def get_part(cell: Standing | MacroAverage | None, name: str) -> Any:
+    """Return a part of a cell by its name in `PARTS`; None if it is absent or undefined."""
     value = getattr(cell, name, None)
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _cells(columns: Sequence[WideColumn], name: str) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _make_cells(columns: Sequence[WideColumn], name: str) -> dict[str, Any]:
+    cells: dict[str, Any] = {}
     for column in columns:
         cell = column.cells.get(name)
-        found |= {_key(column, key): part(cell, key) for key in PARTS}
-        shown = " ".join(filter(None, (column.printed(cell), column.beside(name))))
-        found[f"{column.name} shown"] = format_text(None) if cell is None else shown
-    return found
+        cells |= {_make_key(column, part): get_part(cell, part) for part in PARTS}
+        text = " ".join(filter(None, (column.format_score(cell), column.format_note(name))))
+        cells[f"{column.name} shown"] = format_text(None) if cell is None else text
+    return cells
 
 
-def _key(column: WideColumn, key: str) -> str:
-    return column.name if key == "score" else f"{column.name} {key}"
+def _make_key(column: WideColumn, part: str) -> str:
+    return column.name if part == "score" else f"{column.name} {part}"

@@ -22,7 +22,7 @@ from registry.manifest.spec import FACTS, Manifest
 from registry.metrics import METRICS, Metric
 from registry.rendering.render import escape_latex, render_latex_environment
 from registry.rendering.table import make_number_format
-from registry.reports.boards import rank_range, rank_ranges, ruled
+from registry.reports.boards import add_cluster_rules, format_rank_range, format_rank_ranges
 from registry.values import Value, parse
 from registry.version import __version__
 
@@ -52,10 +52,10 @@ def evalai(scores: Sequence[SubmissionScore]) -> str:
 def wmt(board: Leaderboard) -> str:
     """A leaderboard in LaTeX as WMT's findings print it: rank ranges, scores, systems; lines part the clusters."""
     board = replace(board, ranks="range")  # as the findings define them
-    body = ruled(board.clusters, (
+    body = add_cluster_rules(board.clusters, (
         f"{left.replace('-', '--')} & {make_number_format(3)(of.score).replace('-', '$-$')} & "
         f"{escape_latex(of.display_name)}{'*' if of.late else ''} \\\\" for of, left in zip(
-            board.standings, rank_ranges(board), strict=True)))
+            board.standings, format_rank_ranges(board), strict=True)))
     said = (f"{board.title}. Systems ordered by score; lines part clusters, and ranges are the ranks that significant "
             "wins and losses leave open.")
     caption = " ".join(map(escape_latex, (said, *board.sentences)))
@@ -261,7 +261,7 @@ def _notes(board: Leaderboard, at: Standing) -> str:
     of, better = board.comparison, "lower" if board.better == "lower" else "higher"
     interval = "" if at.ci_low is None or at.ci_high is None else (
         f", {of.confidence:.0%} interval {at.ci_low:.4g} to {at.ci_high:.4g}")
-    rank = "" if at.rank is None else (f"; rank {rank_range(board, at)} of {len(board.standings)} by {of.test}, "
+    rank = "" if at.rank is None else (f"; rank {format_rank_range(board, at)} of {len(board.standings)} by {of.test}, "
                                        f"{of.correction}, alpha {of.alpha:g}")
     return (f"{board.metric} ({board.metric_title}), {better} is better{interval}"
             f"{rank}; {board.signature}")
@@ -308,7 +308,7 @@ def badge(board: Leaderboard, standing: Standing, name: str) -> str:
     elif board.ranks == "cluster":
         stands = f"cluster {standing.cluster} of {max(of.cluster or 0 for of in board.standings)}"
     else:
-        stands = f"rank {rank_range(board, standing)} of {n}"
+        stands = f"rank {format_rank_range(board, standing)} of {n}"
     of, stands = _visible_line(name), _visible_line(stands)
     left, right = (_width(text) + 2 * _PADDING for text in (of, stands))
     said = _visible_line(f"{of}: {stands}")
@@ -387,7 +387,7 @@ def _results(stands: Sequence[tuple[Leaderboard, Standing]]) -> Iterator[Entity]
     for board, of in stands:
         if of.score is not None:
             ends = {"sc:minValue": of.ci_low, "sc:maxValue": of.ci_high}
-            rank = {} if of.rank is None else {"sc:position": rank_range(board, of)}
+            rank = {} if of.rank is None else {"sc:position": format_rank_range(board, of)}
             yield {"@type": "cr:EvaluationResult", "cr:metric": board.metric_name, "sc:name": board.title,
                    "sc:identifier": board.signature, **rank, "cr:value": {
                        "@type": "sc:QuantitativeValue", "sc:value": of.score,

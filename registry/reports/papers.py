@@ -16,7 +16,7 @@ from registry.messages import sentence
 from registry.metrics import METRICS
 from registry.rendering.render import escape_latex, render_latex_environment
 from registry.rendering.table import make_number_format
-from registry.reports.boards import rank_ranges, ruled
+from registry.reports.boards import add_cluster_rules, format_rank_ranges
 from registry.reports.columns import format_interval, make_heading, select_fields
 from registry.significance import CORRECTIONS, TESTS
 from registry.significance.ranks import name_group
@@ -25,7 +25,7 @@ from registry.values import parse
 _NAMED = 26  # systems that a letter each still tells apart at a glance
 
 
-def latex_board(board: Leaderboard) -> str:
+def render_latex_board(board: Leaderboard) -> str:
     """A leaderboard in LaTeX.
 
     A rule parts the clusters, the best score (or scores) is bold, and the superscripts of a score name the systems
@@ -38,14 +38,14 @@ def latex_board(board: Leaderboard) -> str:
     spec = "l" * named + "".join("r" if of.right and of.name != "score" else "l" for of in columns)
     caption = [escape_latex(f"{board.title}."), *map(escape_latex, board.sentences)]
     caption += ["Superscripts name the systems that a score is significantly better than."] if named else []
-    rows = ruled(board.clusters, _rows(board, [of.name for of in columns], named=named))
+    rows = add_cluster_rules(board.clusters, _rows(board, [of.name for of in columns], named=named))
     return render_latex_environment(spec, headings, rows, " ".join(caption), board.signature,
                              list(map(escape_latex, board.footnotes)))
 
 
 def _rows(board: Leaderboard, columns: Sequence[str], *, named: bool) -> Iterator[str]:
     best = next((of.score for of in board.standings if of.rank == 1), None)
-    for n, (of, left) in enumerate(zip(board.standings, rank_ranges(board), strict=True)):
+    for n, (of, left) in enumerate(zip(board.standings, format_rank_ranges(board), strict=True)):
         score = make_number_format(board.decimals)(of.score).replace("-", "$-$")
         score = rf"\textbf{{{score}}}" if best is not None and of.score == best else score
         beaten = "".join(name_group(worse) for worse in board.beaten_places[n]) if named else ""
@@ -75,7 +75,7 @@ _RANKS: dict[Ranks, str] = {
 }
 
 
-def methods(board: Leaderboard) -> str:
+def describe_methods(board: Leaderboard) -> str:
     """Say by what systems are scored, compared and ranked, with the sources of the methods."""
     by = board.comparison
     metric = parse("metric", METRICS, board.metric_name)

@@ -34,7 +34,7 @@ from registry.errors import RegistryError, UnknownNameError
 from registry.query.request import Query, parameter_value
 from registry.query.schema import load_data_model
 from registry.rendering.table import format_cells
-from registry.reports.boards import ladder_table
+from registry.reports.boards import make_ladder_table
 from registry.reports.page import card, feed, pair_file, site_index
 from registry.reports.page import page as task_page
 from registry.serve.answers import (
@@ -140,7 +140,7 @@ def _render_task(name: str, shown: VisibleBoards, at: str | None) -> Content:
 
 
 def _make_plain_table(ladder: Ladder) -> dict[str, object]:
-    table = ladder_table(ladder)
+    table = make_ladder_table(ladder)
     columns, rows = format_cells(table)
     return {"title": table.title, "columns": [column.heading for column in columns], "rows": rows,
             "captions": table.captions}

@@ -16,7 +16,7 @@ from registry.boards.choose import select_pairs
 from registry.boards.leaderboard import SHARED_KEYS, Leaderboard
 from registry.errors import UnknownNameError
 from registry.query.schema import Relation
-from registry.reports.boards import board_table
+from registry.reports.boards import make_board_table
 from registry.reports.columns import BOARD_KEYS, MESSAGE, PAIR_KEYS, make_board_schema, make_pairs_schema
 from registry.reports.items import item_table
 from registry.serve.answers import (
@@ -158,7 +158,7 @@ def _board_row(n: int, board: Leaderboard) -> dict[str, Any]:
 
 async def list_standings(reading: Reading, values: Values) -> Rows:
     """List the systems of a board, best first."""
-    return Rows.of(board_table(await _find_board(reading, values)).rows, BOARD_KEYS)
+    return Rows.of(make_board_table(await _find_board(reading, values)).rows, BOARD_KEYS)
 
 
 async def list_pairs(reading: Reading, values: Values) -> Rows:

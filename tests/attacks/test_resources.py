@@ -82,14 +82,14 @@ def test_the_stop_names_its_line(registry, monkeypatch):
 def test_a_gzip_bomb_is_refused_before_it_is_read(registry, name):
     """It could be read in full if every file might unfold to 64 MiB, as the gold may."""
     printed = check(registry, name, gzip.compress(FILES[name].make(5 * MIB)))
-    assert "unfolds to more than 4 MiB, over 100 times its size; give the file as it is, unfolded" in printed
+    assert "decompresses to more than 4 MiB, over 100 times its size; decompress the file" in printed
 
 
 def test_a_large_gzip_file_unfolds_to_64_mib_at_the_most(registry):
     """Memory for labels of some MB each was 1.5 GB; the same file unfolded is refused for its lines alone."""
     content = gzip.compress(random.Random(1).randbytes(2**20).hex().encode() + b"A" * 70 * MIB)  # 1 MiB
     printed = check(registry, "labels-field", content)
-    assert "unfolds to more than 64 MiB; give the file as it is, unfolded" in printed
+    assert "decompresses to more than 64 MiB; decompress the file" in printed
 
 
 def test_a_file_of_very_many_gzip_files_is_refused(registry):
@@ -113,7 +113,7 @@ def test_a_json_value_of_very_many_lists_is_not_built(registry, monkeypatch):
 def test_submit_is_bounded_too(registry):
     for name, content, says in (
             ("labels-duplicates", FILES["labels-duplicates"].make(MIB), "32,768 are the most that are read"),
-            ("lines-x", gzip.compress(FILES["lines-x"].make(5 * MIB)), "unfolds to more than 4 MiB")):
+            ("lines-x", gzip.compress(FILES["lines-x"].make(5 * MIB)), "decompresses to more than 4 MiB")):
         registry("apply", write(name, content), "--db", f"{name}.duckdb")
         assert says in registry("submit", "t", name, "--system", "x", "--db", f"{name}.duckdb", exit_code=3).stderr
 
@@ -153,7 +153,7 @@ def _items(n, gold=None):
 ])
 def test_honest_files_are_within_the_bounds(reader, items, lines):
     """Submissions of usual size for that many items: 1,000 documents per query, 1,000 candidates per segment, ..."""
-    assert Document("f", b"").bound(parse("reader", READERS, reader).bounds(items)).most_lines >= lines
+    assert Document("f", b"").limit(parse("reader", READERS, reader).bounds(items)).most_lines >= lines
 
 
 def test_a_constant_answer_may_be_compressed_by_any_factor():
@@ -162,13 +162,13 @@ def test_a_constant_answer_may_be_compressed_by_any_factor():
     n, row = 60_000, b"negative" * 10 + b"\n"
     content = gzip.compress(row * n)
     assert max(100 * len(content), 4 * MIB) < len(row) * n
-    assert len(reader.read_answers(Document("f", content).bound(reader.bounds(_items(n))))) == n
+    assert len(reader.read_answers(Document("f", content).limit(reader.bounds(_items(n))))) == n
 
 
 def test_an_exact_number_of_lines_is_read():
     reader = READERS["labels"]()
     for n, is_read in ((LEAST_LINES, True), (LEAST_LINES + 1, False)):
-        document = Document("f", b"".join(b"i%d\tA\n" % k for k in range(n))).bound(reader.bounds(_items(3)))
+        document = Document("f", b"".join(b"i%d\tA\n" % k for k in range(n))).limit(reader.bounds(_items(3)))
         for one in (document, document.collect(Problems(5))):
             if is_read:
                 assert len(reader.read_answers(one)) == n

@@ -1,6 +1,6 @@
 """Labels and TREC runs read, against the rate that is asked for on a core and beside the readers of other programs.
 
-Those check nothing but, in a run, that no document stands twice.
+Those check nothing but, in a run, that no document occurs twice.
 """
 
 import csv

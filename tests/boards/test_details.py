@@ -7,15 +7,15 @@ import pytest
 from sqlalchemy import text
 
 from registry.boards.details import (
+    DistinctiveItem,
     Phases,
-    TellingItem,
-    confusions,
-    histories,
-    phases,
-    regions,
-    runs,
-    telling_items,
-    versions,
+    load_confusions,
+    load_distinctive_items,
+    load_histories,
+    load_phases,
+    load_regions,
+    load_runs,
+    load_versions,
 )
 from registry.boards.load import load_leaderboards
 from registry.store import catalog
@@ -30,7 +30,7 @@ HOUR = timedelta(hours=1)
 def test_what_was_hidden_is_seen_from_when_it_was_shown(begin, end, seen):
     """Hidden from noon for an hour, and again from three to four and from then to five."""
     hidden = Phases(tuple((NOON + a * HOUR, NOON + b * HOUR) for a, b in ((0, 1), (3, 4), (4, 5))))
-    found = hidden.seen_from(NOON + begin * HOUR, None if end is None else NOON + end * HOUR)
+    found = hidden.find_first_visible(NOON + begin * HOUR, None if end is None else NOON + end * HOUR)
     assert found == (None if seen is None else NOON + seen * HOUR)
 
 
@@ -49,25 +49,26 @@ def reading(scored, task):
 def test_details_of_a_small_task(reading):
     """Of six items a gets all but i5, b and c get i0, i1 and i5, and d all but i0 and the same as b."""
     connection, task = reading
-    (of,) = regions(connection, task, load_leaderboards(connection, task))
-    assert (of.gold, of.complete, len(of.pairs)) == (6, True, 6)
+    (of,) = load_regions(connection, task, load_leaderboards(connection, task))
+    assert (of.gold, of.is_complete, len(of.pairs)) == (6, True, 6)
     expected = {(row[0], row[1]): tuple(row[2:]) for row in connection.execute(text("""
         SELECT system_a, system_b, avg(d1_tp), avg(d1_fp), avg(d2_tp), avg(d2_fp), avg(shared_tp), avg(shared_fp)
         FROM pair_region GROUP BY ALL"""))}
     for pair in of.pairs:
         assert pair[2:] == pytest.approx(expected[pair.a[1], pair.b[1]])
 
-    a = next(of for of in telling_items(connection, task, 2) if of.system == "a")
+    a = next(of for of in load_distinctive_items(connection, task, 2) if of.system == "a")
     assert (a.best_alone, a.worst_alone, a.right_or_wrong) == (3, 1, False), "i2 to i4, half of which one run of d gets"
-    assert a.items == (TellingItem("i2", 1, pytest.approx(1 / 6), True, True),
-                       TellingItem("i3", 1, pytest.approx(1 / 6), True, True), TellingItem("i5", 0, 1, False, True))
+    assert a.items == (DistinctiveItem("i2", 1, pytest.approx(1 / 6), True, True),
+                       DistinctiveItem("i3", 1, pytest.approx(1 / 6), True, True),
+                       DistinctiveItem("i5", 0, 1, False, True))
 
-    assert not list(confusions(connection, task, every_name=False)), "few items have each label"
-    (of,) = confusions(connection, task, every_name=True)
-    assert (of.labels, of.gold, of.typed) == (("no", "yes"), (3, 3), False)
+    assert not list(load_confusions(connection, task, every_name=False)), "few items have each label"
+    (of,) = load_confusions(connection, task, every_name=True)
+    assert (of.labels, of.gold, of.has_types) == (("no", "yes"), (3, 3), False)
     assert set(of.systems["a", "a"]) == {(0, 0, 3), (1, 1, 2), (1, 0, 1)}
     assert set(of.systems["d", "d"]) == {(0, 0, 3), (0, None, 1), (0, 1, 2), (1, 1, 5), (1, 0, 1)}
-    (of_d,) = runs(connection, task)
+    (of_d,) = load_runs(connection, task)
     assert (of_d.system, of_d.scores, of_d.names) == ("d", (5 / 6, 1 / 2), ("run 1", "run 2"))
 
 
@@ -93,16 +94,16 @@ def test_bests_and_versions_are_those_that_were_shown(registry, task):
     submitted("a", 40, "2")
     with Database(Path("registry.duckdb")).reading() as connection:
         (row,) = catalog.tasks(connection)
-        hidden = phases(connection, "small")
+        hidden = load_phases(connection, "small")
         ((since, until),) = hidden.hidden
-        (history,) = histories(connection, row, hidden)
-        assert [(of.shown, of.score, of.significant) for of in history.bests] == [
+        (history,) = load_histories(connection, row, hidden)
+        assert [(of.display_name, of.score, of.significant) for of in history.bests] == [
             ("a", 10 / 40, None), ("c", 25 / 40, True), ("d@2", 38 / 40, True), ("a@2", 1, False)]
-        assert (history.n_states, history.bests[2].at) == (4, until)
+        assert (history.n_states, history.bests[2].time) == (4, until)
         assert since < until
-        found = {(of.system, of.version): of.score for of in versions(connection, row, hidden)}
+        found = {(of.system, of.version): of.score for of in load_versions(connection, row, hidden)}
         assert found == {("a", "1"): 10 / 40, ("a", "2"): 1, ("b", "1"): 8 / 40, ("c", "1"): 25 / 40,
                          ("d", "1"): None, ("d", "2"): 38 / 40}
         first = connection.execute(text("SELECT min(event_id) FROM event WHERE action = 'hide'")).scalar_one()
-        (before,) = histories(connection, row, Phases(), first)
-        assert [of.shown for of in before.bests] == ["a", "c"]
+        (before,) = load_histories(connection, row, Phases(), first)
+        assert [of.display_name for of in before.bests] == ["a", "c"]

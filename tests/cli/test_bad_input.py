@@ -35,7 +35,7 @@ FULL = "".join(f"i{n}\tyes\n" for n in range(6))
     (FULL.encode() + b"\xff\n", ["new.tsv:7: byte 0xff is not UTF-8"]),
     (FULL.replace("i3\t", "i3 "), ["new.tsv:4: 1 column where 2 are expected (item, label; separator tab)"]),
     (FULL + "i77\tyes\n", ["new.tsv:7: item 'i77': not in the gold"]),
-    (FULL + "i2\tno\n", ["new.tsv:7: item 'i2': stands twice, first in line 3"]),
+    (FULL + "i2\tno\n", ["new.tsv:7: item 'i2': occurs twice, first in line 3"]),
     (FULL.replace("i4\tyes\n", ""), ["new.tsv: item 'i4': there is no answer to it", "missing = "]),
     (FULL.replace("i4", "i4\x1b[31m"), ["new.tsv:5:", "control or invisible character"]),
 ])

@@ -10,9 +10,9 @@ import pytest
 
 from registry.messages import Message
 from registry.rendering.render import render
-from registry.reports.boards import board_table
+from registry.reports.boards import make_board_table
 from registry.reports.columns import BOARD_KEYS, PAIR_KEYS
-from registry.reports.papers import latex_board
+from registry.reports.papers import render_latex_board
 from tests.conftest import ROOT
 from tests.generated_docs import SCHEMAS
 from tests.reports.boards import leaderboard
@@ -80,11 +80,11 @@ def test_rounding_never_changes_the_order():
     scores = [0.80004999, 0.80004998, 0.80004997, 0.79995001]
     names = ["delta", "beta", "gamma", "alpha"]
     board = leaderboard(names, scores)
-    tables = {form: render([board_table(board)], form) for form in ("table", "md", "csv", "tsv", "json")}
-    for written in (*tables.values(), latex_board(board)):
+    tables = {form: render([make_board_table(board)], form) for form in ("table", "md", "csv", "tsv", "json")}
+    for written in (*tables.values(), render_latex_board(board)):
         assert sorted(names, key=written.index) == names
     assert tables["md"].count("0.8000") == 4
     assert json.loads(tables["json"])[1]["score"] == 0.80004998
-    assert latex_board(board).count(r"\textbf{0.8000}") == 1  # the others are no best scores
+    assert render_latex_board(board).count(r"\textbf{0.8000}") == 1  # the others are no best scores
     tied = replace(board, standings=tuple(replace(of, score=0.8) for of in board.standings))
-    assert latex_board(tied).count(r"\textbf{0.8000}") == 4
+    assert render_latex_board(tied).count(r"\textbf{0.8000}") == 4

@@ -10,7 +10,7 @@ from registry.direct.task import Made
 from registry.errors import InputError, UnknownNameError
 from registry.manifest.folder import TaskFolder
 from registry.rendering.render import render
-from registry.reports.boards import board_table
+from registry.reports.boards import make_board_table
 from tests.reports.boards import HOSTILE, leaderboard
 
 
@@ -101,7 +101,7 @@ def test_frames_have_what_is_known_of_each_row(name):
     frame = board.to_frame(name)
     assert type(frame).__module__.startswith(name)
     assert list(frame["system"]) == ["a", "b", "c"]
-    assert list(frame.columns) == list(board_table(board._board).keys)
+    assert list(frame.columns) == list(make_board_table(board._board).keys)
     assert list(Pairs(board._board, board.systems, name).to_frame()["p_adjusted"]) == [0.04] * 3
     with pytest.raises(InputError, match="pandas or polars, not 'numpy'"):
         board.to_frame("numpy")

@@ -83,7 +83,7 @@ def test_sets_and_lists_of_answers_are_scored_as_before():
     assert sets.scores == pytest.approx({"a": 1.0, "b": 2 / 3})
     lists = registry.evaluate([["x", "y"], ["z"]], {"a": [["x"], ["z"]], "b": [["x", "y", "w"], ["z"]]}, metric="F1")
     assert lists.scores == pytest.approx({"a": 4 / 5, "b": 6 / 7})
-    with pytest.raises(InputError, match=r"system 'a': item '0': an answer stands twice in \['x', 'x'\]"):
+    with pytest.raises(InputError, match=r"system 'a': item '0': an answer occurs twice in \['x', 'x'\]"):
         registry.evaluate([{"x", "y"}, {"z"}], {"a": [["x", "x"], ["z"]]}, metric="F1")
 
 
@@ -158,7 +158,7 @@ def test_sets_of_spans_are_read():
 def test_a_span_that_stands_twice_is_refused_as_in_files(spans):
     """It counted once: a system with one wrong span three times had F1 .5 instead of 1/3, and was first."""
     gold = [[span if isinstance(span, dict) else tuple(span) for span in spans[:1]]] * 3
-    with pytest.raises(InputError, match=r"system 'a': item '0': span \(.*\) stands twice; keep one"):
+    with pytest.raises(InputError, match=r"system 'a': item '0': span \(.*\) occurs twice; keep one"):
         registry.evaluate(gold, {"a": [spans, gold[0], gold[0]]}, metric="F1")
-    with pytest.raises(InputError, match=r"gold: item '1': span \(.*\) stands twice; keep one"):
+    with pytest.raises(InputError, match=r"gold: item '1': span \(.*\) occurs twice; keep one"):
         registry.evaluate([gold[0], spans, gold[0]], {"a": gold}, metric="F1")

@@ -101,7 +101,7 @@ def test_judgments_of_a_document_twice(more, line, first, metric, layout):
     """They are refused for that, and not as an unsupported format."""
     run = "".join(f"q{n} Q0 d{k} {k + 1} {9 - k} a\n" for n in range(3) for k in range(4))
     gold, *systems = layout([JUDGED + more, run])
-    with pytest.raises(InputError, match=f"stands twice, first in line {first}; keep one") as refused:
+    with pytest.raises(InputError, match=f"occurs twice, first in line {first}; keep one") as refused:
         make(systems, Asked(gold=str(gold), metric=metric))
     assert (refused.value.path, refused.value.line) == (str(gold), line)
 

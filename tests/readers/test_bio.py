@@ -250,8 +250,8 @@ def test_a_submission_may_have_tags_alone():
 
 @pytest.mark.parametrize(("options", "says"), [
     ({"columns": ["token", "label"], "label": "3"}, "no column '3'"), ({"label": "-3"}, "no column '-3'"),
-    ({"item": "document"}, "say how documents begin"), ({"document": "newdoc"}, "say how these begin, by 'comment'"),
-    ({"sentence_end": ["MISC"]}, "names a column and what it has"),
+    ({"item": "document"}, "which begin a document"), ({"document": "newdoc"}, "set 'comment', which begins a comment"),
+    ({"sentence_end": ["MISC"]}, "must be a column and the value"),
     ({"columns": [], "token": "1", "label": "tag"}, "no column 'tag'"),
 ])
 def test_options_that_contradict_each_other_are_refused(options, says):

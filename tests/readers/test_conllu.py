@@ -73,12 +73,12 @@ LINE = "{}\tform\t_\t_\t_\t_\t{}\tdep\t_\t_"
 
 @pytest.mark.parametrize(("lines", "at", "message"), [
     (["1\tform\t_"], 1, "3 columns where 10 are expected"),
-    ([LINE.format(1, 0), LINE.format(3, 1)], 2, "ID '3' cannot stand where word 2 does"),
-    ([LINE.format("01", 0)], 1, "ID '01' cannot stand where word 1 does"),
-    ([LINE.format("1-2", "_"), LINE.format(1, 0), LINE.format("2-3", "_")], 3, "ID '2-3' begins within another one"),
-    ([LINE.format("2-1", "_")], 1, "ID '2-1' cannot"),
+    ([LINE.format(1, 0), LINE.format(3, 1)], 2, "ID '3' is not valid here; expected word 2"),
+    ([LINE.format("01", 0)], 1, "ID '01' is not valid here; expected word 1"),
+    ([LINE.format("1-2", "_"), LINE.format(1, 0), LINE.format("2-3", "_")], 3, "ID '2-3' begins within another"),
+    ([LINE.format("2-1", "_")], 1, "ID '2-1' is not valid here"),
     ([LINE.format("1-2", "_"), LINE.format(1, 0)], 2, "the sentence ends within a multiword token"),
-    ([LINE.format(1, 0), LINE.format("3.1", "_")], 2, "ID '3.1' cannot"),
+    ([LINE.format(1, 0), LINE.format("3.1", "_")], 2, "ID '3.1' is not valid here"),
     ([LINE.format("0.1", "_")], 1, "the sentence has no word"),
     ([LINE.format(1, "_")], 1, "the head is '_'"),
     ([LINE.format(1, "-1")], 1, "the head is '-1'"),
@@ -115,7 +115,7 @@ def test_several_roots_and_empty_columns_where_the_manifest_says_so():
 @pytest.mark.parametrize(("change", "line", "message"), [
     (lambda t: t.replace("mar\t", "mer\t", 1), 6, "the text has 'ersí' where the gold's has 'arsí'"),
     (lambda t: t.replace("sí\t", "no\t", 1), 16, "has 'no' where the gold's has 'sí'"),
-    (lambda t: t[:t.index("# sent_id = s2")], 6, "the text ends before the gold's does, which goes on 'sí'"),
+    (lambda t: t[:t.index("# sent_id = s2")], 6, "the text ends before the gold's, which continues 'sí'"),
     (lambda t: t + LINE.format(1, 0) + "\n\n", 18, "has 'form' where the gold's has nothing"),
     (lambda t: t.replace("á", "a\u0301"), None, "in another Unicode normalization"),
 ])

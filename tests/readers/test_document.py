@@ -48,9 +48,9 @@ def test_only_line_feeds_end_lines():
     ("an item\n".encode("utf-16-le"), 1, "seems to be UTF-16; save it as plain UTF-8"),
     ("an item\n".encode("utf-16-be"), 1, "seems to be UTF-16; save it as plain UTF-8"),
     (b"a\tx\rb\ty\r", 1, "lines end with CR alone; save the file with LF"),
-    (ZIP, None, "a zip archive, as spreadsheets"),
-    (bz2.compress(b"a\n"), None, "compressed by bzip2; give it as it is, or gzipped"),
-    (lzma.compress(b"a\n"), None, "compressed by xz; give it as it is, or gzipped"),
+    (ZIP, None, "a zip archive or spreadsheet"),
+    (bz2.compress(b"a\n"), None, "compressed by bzip2; decompress it, or use gzip"),
+    (lzma.compress(b"a\n"), None, "compressed by xz; decompress it, or use gzip"),
     (gzip.compress(b"a\n" * 100, mtime=0)[:-9], None, "before the end-of-stream marker"),
     (b"\x1f\x8bnonsense", None, "damaged gzip"),
 ])

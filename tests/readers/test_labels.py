@@ -106,8 +106,8 @@ def test_items_named_within_others(text, options):
     ("[" * 100_000, {"syntax": "jsonl"}, 1, "not JSON"),
     ('{"item": "a\\u0000", "label": "x"}', {"syntax": "jsonl"}, 1, "control"),
     ("a\ta\u00adb\n", {}, 1, r"a control or invisible character, U\+00AD \(SOFT HYPHEN\), in column 'label'; "
-                              r'repair = \["invisible"\] leaves such out'),
-    ("item\tlabel\ttext\na\tx\ty\u00ad\n", {"header": True}, 2, r"in column 'text'; attributes = \[\] leaves"),
+                              r'repair = \["invisible"\] removes such'),
+    ("item\tlabel\ttext\na\tx\ty\u00ad\n", {"header": True}, 2, r"in column 'text'; attributes = \[\] ignores"),
     ('{"item": "a", "out": {"lable": "x"}}', {"syntax": "jsonl", "label": "out.label"}, 1,
      "no key 'out.label'; did you mean 'out.lable'"),
     ('[{"item": "a", "label": "x"},\n{"item": "b"}]', {"syntax": "json"}, 2, "no key 'label'"),
@@ -115,9 +115,9 @@ def test_items_named_within_others(text, options):
     ('[{"item": "a", "label": "x"}\n{"item": "b"}]', {"syntax": "json"}, 2, "expected ','"),
     ('[{"item": "a", "label": "x"}],\n7', {"syntax": "json"}, 1, "more text after the end"),
     ('\n{"a": "x",\n"b": 0.5}', {"syntax": "json"}, 3, "whole number"),
-    ('{"a": "x",\n"b": {"item": "c", "label": "x"}}', {"syntax": "json"}, 2, "has another 'item' in it"),
+    ('{"a": "x",\n"b": {"item": "c", "label": "x"}}', {"syntax": "json"}, 2, "has another name under its key 'item'"),
     ('{"a": "x",\n"b": ' + "[" * 100_000, {"syntax": "json"}, 2, "nested too deeply"),
-    ('{"a": "x",\n"b": {"label": 1, "label": 2}}', {"syntax": "json"}, 2, "a key stands twice"),
+    ('{"a": "x",\n"b": {"label": 1, "label": 2}}', {"syntax": "json"}, 2, "a key occurs twice"),
     ('{"a": NaN}', {"syntax": "json"}, 1, "NaN is not JSON"),
     ('{"a": "x", 7: "y"}', {"syntax": "json"}, 1, "name of an item"),
     ('"a"', {"syntax": "json"}, 1, "expected a list of objects, or an object of items"),
@@ -165,7 +165,7 @@ def test_reading_at_once_and_line_by_line_say_the_same(rows, options, is_gold):
             return str(error)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Labels, "_read_at_once", lambda self, document: None)
+        patch.setattr(Labels, "_read_fast", lambda self, document: None)
         line_by_line = read()
     assert read() == line_by_line
 
@@ -208,7 +208,7 @@ def test_numbered_rows_are_the_golds_items_in_their_order():
 def test_a_plain_file_is_read_at_once():
     for options, text in (({"item": "", "columns": ["label"]}, "x\n\ny\n"), ({}, "a\tx\nb\ty\n"),
                           ({"header": True, "separator": "whitespace"}, "label  item\nx a \n")):
-        assert Labels.build({"blank": "missing", **options})._read_at_once(Document("f", text.encode())) is not None
+        assert Labels.build({"blank": "missing", **options})._read_fast(Document("f", text.encode())) is not None
 
 
 def test_parquet_says_the_same(tmp_path):

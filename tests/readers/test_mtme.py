@@ -52,9 +52,9 @@ def test_systems_can_be_passed_over_as_references_are():
 
 
 @pytest.mark.parametrize(("text", "options", "line", "says"), [
-    ("A 1\nA 2\nB 1\n", {}, 3, "1 score of system 'B', and not 2, as others have: which ones are lacking or too many"),
-    ("A 1\nA 2\n", {"length": 3}, 2, "2 scores of system 'A', and not 3, as option 'length' says"),
-    ("A 1\nB 1\nA 2\n", {}, 3, "the scores of system 'A' do not stand together"),
+    ("A 1\nA 2\nB 1\n", {}, 3, "1 score of system 'B', not 2, as others have; add the missing scores"),
+    ("A 1\nA 2\n", {"length": 3}, 2, "2 scores of system 'A', not 3, as option 'length' says"),
+    ("A 1\nB 1\nA 2\n", {}, 3, "the scores of system 'A' are not consecutive"),
     ("A 1\nA\n", {}, 2, r"1 column where 2 are expected \(SYSTEM SCORE\)"),
     ("news A 1\n", {}, 1, "3 columns where 2 are expected"),
     ("A 1\n", {"level": "domain"}, 1, r"2 columns where 3 are expected \(DOMAIN SYSTEM SCORE\)"),
@@ -87,7 +87,7 @@ def test_scores_have_neither_references_nor_documents_of_systems():
     with pytest.raises(InputError, match="refs: scores have neither references nor a source"):
         Mtme().read_gold(files)
     files = {"gold": document("A 1\n"), "attributes": document("news\td\n", "docs")}
-    with pytest.raises(InputError, match="docs: attributes are those of segments"):
+    with pytest.raises(InputError, match="docs: attributes describe segments"):
         Mtme(level="sys").read_gold(files)
 
 

@@ -27,7 +27,7 @@ def test_the_highest_score_can_be_picked_and_ids_may_begin_at_1():
 
 
 @pytest.mark.parametrize(("text", "options", "line", "says"), [
-    ("0 ||| a\n1 ||| b\n0 ||| c\n", {}, 3, "item '1': its candidates do not stand together"),
+    ("0 ||| a\n1 ||| b\n0 ||| c\n", {}, 3, "item '1': its candidates are not consecutive"),
     ("a house\n", {}, 1, "expected `id"),
     ("-1 ||| a\n", {}, 1, "is no id"),
     ("0 ||| a\n", {"first_id": 1}, 1, "a whole number from 1"),

@@ -98,10 +98,10 @@ def test_gold_items_with_numbers_and_attributes():
     ("item\tscore\na\u200b\t1\n", {}, 2, "a control or invisible character"),
     ('{"item": "a", "score": "1"}', {"syntax": "jsonl"}, 1, "'score' is '1'; expected a finite number"),
     ('{"item": "a", "score": 1}\n{"item": "b", "score": true}', {"syntax": "jsonl"}, 2,
-     "'score' is true where others before are numbers; write all as numbers"),
+     "'score' is true, but earlier cells are numbers; write all as numbers"),
     ('{"item": "a", "score": true}\n{"item": "b", "score": 0.5}', {"syntax": "jsonl"}, 2,
-     "'score' is 0.5 where others before are true or false; write all as numbers"),
-    ("item\tscore\na\tTrue\nb\t0.5\n", {}, 3, "'score' is '0.5' where others before are true or false; write all"),
+     "'score' is 0.5, but earlier cells are true or false; write all as numbers"),
+    ("item\tscore\na\tTrue\nb\t0.5\n", {}, 3, "'score' is '0.5', but earlier cells are true or false; write all"),
     ("item\tscore\na\tyes\n", {}, 2, "'score' is 'yes'; expected a finite number"),
     ('{"item": "a", "score": 1' + "0" * 400 + "}", {"syntax": "jsonl"}, 1, "expected a finite number"),
     ('{"item": 0.5, "score": 1}', {"syntax": "jsonl"}, 1, "'item' is 0.5; expected text or a whole number"),
@@ -128,7 +128,7 @@ def test_parquet_of_other_types_is_refused(tmp_path, select, options, says):
 
 
 def test_there_is_no_text_to_mend_in_parquet(tmp_path):
-    with pytest.raises(InputError, match="leave the option 'repair' out"):
+    with pytest.raises(InputError, match="remove the option 'repair'"):
         scores(parquet(tmp_path, "SELECT 'a' AS item, 1 AS score"), syntax="parquet", repair=["bom"])
 
 
@@ -161,7 +161,7 @@ def test_statistics_are_numbers_by_name():
 
 
 @pytest.mark.parametrize(("text", "options", "says"), [
-    ("item,tp,pred\na,1,\n", {}, "f:2: item 'a': 'pred' is not there, while others are"),
+    ("item,tp,pred\na,1,\n", {}, "f:2: item 'a': 'pred' is missing, but other statistics of the item are not"),
     ("item,tp,pred\na,1,x\n", {}, "'pred' is 'x'"),
     ("", {"gold": "tp"}, "name a column twice: tp, pred, tp"),
 ])

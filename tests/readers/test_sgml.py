@@ -49,7 +49,7 @@ def test_further_references_stand_in_files_of_their_own():
     ("<seg id=2>", "<seg>", 8, "has no id"),
     ("<DOC docid", "<DOC", 3, "without docid"),
     ("<REFSET", "<OTHER", 3, "outside of any set"),
-    ("<seg id=2>", "<seg id=1>", 8, "item 'a.1/1': stands twice, first in line 5"),
+    ("<seg id=2>", "<seg id=1>", 8, "item 'a.1/1': occurs twice, first in line 5"),
 ])
 def test_what_is_not_of_the_format_is_named_with_its_line(old, new, line, says):
     with pytest.raises(InputError, match=says) as caught:

@@ -60,7 +60,7 @@ def test_quotes_of_csv_between_tabs_would_count_as_words(cells, is_refused):
     given = Document("s", "".join(f"{n}\t{cell}\n" for n, cell in enumerate(cells)).encode())
     of = reader(columns=["id", "text"])
     if is_refused:
-        with pytest.raises(InputError, match="s:1: item '0': 'text' stands in double quotes as in CSV"):
+        with pytest.raises(InputError, match="s:1: item '0': 'text' is in double quotes as in CSV"):
             of.read_answers(given)
     else:
         assert [one.value for one in of.read_answers(given)] == cells

@@ -104,11 +104,11 @@ def test_runs_of_other_tasks(text, options):
     ('{"q1": {"d1": true}}', {}, "'d1' is true"), ('{"q1": {"d1": 1001}}', {}, "'d1' is 1001"),
     (f'{{"q1": {{"d1": {"9" * 500}}}}}', {}, "expected a whole number"), ('{"q1": {"": 1}}', {}, "document ''"),
     ('{"q1": [1]}', {}, "f:1: expected an object of queries"), ('[{"q1": 1}]', {}, "expected an object of queries"),
-    ('{"q1": {"d1": 1, "d1": 2}}', {}, "a key stands twice"),
-    ('{"q1": {},\n"q1": {}}', {}, "f:2: item 'q1': stands twice"),
+    ('{"q1": {"d1": 1, "d1": 2}}', {}, "a key occurs twice"),
+    ('{"q1": {},\n"q1": {}}', {}, "f:2: item 'q1': occurs twice"),
     ("{}", {}, "no query in this file"), ("", {}, "the file is empty"),
     ("q1 d1 2\nq1 d1 1\n", {"syntax": "delimited", "judgments": ["query", "document", "relevance"]},
-     "f:2: item 'q1': document 'd1' stands twice, first in line 1"),
+     "f:2: item 'q1': document 'd1' occurs twice, first in line 1"),
 ])
 def test_what_is_wrong_in_other_layouts_is_named(text, options, says):
     with pytest.raises(InputError, match=says):
@@ -146,7 +146,7 @@ def test_reading_at_once_and_line_by_line_agree(lines):
     (RUN.replace("-1e0", "1_0"), 2, "the score is '1_0'"),
     (RUN.replace("9 mine", "high mine"), 3, "the score is 'high'"),
     (RUN + "q2 Q0 d2 2 1 yours\n", 4, "the tag is not 'mine' as in the lines before"),
-    (RUN + "q1 Q0 d2 2 1 mine\n", 4, "item 'q1': document 'd2' stands twice, first in line 1; keep one"),
+    (RUN + "q1 Q0 d2 2 1 mine\n", 4, "item 'q1': document 'd2' occurs twice, first in line 1; keep one"),
     (RUN.replace("d7", "d\u200b7"), 3, "item 'q1': the document has a control or invisible character"),
     (RUN.replace("q2", "q\x0b2"), 2, "the query has a control or invisible"),
     (QRELS, 1, "4 columns where 6 are expected"),
@@ -164,7 +164,7 @@ def test_wrong_runs_are_refused_with_their_line(text, line, says):
     (QRELS.replace("-1", "1001"), 3, "the relevance is '1001'"),
     (QRELS.replace("-1", "9" * 5000), 3, "the relevance is '9999"),
     (QRELS.replace("-1", "٣"), 3, "the relevance is '٣'"),
-    (QRELS + "q1 0 d2 0\n", 4, "document 'd2' stands twice, first in line 2"),
+    (QRELS + "q1 0 d2 0\n", 4, "document 'd2' occurs twice, first in line 2"),
 ])
 def test_wrong_judgments_are_refused_with_their_line(text, line, says):
     with pytest.raises(InputError) as caught:
@@ -204,7 +204,7 @@ def test_lists_in_json_are_in_the_order_of_their_ranks():
     reader = Trec(syntax="json")
     (answer,) = reader.read_answers(Document("r", b'{"q1": ["d7", 4, "d2"]}'))
     assert (answer.key, answer.value) == ("q1", {"d7": 1, "4": 1 / 2, "d2": 1 / 3})
-    with pytest.raises(InputError, match="r:2: item 'q2': document 'd7' stands twice"):
+    with pytest.raises(InputError, match="r:2: item 'q2': document 'd7' occurs twice"):
         reader.read_answers(Document("r", b'{"q1": ["d7"],\n"q2": ["d7", "d7"]}'))
     with pytest.raises(InputError, match="expected an object of queries"):
         reader.read_gold({"gold": Document("g", b'{"q1": ["d7"]}')})

@@ -79,7 +79,7 @@ def test_a_reference_that_is_not_chosen_is_asked_for(reader, says):
     ('<seg id="2">Tři</seg>', '<seg id="2"><b>Tři</b></seg>', 5, "unknown element <b>"),
     ('<seg id="2">Tři</seg>', '<seg id="2"><seg id="3"/></seg>', 5, "<seg> in <seg>"),
     ("utf-8", "iso-8859-2", 1, "says that it is iso-8859-2"),
-    ('<seg id="2">b', '<seg id="1">b', 10, "item 'idnes.1/1': stands twice, first in line 10"),
+    ('<seg id="2">b', '<seg id="1">b', 10, "item 'idnes.1/1': occurs twice, first in line 10"),
     ("Three", " ", 6, "the reference is blank"),
 ])
 def test_what_is_not_of_the_format_is_named_with_its_line(old, new, line, says):

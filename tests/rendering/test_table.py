@@ -11,7 +11,7 @@ import pytest
 
 from registry.rendering.render import escape_markdown, render
 from registry.rendering.table import Column, Table, make_number_format
-from registry.reports.boards import pair_table
+from registry.reports.boards import make_pair_table
 from tests.reports.boards import changed, leaderboard
 
 EVIL = '=HYPERLINK("x")|[red]*b*\x1b[31m\t\n<b>'
@@ -96,13 +96,13 @@ def test_nothing_to_show():
 
 def test_pairs_of_one_team_are_marked_in_every_format():
     board = leaderboard(["oak", "elm", "ash"])
-    assert "team" not in render([pair_table(board)], "table")
+    assert "team" not in render([make_pair_table(board)], "table")
     marked = changed(board, lambda of: {"same_team": (of.a, of.b) == (0, 2)})
     for format_ in ("table", "md", "latex"):
-        (line,) = [line for line in render([pair_table(marked)], format_).splitlines() if "same" in line]
+        (line,) = [line for line in render([make_pair_table(marked)], format_).splitlines() if "same" in line]
         assert "oak" in line
         assert "ash" in line
-    rows = json.loads(render([pair_table(marked)], "json"))
+    rows = json.loads(render([make_pair_table(marked)], "json"))
     assert [row["same_team"] for row in rows] == [False, True, False]
 
 
@@ -146,12 +146,12 @@ def test_no_number_is_broken_wherever_it_stands(width):
 
 def test_colours_add_nothing_but_themselves():
     board = leaderboard(["oak", "elm", "ash"])
-    plain, colored = (render([pair_table(board)], "table", width=60, color=color) for color in (False, True))
+    plain, colored = (render([make_pair_table(board)], "table", width=60, color=color) for color in (False, True))
     assert "\x1b" not in plain
     assert re.sub(r"\x1b\[[\d;]*m", "", colored) == plain
     for decision in board.decisions:
         assert decision.row["significant"] == ("\x1b[1;36m" in render(
-            [pair_table(replace(board, decisions=(decision,)))], "table", color=True))
+            [make_pair_table(replace(board, decisions=(decision,)))], "table", color=True))
 
 
 def test_texts_are_folded_before_a_table_is_parted():

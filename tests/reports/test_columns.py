@@ -9,10 +9,10 @@ import pytest
 from registry.boards.states import BoardDifference
 from registry.rendering.render import render
 from registry.reports import columns
-from registry.reports.boards import board_table, pair_table
+from registry.reports.boards import make_board_table, make_pair_table
 from registry.reports.differences import make_difference_tables
 from registry.reports.page.html import page_data
-from registry.reports.papers import latex_board
+from registry.reports.papers import render_latex_board
 from tests.conftest import PACKAGE
 from tests.reports.boards import leaderboard
 from tests.reports.page.contents import contents
@@ -31,17 +31,17 @@ def test_a_heading_of_a_board_is_changed_in_one_place(renamed):
     renamed(columns._BOARD, "system", "participant")
     renamed(columns._BOARD, "rank", "position")
     board = leaderboard("ab")
-    for written in (render([board_table(board)], "table"), render([board_table(board)], "md")):
+    for written in (render([make_board_table(board)], "table"), render([make_board_table(board)], "md")):
         assert "participant" in written
         assert "position" in written
         assert not re.search(r"\b(system|rank)\b", written.partition("\n a ")[0])
-    assert r"Position & Range & Participant & " in latex_board(board)
+    assert r"Position & Range & Participant & " in render_latex_board(board)
     assert page_data(contents())["columns"]["board"]["system"]["heading"] == "participant"
 
 
 def test_a_heading_of_pairs_is_changed_in_one_place(renamed):
     renamed(columns._PAIRS, "p_adjusted", "corrected p")
-    assert "corrected p" in render([pair_table(leaderboard("ab"))], "table")
+    assert "corrected p" in render([make_pair_table(leaderboard("ab"))], "table")
     assert page_data(contents())["columns"]["pairs"]["p_adjusted"]["heading"] == "corrected p"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from registry.rendering.render import escape_latex, render_latex
 from registry.rendering.table import Table
-from registry.reports.papers import latex_board
+from registry.reports.papers import render_latex_board
 from tests.needs import need
 from tests.reports.boards import HOSTILE, leaderboard
 
@@ -25,7 +25,7 @@ def rows(written):
 
 
 def test_rules_part_the_clusters_and_the_best_is_bold():
-    written = latex_board(leaderboard(["A", "B", "C", "D"], [0.9, 0.85, 0.8, 0.7]))
+    written = render_latex_board(leaderboard(["A", "B", "C", "D"], [0.9, 0.85, 0.8, 0.7]))
     body = written.split(r"\midrule", 1)[1]
     assert body.index("B &") < body.index(r"\midrule") < body.index("C &")
     assert body.count(r"\midrule") == 1
@@ -33,26 +33,26 @@ def test_rules_part_the_clusters_and_the_best_is_bold():
 
 
 def test_equal_best_scores_are_all_bold():
-    written = latex_board(leaderboard(["A", "B", "C"], [0.9, 0.9, 0.8], significant=lambda a, b: False))
+    written = render_latex_board(leaderboard(["A", "B", "C"], [0.9, 0.9, 0.8], significant=lambda a, b: False))
     assert [row[4] for row in rows(written)] == [r"\textbf{0.9000}", r"\textbf{0.9000}", "0.8000"]
 
 
 def test_teams_have_a_column_where_they_are_not_called_as_the_systems_are():
     board = leaderboard(["A", "B"])
-    assert "Team" not in latex_board(board)
+    assert "Team" not in render_latex_board(board)
     (first, second) = board.standings
-    written = latex_board(replace(board, standings=(replace(first, team="Oak"), second)))
+    written = render_latex_board(replace(board, standings=(replace(first, team="Oak"), second)))
     assert [row[3:5] for row in rows(written)] == [["A", "Oak"], ["B", "B"]]
 
 
 def test_superscripts_name_the_systems_that_are_beaten():
-    written = latex_board(leaderboard(["A", "B", "C", "D"]))  # each differs from those two places below and more
+    written = render_latex_board(leaderboard(["A", "B", "C", "D"]))  # each differs from those two places below and more
     assert [re.findall(r"superscript\{(\w+)\}", row[4]) for row in rows(written)] == [["cd"], ["d"], [], []]
     assert [row[0] for row in rows(written)] == ["a", "b", "c", "d"]
 
 
 def test_undefined_scores_and_long_boards():
-    written = latex_board(leaderboard([f"S{n}" for n in range(60)], [*(1 - n / 100 for n in range(59)), None]))
+    written = render_latex_board(leaderboard([f"S{n}" for n in range(60)], [*(1 - n / 100 for n in range(59)), None]))
     assert "n/a" in rows(written)[-1]
     assert "superscript" not in written  # letters for so many would not be read
     assert r"\begin{longtable}" in written
@@ -73,7 +73,7 @@ def test_what_is_written_compiles(tmp_path):
     need("pdflatex")
     names = list(HOSTILE)
     rows = [{"a": name, "b": 1.5} for name in names]
-    written = "\n".join([latex_board(leaderboard(names)), latex_board(leaderboard(names * 5)),
+    written = "\n".join([render_latex_board(leaderboard(names)), render_latex_board(leaderboard(names * 5)),
                          render_latex(Table(rows, title="t", captions=names)),
                          render_latex(Table(rows, title="more than a caption can hold", captions=names * 40))])
     (tmp_path / "a.tex").write_text(DOCUMENT % written, encoding="utf-8")

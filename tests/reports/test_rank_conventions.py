@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from registry.boards.submissions import describe_places
-from registry.reports.boards import board_table, wide_boards, wide_table
+from registry.reports.boards import make_board_table, make_wide_boards, make_wide_table
 from registry.reports.exports import badge
-from registry.reports.page.data import board_data
-from registry.reports.papers import latex_board
+from registry.reports.page.data import make_board_data
+from registry.reports.papers import render_latex_board
 from tests.reports.boards import leaderboard
 
 SIMULTANEOUS = [(1, 2), (1, 2), (3, 3), (4, 5), (4, 5)]
@@ -39,19 +39,19 @@ def said(left):
 def test_places_clusters_rules_and_letters_are_of_one_convention(ranks, left, clusters, lettered):
     of = board(ranks)
     shown = [*said(left[:4]), "-", *said(left[4:])]
-    table = board_table(of)
+    table = make_board_table(of)
     columns = {column.heading: [row[column.key] for row in table.rows] for column in table.columns}
     assert columns["cluster"] == [*clusters[:4], None, *clusters[4:]]
     assert ("group" in columns) == lettered
     if ranks != "cluster":
         assert columns[{"neighbour": "neighbours"}.get(ranks, ranks)] == shown
-    page = board_data(of, None)["standings"]
+    page = make_board_data(of, None)["standings"]
     assert (page["range"], page["in_cluster"]) == (shown, columns["cluster"])
     whole = replace(of, ranks="range", standings=tuple(replace(one, cluster=1) for one in of.standings))
-    rules, without = (latex_board(drawn).count(r"\midrule") for drawn in (of, whole))
+    rules, without = (render_latex_board(drawn).count(r"\midrule") for drawn in (of, whole))
     assert rules - without == len(set(clusters)) - 1
-    (wide,) = wide_boards([of], [], of.metric)
-    (row, *_), cells = wide_table(wide).rows, [row["acc shown"] for row in wide_table(wide).rows]
+    (wide,) = make_wide_boards([of], [], of.metric)
+    (row, *_), cells = make_wide_table(wide).rows, [row["acc shown"] for row in make_wide_table(wide).rows]
     assert row["acc cluster"] == 1, "for programs as ever"
     assert [cell.partition(" ")[2].strip("()") or "-" for cell in cells] == shown
     assert ("cluster 3 of 3" if ranks == "cluster" else f"rank {shown[-1]} of 5") in badge(of, of.standings[-1], "t")
@@ -64,6 +64,6 @@ def test_people_do_not_see_letters_that_are_too_many_to_be_read():
     few = leaderboard("ab")
     for letters, seen in (("a" * 24, True), ("a" * 25, False)):
         of = replace(few, standings=(replace(few.standings[0], letters=letters), few.standings[1]))
-        assert ("group" in [column.heading for column in board_table(of).columns]) == seen
-        assert ("letters" in board_data(of, None)["columns"]) == seen
-        assert board_table(of).rows[0]["letters"] == letters, "for programs as ever"
+        assert ("group" in [column.heading for column in make_board_table(of).columns]) == seen
+        assert ("letters" in make_board_data(of, None)["columns"]) == seen
+        assert make_board_table(of).rows[0]["letters"] == letters, "for programs as ever"

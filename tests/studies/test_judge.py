@@ -243,7 +243,7 @@ def test_swaps_of_systems_of_which_people_saw_other_items_are_refused(judged, re
     ('drawn = "probability"', {"probabilities": [1.0] * 400},
      "item 'i060': was to be looked at by people with probability 1"),
     ('drawn = "probability"', {"probabilities": [0.0] * 400}, "gold:2: item 'i000': 'probability' is 0; expected"),
-    ('drawn = "random", judge = "human", human = "judge"', {}, "item 'i060': 'human' is not there, while"),
+    ('drawn = "random", judge = "human", human = "judge"', {}, "item 'i060': 'human' is missing, but"),
 ])
 def test_what_is_no_sample_is_refused(judged, registry, options, change, says):
     assert says in registry("run", judged(options=options, **change), exit_code=3).stderr

@@ -87,7 +87,7 @@ def describe_revealed(task: ResolvedTask) -> list[str]:
         *declared, ("[submission]", manifest.submission.options or {})] if options.get("labels")]
     for alias, metric in task.metrics.items():
         revealed += [(f"metric {alias!r}", "type", metric.types()),
-                     (f"metric {alias!r}", "label", metric.named_labels())]
+                     (f"metric {alias!r}", "label", metric.list_option_labels())]
     return [f"the pack reveals the {kind if len(names) == 1 else f'{kind}s'} {', '.join(names)} named by {place}"
             for place, kind, names in revealed if names]
 
@@ -125,6 +125,6 @@ def _make_item(entry: Mapping[str, Any], reader: Reader, document: Document, lin
     if not isinstance(key, str) or not key:
         raise document.error("no key 'item' with the item's name", line)
     try:
-        return Item(key, reader.unanswered(entry.get("text")), {}, line)
+        return Item(key, reader.make_unanswered(entry.get("text")), {}, line)
     except ValueError as error:
         raise document.error(f"'text': {error}", line, key) from None

@@ -74,7 +74,7 @@ class DeclaredSubmission:
 
     def bound(self, document: Document, items: Sequence[Item]) -> Document:
         """Limit how much is read of one of the files to the size that answers to these items can have."""
-        return document.bound(self.reader.bounds(items))
+        return document.limit(self.reader.bounds(items))
 
     def fit(self, items: Sequence[Item], answers: Sequence[Answer], document: Document) -> FittedFile | None:
         """Join one of the files with the items; see `fit_file`."""

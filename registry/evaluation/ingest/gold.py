@@ -81,7 +81,7 @@ def check_names(task: ResolvedTask, known: Mapping[str, Callable[[NamePart], Set
     for n, (alias, metric) in enumerate(task.metrics.items()):
         named: list[tuple[NamePart, str, str]] = [
             ("type", type_, f"{metric.takes} of type") for type_ in metric.types()]
-        named += [("key", label, "label") for label in metric.named_labels()]
+        named += [("key", label, "label") for label in metric.list_option_labels()]
         for part, name, kind in named:
             by_test_set = {test_set: list_names(part) for test_set, list_names in known.items()}
             if name not in (everywhere := set[str]().union(*by_test_set.values())):

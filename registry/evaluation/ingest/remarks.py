@@ -140,7 +140,7 @@ def _find_copied_part(items: Sequence[Item], joined: JoinedColumns, reader: Read
     """Return the part of the gold that the submission repeats for every item; the first part of several."""
     parts: list[str] | None = None
     for item, answer in zip(items, joined, strict=True):
-        same = [] if answer is None else list(reader.copied(item.gold, answer.value))
+        same = [] if answer is None else list(reader.find_copied(item.gold, answer.value))
         parts = same if parts is None else [part for part in parts if part in same]
         if not parts:
             return None
@@ -384,7 +384,7 @@ def _find_strange_names(items: Sequence[Item], answers: JoinedColumns, reader: N
     tenth differ only in letter case.
     """
     gold = reader.names(item.gold for item in items)
-    known = {**dict.fromkeys(reader.declared_names(), 0), **gold}
+    known = {**dict.fromkeys(reader.list_declared_names(), 0), **gold}
     given = answers.counts if answers.is_numeric else reader.names(answers.values.tolist())
     once, folded = list(known.values()).count(1), by_case(known)
     unknown = sorted(given.keys() - known.keys())

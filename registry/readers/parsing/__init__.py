@@ -1,1 +1,1 @@
-"""From bytes to lines, cells and objects: what the readers of many formats share."""
+"""Parsing of text, tables and JSON, for readers of several formats."""

@@ -120,7 +120,7 @@ def read_header(names: list[str], wanted: Iterable[str], document: Document, lin
 def split_cells(line: str, separator: str, most: int = MAX_CELLS) -> list[str]:
     """Split a line at tabs, or (`whitespace`) at runs of spaces and tabs; other blanks are part of cells.
 
-    Beyond so many cells what is left is one.
+    After `most` cells the rest of the line is one cell.
     """
     if separator == "tab":
         return line.split("\t", most)

@@ -1,10 +1,10 @@
-"""The bytes of one file as lines of text: gzip and CRLF are read transparently, everything else is strict.
+"""Strict reading of a file as lines of text; only gzip and CRLF are accepted besides plain UTF-8 with LF.
 
-Submissions are untrusted. Bytes that are not UTF-8 are an error with a line number. A compressed file may not unfold to
-more than `MAX_BYTES` (a small file to less), a line may not exceed `MAX_LINE`, and a file may not exceed `MAX_LINES`.
+Submissions are untrusted. Bytes that are not UTF-8 are an error with a line number. A file may decompress to at most
+`MAX_BYTES` (a small file to fewer) and `MAX_LINES` lines of at most `MAX_LINE` characters.
 
 Readers call `Document.report` for each problem. It raises the error, unless the document has `Problems` that collect
-errors; reading then continues after the faulty line, so that `registry check` shows all errors at once.
+errors; reading then continues after the faulty line, so that `registry check` shows all errors together.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from registry.errors import Category, InputError, counted
 from registry.identity import digest
 from registry.provenance import recorded_name
 
-MAX_PROBLEMS = 10_000  # problems, after which a file is read no further
+MAX_PROBLEMS = 10_000  # reading a file stops after so many problems
 
 
 class TooManyProblemsError(InputError):
@@ -33,11 +33,17 @@ class TooManyProblemsError(InputError):
 
 
 class Problems:
-    """What is wrong with one file, in the order in which it was found; of every line the first problem only.
+    """The problems of one file in the order of detection; of every line only the first one.
 
-    What follows from a problem in the same line is none of its own. All are counted by their category, `limit` of them
-    are kept. `notes` are what is read as if nothing were. With `stops`, one more than `MAX_PROBLEMS` problems end the
-    reading.
+    Args:
+        limit: Number of problems to store; all are counted by category. None: all.
+        stops: True to stop reading after `MAX_PROBLEMS` problems.
+
+    Attributes:
+        found: Stored problems.
+        counts: Number of problems by category.
+        notes: Harmless deviations, such as CRLF.
+        stopped: The error that stopped reading, if there were too many problems.
     """
 
     def __init__(self, limit: int | None, *, stops: bool = True) -> None:
@@ -52,7 +58,7 @@ class Problems:
         """Add an error.
 
         Raises:
-            TooManyProblemsError: There are `MAX_PROBLEMS` problems already.
+            TooManyProblemsError: The file already has `MAX_PROBLEMS` problems.
         """
         if error.line is not None and error.line in self._lines:
             return
@@ -78,7 +84,7 @@ class Problems:
 
 ONE_ROW = 4  # lines per item of a format with one row per item; the others are blank lines and comments
 MANY_ROWS = 1000
-LEAST_LINES = 2**15  # that every submission may have, however few items there are
+LEAST_LINES = 2**15  # every submission may have so many, even for few items
 _LEAST_UNFOLDED = 2**22  # bytes
 _UNFOLDED_PER_ITEM = 2**12  # bytes: even "A" on every line of a gzip file is far below
 _MOST_UNFOLDED = 2**26
@@ -87,13 +93,13 @@ _MOST_UNFOLDED_PER_ITEM = 2**16
 
 @dataclass(frozen=True)
 class Bounds:
-    """The most that is read of a file.
+    """Limits of a file; None for the limits of any file.
 
     Attributes:
-        lines: Lines, rows or entries; None: as many as of any file.
-        unfolded: Bytes that a compressed file may unfold to, whatever its size; None: as many as any file may.
-        most_unfolded: Bytes that no compressed file may exceed; None: as many as any file may.
-        reason: Where the bounds come from, for messages.
+        lines: Maximal number of lines, rows or entries.
+        unfolded: Bytes to which a compressed file may decompress, even if it is small.
+        most_unfolded: Bytes to which a compressed file may decompress at most.
+        reason: Reason of the limits, for messages.
     """
 
     lines: int | None = None
@@ -103,14 +109,14 @@ class Bounds:
 
     @classmethod
     def for_submission(cls, n_items: int, lines: int) -> Bounds:
-        """Return the bounds of a submission with at most so many lines."""
+        """Return the limits of a submission with at most `lines` lines."""
         return cls(max(LEAST_LINES, lines), max(_LEAST_UNFOLDED, _UNFOLDED_PER_ITEM * n_items),
                    max(_MOST_UNFOLDED, _MOST_UNFOLDED_PER_ITEM * n_items),
                    f" of a submission to {n_items:,} item{'s' * (n_items != 1)}; is it for another task?")
 
 
 _PART = 2**20  # bytes
-_WITHIN = bytes(range(0x80, 0xC0))  # bytes of a character of UTF-8 after its first one
+_CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of a UTF-8 character after its first one
 
 
 def describe_invisible(text: str) -> str:
@@ -123,10 +129,10 @@ def describe_invisible(text: str) -> str:
 def describe_unprintable(row: Mapping[str, str], wanted: Collection[str], *, can_repair: bool) -> str:
     """Describe the first column of a row that is not printable, and the remedy."""
     name, cell = next((name, cell) for name, cell in row.items() if not (name + cell).isprintable())
-    where = f"{describe_invisible(name + cell)}, in column {name!r}"
+    place = f"{describe_invisible(name + cell)}, in column {name!r}"
     if name in wanted:
-        return where + ('; repair = ["invisible"] leaves such out' if can_repair else "")
-    return f"{where}; attributes = [] leaves columns out that nothing needs, else it names those that are kept"
+        return place + ('; repair = ["invisible"] removes such characters' if can_repair else "")
+    return f"{place}; attributes = [] ignores columns that no option names, else list the columns to read"
 
 
 def map_invisible(text: str) -> dict[int, str]:
@@ -145,16 +151,17 @@ def count_marks(line: str) -> int:
 
 def count_characters(content: bytes, start: int, end: int) -> int:
     """Return how many characters a part of a UTF-8 file has, without decoding it."""
-    return sum(len(content[at:min(at + _PART, end)].translate(None, _WITHIN)) for at in range(start, end, _PART))
+    return sum(len(content[offset:min(offset + _PART, end)].translate(None, _CONTINUATION))
+               for offset in range(start, end, _PART))
 
 
 MARK = b"\x1f\x8b"  # the first bytes of every gzip file
-_MEMBERS = 1000  # and one more per `_MEMBER` bytes, as some programs compress blocks by themselves
+_MEMBERS = 1000  # and one more per `_MEMBER` bytes, because some programs compress blocks separately
 _MEMBER = 2**10
 
 
 def unfold(content: bytes, most: int) -> bytes:
-    """Unfold a gzip file, but at most `most` bytes and a few more.
+    """Decompress a gzip file, but at most `most` bytes and a few more.
 
     Raises:
         ValueError: The file is damaged, or has too many parts.
@@ -169,7 +176,7 @@ def unfold(content: bytes, most: int) -> bytes:
 
 
 def read_at_most(limit: int, read: Callable[[int], bytes]) -> bytes:
-    """Read a file, or just more than `limit` bytes of it; asked for all of them at once it would reserve as many."""
+    """Read a file in parts, up to just more than `limit` bytes; one large request would reserve `limit` bytes."""
     parts, size = [], 0
     while size <= limit and (part := read(2**16)):
         parts.append(part)
@@ -178,20 +185,20 @@ def read_at_most(limit: int, read: Callable[[int], bytes]) -> bytes:
 
 
 MAX_BYTES = 2**30
-MAX_RATIO = 100  # of a compressed file beyond `TRUSTED` bytes; text is folded to a tenth, bombs to a thousandth
+MAX_RATIO = 100  # of compression beyond `TRUSTED` bytes; text has a ratio of 10, bombs of 1000
 TRUSTED = 2**26
 MAX_LINE = 2**24  # characters: the answers to one item may be many
-MAX_LINES = 2**24  # each may become an answer, of some 150 bytes be it ever so short
-MAX_CELLS = 2**13  # of a line that are told apart; each takes some 60 bytes, be it ever so short
-MAX_MARKS = 30  # of one letter, where text is brought to NFC, as in the Stream-Safe Text Format (UAX #15, section 13)
+MAX_LINES = 2**24  # each may become an answer, which takes at least 150 bytes
+MAX_CELLS = 2**13  # in a line; each takes at least 60 bytes
+MAX_MARKS = 30  # of one letter if text is normalized, as in the Stream-Safe Text Format (UAX #15, section 13)
 
 _BLOCK = 2**14  # bytes that are decoded and split into lines together
 _CONTAINERS = {
-    b"PK\x03\x04": "a zip archive, as spreadsheets are too; give the text file in it by itself, or gzipped",
-    b"PAR1": "a Parquet file, where text is wanted",
-    **{mark: f"compressed by {program}; give it as it is, or gzipped" for mark, program in {
+    b"PK\x03\x04": "a zip archive or spreadsheet; extract the text file, or compress it with gzip",
+    b"PAR1": "a Parquet file, but this format needs text",
+    **{mark: f"compressed by {program}; decompress it, or use gzip" for mark, program in {
         b"BZh": "bzip2", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zstd"}.items()},
-    b"%PDF-": "a PDF; give plain text",
+    b"%PDF-": "a PDF; write plain text",
     b"\x93NUMPY": "an array of NumPy; write it as text, as numpy.savetxt() does",
     **dict.fromkeys((b"\x80\x04", b"\x80\x05"), "a pickle of Python; write it as text, or in JSON"),
 }
@@ -200,11 +207,17 @@ _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "UTF-8 with a byte-order mark", b"\xff\xfe
 
 @dataclass(frozen=True)
 class Document:
-    """One file that was read: `path` names it in errors, `name` in records, `content` is its bytes as they are on disk.
+    """The content of a file.
 
-    `problems` collect what is wrong with it, if anybody wants to know more than the first; `repair` and `skip` see
-    `declare`, `bounds` say how much of it is read.
-    `made` is what was made of it, for the next one that wants the same: a file may hold many systems.
+    Attributes:
+        path: Path for errors.
+        content: Bytes of the file on disk.
+        problems: Collects errors; None to raise the first one.
+        repair: Accepted repairs: see `declare`.
+        skip: Number of ignored first lines.
+        name: Name in records.
+        made: Cache of derived data, because a file may contain many systems.
+        bounds: Limits of its size.
     """
 
     path: str
@@ -246,22 +259,22 @@ class Document:
 
     def refuse(self, message: str, line: int | None = None, item: str | None = None, *,
                category: Category = "format") -> None:
-        """Report an error."""
+        """Report an error with its place in the file; see `report`."""
         self.report(self.error(message, line, item, category=category))
 
     def report(self, error: InputError) -> None:
-        """Collect the error if `problems` are given, so that reading continues; otherwise raise it."""
+        """Collect the error if the document has `problems`, so that reading continues; otherwise raise it."""
         if self.problems is None:
             raise error
         self.problems.add(error)
 
-    def report_empty(self, thing: str) -> None:
-        """Report that the file has no `thing`, unless other problems explain it."""
+    def report_empty(self, noun: str) -> None:
+        """Report that the file has no item, sentence, ... (`noun`), unless other problems explain that."""
         if self.problems is None or not self.problems.counts:
-            self.refuse(f"no {thing} in this file")
+            self.refuse(f"no {noun} in this file")
 
     def collect(self, problems: Problems | None) -> Document:
-        """Return the file with errors collected in `problems`; None: they are raised."""
+        """Return the file with another collector of problems; None to raise errors."""
         return replace(self, problems=problems)
 
     @property
@@ -272,16 +285,16 @@ class Document:
         return "crlf" not in self.repair and bool(self.made["notes"])
 
     def declare(self, repair: tuple[str, ...], skip: int = 0) -> Document:
-        """Return the file without its first `skip` lines, with the named repairs to its text.
+        """Return the file without its first `skip` lines, with repairs to its text.
 
-        Skipped lines count. `crlf`: lines that end with CR LF are no news (they are read as LF anyway); `bom`: a
-        byte-order mark of UTF-8 is left out; `nfc`: the text is brought to Unicode normal form NFC; `invisible`:
-        control and format characters are left out, other blanks are blanks.
+        Skipped lines count in line numbers. `crlf`: accept CR LF without a note; `bom`: remove a byte-order mark of
+        UTF-8; `nfc`: normalize the text to NFC; `invisible`: remove control and format characters, and replace other
+        blanks by spaces.
         """
         return replace(self, repair=repair, skip=skip) if repair or skip else self
 
-    def bound(self, bounds: Bounds) -> Document:
-        """Return the file with bounds on how much of it is read."""
+    def limit(self, bounds: Bounds) -> Document:
+        """Return the file with other limits."""
         return replace(self, bounds=bounds)
 
     @property
@@ -291,16 +304,16 @@ class Document:
 
     @property
     def most_unfolded(self) -> int:
-        """Maximal size of an unfolded file, in bytes."""
-        return min(bound_unfolded(self.content, self.bounds.unfolded), self.bounds.most_unfolded or MAX_BYTES)
+        """Maximal size of the decompressed file, in bytes."""
+        return min(get_decompression_limit(self.content, self.bounds.unfolded), self.bounds.most_unfolded or MAX_BYTES)
 
     def make_bounds_error(self, count: str, most: int, line: int | None = None) -> InputError:
         """Return the error for more lines, rows or entries than allowed."""
         return self.error(f"{count}; {most:,} are the most that are read{self.bounds.reason}", line, category="order")
 
     def make_size_error(self, remedy: str = "") -> InputError:
-        """Return the error for a file that unfolds to more than `most_unfolded` bytes."""
-        size = f"unfolds to more than {self.most_unfolded >> 20} MiB"
+        """Return the error for a file that decompresses to more than `most_unfolded` bytes."""
+        size = f"decompresses to more than {self.most_unfolded >> 20} MiB"
         if self.most_unfolded == MAX_BYTES:
             return self.error(size)
         if self.most_unfolded == self.bounds.most_unfolded:
@@ -321,63 +334,63 @@ class Document:
     def blocks(self, most_lines: int | None = None) -> Iterator[tuple[int, str]]:
         """Yield blocks of whole lines, each with the number of its first line, counted from 1.
 
-        Line ends are LF, that of a block's last line left out. All lines at once take up to 50 times the memory of the
-        text. Where problems are collected, what is no text becomes U+FFFD, and NUL U+2400.
+        Line ends are LF; a block has none at its end. A list of all lines would take up to 50 times the memory of the
+        text. If problems are collected, invalid bytes become U+FFFD, and NUL becomes U+2400.
 
         Raises:
-            InputError: The file is empty, binary, damaged, or not UTF-8, or has too many lines or too long a one; names
-                the line.
+            InputError: The file is empty, binary, damaged, or not UTF-8, or has too many or too long lines; names the
+                line.
         """
         content = self._extract_text()
-        of = content.count(b"\n")
-        if of > (most := most_lines or self.most_lines):
-            raise self.make_bounds_error(f"{of:,} lines", most, most + 1)
+        n_lines = content.count(b"\n")
+        if n_lines > (most := most_lines or self.most_lines):
+            raise self.make_bounds_error(f"{n_lines:,} lines", most, most + 1)
         if self.problems is not None and "crlf" not in self.repair and (n := content.count(b"\r\n")):
             self.problems.notes.append(self.error(
-                f"{'all' if n == of else n} of {counted(of, 'line')} end with CR LF, which is read as LF",
+                f"{'all' if n == n_lines else n} of {counted(n_lines, 'line')} end with CR LF, which is read as LF",
                 category="encoding"))
         stop = len(content) - content.endswith(b"\n")
-        number, at = 1 + self.skip, self._skip_lines(content, stop)
-        while at <= stop:
-            end = content.find(b"\n", at + _BLOCK, stop)
+        number, offset = 1 + self.skip, self._skip_lines(content, stop)
+        while offset <= stop:
+            end = content.find(b"\n", offset + _BLOCK, stop)
             end = stop if end < 0 else end
-            if end - at > _BLOCK + MAX_LINE:  # bytes: decoding would take up to eight times as many
-                last = max(at, content.rfind(b"\n", at, end) + 1)
-                if (n := count_characters(content, last, end)) > MAX_LINE + 1:  # of which one may be CR
-                    raise self._make_length_error(f"{n:,}", number + content.count(b"\n", at, last))
-            block = self._decode(content[at:end], number).replace("\r\n", "\n").removesuffix("\r")
+            if end - offset > _BLOCK + MAX_LINE:  # bytes; decoded text may take eight times as many
+                last = max(offset, content.rfind(b"\n", offset, end) + 1)
+                if (n := count_characters(content, last, end)) > MAX_LINE + 1:  # one may be CR
+                    raise self._make_length_error(f"{n:,}", number + content.count(b"\n", offset, last))
+            block = self._decode(content[offset:end], number).replace("\r\n", "\n").removesuffix("\r")
             if "nfc" in self.repair and not unicodedata.is_normalized("NFC", block):
                 block = "\n".join(self._compose(line, n) for n, line in enumerate(block.split("\n"), number))
             if "invisible" in self.repair:
                 block = block.translate(map_invisible(block))
             if len(block) > MAX_LINE:
-                for of_line, line in enumerate(block.split("\n"), number):
+                for line_number, line in enumerate(block.split("\n"), number):
                     if len(line) > MAX_LINE:
-                        raise self._make_length_error(f"{len(line):,}", of_line)
-            first, number, at = number, number + block.count("\n") + 1, end + 1
-            given = [block]
+                        raise self._make_length_error(f"{len(line):,}", line_number)
+            first, number, offset = number, number + block.count("\n") + 1, end + 1
+            holder = [block]
             del block
-            yield first, given.pop()  # and keep no hold of it
+            yield first, holder.pop()  # without a reference to the block, which may be large
 
     def _skip_lines(self, content: bytes, stop: int) -> int:
         """Return the offset of the first line that is not skipped."""
-        at = 0
+        offset = 0
         for _ in range(self.skip):
-            at = content.find(b"\n", at, stop) + 1
-            if not at:
-                raise self.error(f"no line is left after {counted(self.skip, 'line')} that option 'skip' passes over")
-        return at
+            offset = content.find(b"\n", offset, stop) + 1
+            if not offset:
+                raise self.error(f"no line after the first {counted(self.skip, 'line')}, which option 'skip' ignores")
+        return offset
 
     def _extract_text(self) -> bytes:
-        """Return the bytes of the text: unfolded, not empty, no other file type, without byte-order mark."""
+        """Return the bytes of the text: decompressed, not empty, of no other file type, without byte-order mark."""
         content = self._unfold()
         if not content or content.isspace():
             raise self.error("the file is empty")
-        for mark, what in _CONTAINERS.items():
+        for mark, description in _CONTAINERS.items():
             if content.startswith(mark) and b"\0" in content:
-                raise self.error(f"the file is {what}", category="encoding")
+                raise self.error(f"the file is {description}", category="encoding")
         sides = content[:_BLOCK:2], content[1:_BLOCK:2]
-        if any(0 not in one and 2 * other.count(0) > len(other) for one, other in (sides, sides[::-1])):
+        if any(0 not in first and 2 * second.count(0) > len(second) for first, second in (sides, sides[::-1])):
             raise self._make_encoding_error("the file seems to be UTF-16; save it as plain UTF-8", 1)
         for mark, encoding in _BYTE_ORDER_MARKS.items():
             if content.startswith(mark):
@@ -392,7 +405,7 @@ class Document:
         return content
 
     def _decode(self, block: bytes, first: int) -> str:
-        """Decode lines, of which the first has number `first`; report every line that is not text."""
+        """Decode lines, which begin at line number `first`; report every line that is not text."""
         try:
             text = block.decode("utf-8")
         except UnicodeDecodeError:
@@ -434,10 +447,10 @@ class Document:
         except ValueError as error:
             raise self.error(str(error)) from None
         if len(unfolded) > self.most_unfolded:
-            raise self.make_size_error("; give the file as it is, unfolded")
+            raise self.make_size_error("; decompress the file")
         return unfolded
 
 
-def bound_unfolded(content: bytes, trusted: int | None = None) -> int:
-    """Return the number of bytes to which a compressed file may unfold; `trusted` is the minimum, else TRUSTED."""
+def get_decompression_limit(content: bytes, trusted: int | None = None) -> int:
+    """Return the number of bytes to which a file may decompress; `trusted` is the minimum, by default TRUSTED."""
     return min(MAX_BYTES, max(min(TRUSTED, trusted or TRUSTED), MAX_RATIO * len(content)))

@@ -27,7 +27,7 @@ from registry.errors import InputError, suggest
 from registry.families import LARGEST_OTHER, LARGEST_WHOLE
 from registry.items import Item
 from registry.readers.parsing.delimited import MARKS, Separator, strip_quotes
-from registry.readers.parsing.document import MAX_CELLS, MAX_LINE, Document, bound_unfolded
+from registry.readers.parsing.document import MAX_CELLS, MAX_LINE, Document, get_decompression_limit
 from registry.readers.parsing.json_values import flatten_columns, parse_columns
 
 # A hostile file must not take more than a large honest one: no disk, no other file, no Python variable, no extension.
@@ -35,7 +35,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false", "autoinstall_known_extensions": "false", "temp_directory": "",
     "python_enable_replacements": "false", "allow_persistent_secrets": "false", "threads": "1",
 }
-LEAST_MEMORY = 2**28  # bytes for DuckDB; else twice what the file may unfold to
+LEAST_MEMORY = 2**28  # bytes for DuckDB; more if a file may decompress to more than half of it
 
 
 @contextmanager
@@ -49,7 +49,7 @@ def open_duckdb(content: bytes, name: str) -> Iterator[tuple[Any, Path]]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(content)
-        memory = max(LEAST_MEMORY, 2 * bound_unfolded(content))
+        memory = max(LEAST_MEMORY, 2 * get_decompression_limit(content))
         with duckdb.connect(config=_CONFIG | {"memory_limit": f"{memory}B"}) as connection:
             connection.execute(f"SET allowed_paths = [{quote_text(str(path))}, {quote_text(escape_path(path))}]")
             connection.execute("SET enable_external_access = false")
@@ -74,8 +74,8 @@ def quote_name(column: str) -> str:
 
 _BATCH = 2048  # rows; DuckDB's own vectors hold so many
 MAGIC = b"PAR1"
-# What the footer says: rows; and bytes of the columns wanted (nested ones are called `column, list, element`), of which
-# no value takes less than one and what separates it from the next.
+# Rows by the footer, and bytes of the requested columns (nested ones are called `column, list, element`); a value with
+# its separator takes at least one byte.
 _DECLARED = """
     SELECT greatest((SELECT max(num_rows) FROM parquet_file_metadata($1)), coalesce(sum(rows), 0)),
         coalesce(sum(size), 0)
@@ -92,7 +92,7 @@ def read_parquet_rows(document: Document, names: Sequence[str] | None = None) ->
     """Yield the named columns (None: all) of every row, with row numbers from 1.
 
     Raises:
-        InputError: The file is not Parquet, is damaged or too large, or a column is not there.
+        InputError: The file is not Parquet, is damaged or too large, or a column is missing.
     """
     with open_parquet(document) as (connection, pattern):
         known = _read_names(connection, pattern, document)
@@ -103,15 +103,15 @@ def read_parquet_rows(document: Document, names: Sequence[str] | None = None) ->
         check_footer(connection, pattern, document, wanted)
         columns = list(map(quote_name, wanted)) or ["NULL"]
         check_sizes(connection, pattern, document, columns)
-        found = connection.execute(f"SELECT {', '.join(columns)} FROM read_parquet(?)", [pattern])  # noqa: S608 - quoted
+        result = connection.execute(f"SELECT {', '.join(columns)} FROM read_parquet(?)", [pattern])  # noqa: S608 - quoted
         number = 0
-        while batch := found.fetchmany(_BATCH):
+        while batch := result.fetchmany(_BATCH):
             for number, row in enumerate(batch, number + 1):  # noqa: B020
                 yield number, dict(zip(wanted, row[:len(wanted)], strict=True))
 
 
 def read_parquet_head(document: Document) -> tuple[list[str], list[Any]]:
-    """Return the column names and the first row, empty if there is none.
+    """Return the column names and the first row, or no cells if the table is empty.
 
     Raises:
         InputError: As `read_parquet_rows`.
@@ -127,7 +127,7 @@ def open_parquet(document: Document) -> Iterator[tuple[Any, str]]:
     """Connect a database that can read the file; yields the connection and the file's pattern.
 
     Raises:
-        InputError: The file is not Parquet; or what the connection was asked for cannot be read.
+        InputError: The file is not Parquet, or a query of the caller cannot read it.
     """
     try:
         import duckdb
@@ -135,17 +135,17 @@ def open_parquet(document: Document) -> Iterator[tuple[Any, str]]:
         raise document.error("Parquet cannot be read here; give the table as text, or as JSON Lines") from None
     if document.repair or document.skip:
         option = "repair" if document.repair else "skip"
-        raise document.error(f"a Parquet file holds no lines of text; leave the option {option!r} out")
+        raise document.error(f"a Parquet file has no lines of text; remove the option {option!r}")
     if not (document.content.startswith(MAGIC) and document.content.endswith(MAGIC)):
         raise document.error("not a Parquet file")
     with open_duckdb(document.content, "table.parquet") as (connection, path):
         try:
             yield connection, escape_path(path)
         except (duckdb.OutOfMemoryException, MemoryError):
-            raise document.error("unfolds to more than memory may take") from None
+            raise document.error("decompresses to more than the memory limit") from None
         except (duckdb.Error, RuntimeError, ValueError) as error:  # damaged text and dates are no duckdb.Error
-            why = str(error).partition("\n")[0].replace(str(path), "it")
-            raise document.error(f"cannot read this Parquet file: {why}") from None
+            reason = str(error).partition("\n")[0].replace(str(path), "it")
+            raise document.error(f"cannot read this Parquet file: {reason}") from None
 
 
 def _read_names(connection: Any, pattern: str, document: Document) -> list[str]:
@@ -164,9 +164,10 @@ def check_footer(connection: Any, pattern: str, document: Document, names: Seque
 
 
 def check_sizes(connection: Any, pattern: str, document: Document, columns: Sequence[str]) -> None:
-    """Refuse a file in which these columns, given as SQL, are too large.
+    """Refuse a file whose columns (SQL expressions) are too large.
 
-    What is really there is asked for: rows, bytes of all values with what separates them, and of the longest.
+    The query counts actual data, because a footer may lie: rows, bytes of all values with separators, and bytes of the
+    longest value.
     """
     sizes = [f"coalesce(strlen({column}::VARCHAR), 0)" for column in columns]
     total, longest = " + ".join(f"{size} + 1" for size in sizes), ", ".join(sizes)
@@ -192,7 +193,7 @@ NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"  # as all tables
 _BYTE_ORDER_MARK = "\ufeff"
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
 _TEXTS = _WHOLE | {"VARCHAR", "BOOLEAN", "UUID"}
-_DECIMAL = {"FLOAT", "DOUBLE"}  # what is the same number as a double
+_DECIMAL = {"FLOAT", "DOUBLE"}  # exact as double
 
 Syntax = Literal["delimited", "jsonl", "json", "parquet"]
 
@@ -212,12 +213,12 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table that was read.
+    """The columns of a table.
 
     Attributes:
-        rows: The item of each row.
-        attributes: Of the items, by name, as far as they are text.
-        numbers: The columns that hold numbers throughout, by name; nan is one that is not there.
+        rows: Item of each row.
+        attributes: Attributes of the items by name; only columns of text.
+        numbers: Columns of numbers by name, nan if absent.
     """
 
     rows: Rows
@@ -235,20 +236,20 @@ class Table:
 def make_attribute_rows(columns: Mapping[str, list[str]]) -> Iterator[Mapping[str, str]]:
     """Yield attributes of each row by column, without end if there are no columns.
 
-    Equal rows are one object, as far as known: the documents of a test set are fewer than its items. The row before is
-    known, and so are the first `_SHARED` ones.
+    Rows that equal the previous row or one of the first `_SHARED` distinct rows share one object, because test sets
+    have fewer documents than items.
     """
     if not columns:
         yield from repeat({})
     names = tuple(columns)
     known: dict[tuple[str, ...], dict[str, str]] = {}
-    before: tuple[str, ...] = ()
+    previous: tuple[str, ...] = ()
     row: dict[str, str] = {}
     for cells in zip(*columns.values(), strict=True):
-        if cells != before:
-            before = cells
-            found = known.get(cells)
-            row = dict(zip(names, cells, strict=True)) if found is None else found
+        if cells != previous:
+            previous = cells
+            stored = known.get(cells)
+            row = dict(zip(names, cells, strict=True)) if stored is None else stored
             if len(known) < _SHARED:
                 known[cells] = row
         yield row
@@ -303,11 +304,11 @@ def _read_delimited(document: Document, layout: Layout) -> Table | None:
                for name, column in zip(names, columns, strict=True) if name not in texts}
     try:
         with open_duckdb(body.encode(), "table.csv") as (connection, path):
-            found = _fetch(connection, {**texts, **numbers}, table, escape_path(path))
+            fetched = _fetch(connection, {**texts, **numbers}, table, escape_path(path))
     except (duckdb.Error, MemoryError):
         return None
     first = document.skip + (1 if layout.columns else 2)
-    return _make_table(found, layout, texts, range(first, first + n_rows))
+    return _make_table(fetched, layout, texts, range(first, first + n_rows))
 
 
 def _is_plain(text: str, layout: Layout) -> bool:
@@ -334,14 +335,14 @@ def _read_json_lines(document: Document, layout: Layout) -> Table | None:
             return None
         for name, cells in texts.items():
             cells += map(str, columns[name])
-        of_block = {name: _to_numbers(columns[name], layout.unscored) for name in numbers if name in columns}
-        numbers = {name: [*numbers[name], found] for name, found in of_block.items() if found is not None}
+        block_numbers = {name: _to_numbers(columns[name], layout.unscored) for name in numbers if name in columns}
+        numbers = {name: [*numbers[name], arrays] for name, arrays in block_numbers.items() if arrays is not None}
         n_rows += block.count("\n") + 1
     if not set(layout.item) <= texts.keys():
         return None
-    found = {name: np.array(cells, dtype=object) for name, cells in texts.items()} | {
+    arrays = {name: np.array(cells, dtype=object) for name, cells in texts.items()} | {
         name: np.concatenate(parts) for name, parts in numbers.items()}
-    return _make_table(found, layout, texts, range(1 + document.skip, 1 + document.skip + n_rows))
+    return _make_table(arrays, layout, texts, range(1 + document.skip, 1 + document.skip + n_rows))
 
 
 def parse_unscored(unscored: Iterable[str]) -> frozenset[float]:
@@ -354,11 +355,11 @@ def _to_numbers(cells: list[Any], unscored: tuple[str, ...]) -> Floats | None:
     if any(type(cell) is str and cell not in unscored for cell in cells):
         return None
     absent = np.array([cell is None or type(cell) is str for cell in cells], dtype=np.bool_)
-    kept = [0.0 if is_absent else cell for cell, is_absent in zip(cells, absent.tolist(), strict=True)]
-    if set(map(type, kept)) - {int, float}:
+    numbers = [0.0 if is_absent else cell for cell, is_absent in zip(cells, absent.tolist(), strict=True)]
+    if set(map(type, numbers)) - {int, float}:
         return None
     try:
-        values = np.array(kept, dtype=np.float64)
+        values = np.array(numbers, dtype=np.float64)
     except OverflowError:
         return None
     if not np.isfinite(values).all():
@@ -381,13 +382,13 @@ def _read_parquet(document: Document, layout: Layout) -> Table | None:
             return None
         n_rows = check_footer(connection, pattern, document, [*texts, *numbers])
         check_sizes(connection, pattern, document, [*texts.values()] or ["NULL"])  # numbers are all as short
-        found = _fetch(connection, {**texts, **numbers}, "read_parquet(?)", pattern)
-    found |= {name: np.ma.filled(found[name].astype(np.float64), np.nan) for name in whole}
+        fetched = _fetch(connection, {**texts, **numbers}, "read_parquet(?)", pattern)
+    fetched |= {name: np.ma.filled(fetched[name].astype(np.float64), np.nan) for name in whole}
     if marks := list(parse_unscored(layout.unscored)):
         for name in numbers:
-            found[name] = found[name].astype(np.float64)
-            found[name][np.isin(np.ma.getdata(found[name]), marks)] = np.nan
-    return _make_table(found, layout, texts, range(1, n_rows + 1))
+            fetched[name] = fetched[name].astype(np.float64)
+            fetched[name][np.isin(np.ma.getdata(fetched[name]), marks)] = np.nan
+    return _make_table(fetched, layout, texts, range(1, n_rows + 1))
 
 
 def _fetch(connection: Any, columns: Mapping[str, str], table: str, pattern: str) -> dict[str, Any]:
@@ -398,10 +399,10 @@ def _fetch(connection: Any, columns: Mapping[str, str], table: str, pattern: str
     return dict(zip(columns, arrays.values(), strict=True))
 
 
-def _make_table(found: Mapping[str, Any], layout: Layout, texts: Iterable[str], lines: range) -> Table | None:
+def _make_table(fetched: Mapping[str, Any], layout: Layout, texts: Iterable[str], lines: range) -> Table | None:
     """Make the table if each line has a row and each row a key."""
-    cells = {name: found[name].tolist() for name in texts}
-    if not lines or any(len(column) != len(lines) for column in found.values()):
+    cells = {name: fetched[name].tolist() for name in texts}
+    if not lines or any(len(column) != len(lines) for column in fetched.values()):
         return None
     parts = [cells[name] for name in layout.item]
     if not all(all(column) and "".join(column).isprintable() for column in parts):
@@ -409,7 +410,7 @@ def _make_table(found: Mapping[str, Any], layout: Layout, texts: Iterable[str], 
     keys = tuple(map(" ".join, zip(*parts, strict=True))) if parts else tuple(map(str, range(1, len(lines) + 1)))
     attributes = {name: cells[name] for name in layout.attributes
                   if name in cells and None not in cells[name] and "".join(cells[name]).isprintable()}
-    numbers = {name: checked for name, column in found.items()
+    numbers = {name: checked for name, column in fetched.items()
                if name not in texts and (checked := _check_numbers(column)) is not None}
     return Table(Rows(keys, lines), attributes, numbers)
 

@@ -16,7 +16,7 @@ from registry.errors import InputError, suggest
 from registry.readers.parsing.delimited import Written, read_content_lines
 from registry.readers.parsing.document import Document
 
-MAX_KEYS = 2**18  # in a line, with all that is nested in it: each takes some 200 bytes
+MAX_KEYS = 2**18  # in a line, nested ones included: each takes some 200 bytes
 MAX_CONTAINERS = 2**20  # lists and objects in a line: each takes some 70 bytes
 _CONTAINER = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[{]', re.DOTALL)  # or a text, which may hold brackets
 _KEY_END = re.compile(r'(?<!\\)"\s*:')  # in texts a double quote has a backslash before it
@@ -26,7 +26,7 @@ def parse_object(line: str, path: str, number: int | None, *, nan: bool = False)
     """Parse the object in line `number` of the file at `path`; see `parse_json`.
 
     Raises:
-        InputError: It is not JSON (nan and infinity are not), no object, or a key stands twice.
+        InputError: It is not JSON (nan and infinity are not), no object, or a key occurs twice.
     """
     if (n := _count_keys(line)) > MAX_KEYS:
         raise InputError(f"{n:,} keys in one line; {MAX_KEYS:,} are the most that are read", path=path, line=number)
@@ -53,16 +53,16 @@ def parse_columns(block: str) -> dict[str, list[Any]] | None:
         objects = list(map(STRICT.decode, block.split("\n")))
     except (ValueError, RecursionError):
         return None
-    if not all(type(one) is dict and one.keys() == objects[0].keys() for one in objects):
+    if not all(type(row) is dict and row.keys() == objects[0].keys() for row in objects):
         return None
-    return {name: [one[name] for one in objects] for name in objects[0]}
+    return {name: [row[name] for row in objects] for name in objects[0]}
 
 
 def parse_json(text: str | bytes, *, nan: bool = False) -> Any:
     """Parse any JSON value; `nan` accepts NaN and Infinity, which some programs write.
 
     Raises:
-        ValueError: It is not JSON, or a key stands twice in an object.
+        ValueError: It is not JSON, or a key occurs twice in an object.
     """
     try:
         return json.loads(text, object_pairs_hook=_make_object, parse_constant=float if nan else _refuse_constant,
@@ -75,8 +75,8 @@ def has_more_containers(text: str, most: int) -> bool:
     """Return whether a text of JSON has more lists and objects than `most`."""
     if text.count("[") + text.count("{") <= most:
         return False
-    found = (text[match.start()] != '"' for match in _CONTAINER.finditer(text))
-    return next(islice(filter(None, found), most, None), False)
+    containers = (text[match.start()] != '"' for match in _CONTAINER.finditer(text))
+    return next(islice(filter(None, containers), most, None), False)
 
 
 def _count_keys(text: str) -> int:
@@ -85,10 +85,10 @@ def _count_keys(text: str) -> int:
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
-    return found
+    members = dict(pairs)
+    if len(members) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return members
 
 
 def _parse_whole(digits: str) -> float:
@@ -102,12 +102,12 @@ def _refuse_constant(name: str) -> Any:
 STRICT = json.JSONDecoder(object_pairs_hook=_make_object, parse_constant=_refuse_constant, parse_int=_parse_whole)
 
 
-ABSENT = object()  # what stands where no path leads
+ABSENT = object()  # value at the end of an invalid path
 
 _BLANKS = re.compile(r"[ \t\n\r]*")
 _PLACE = re.compile(r"[0-9]{1,9}")
-_DEEPEST = 8  # objects within objects whose columns are read at once, and told of
-_MOST_TOLD = 1000  # columns
+_DEEPEST = 8  # levels of nested objects whose columns are read as columns and suggested
+_MOST_SUGGESTED = 1000  # columns
 _MOST_HINTS = 100  # rows of a file
 _CONTAINERS_PER_LINE = 64  # lists and objects of a file that is one value, for each entry that it may have
 
@@ -126,11 +126,11 @@ def read_json_rows(document: Document, written: Written) -> Iterator[tuple[int, 
 def read_json_entries(document: Document, item: str | None, column: str | None) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the rows of a file that is one JSON value, each with the line where it begins.
 
-    The value is a list of objects, or an object with what is said of each item under its name: an object, whose key
-    `item` is then the name, or only what would stand in `column`.
+    The value is a list of objects, or an object whose members are items by name. Such a member is an object, which
+    receives its name under the key `item`, or the value of `column`.
 
     Raises:
-        InputError: It is not JSON, neither of these, or beyond all measure; names the line.
+        InputError: It is not JSON, has another structure, or is too large; names the line.
     """
     for line, name, value in read_json_members(document):
         entry = _make_entry(name, value, item, column)
@@ -144,15 +144,15 @@ def read_json_members(document: Document) -> Iterator[tuple[int, str | None, Any
     """Yield line, name (None in a list) and value of each member of a list or object.
 
     Raises:
-        InputError: It is not JSON, neither of these, or beyond all measure; names the line.
+        InputError: It is not JSON, neither a list nor an object, or too large; names the line.
     """
     text, line, counted_to = document.text(), 1 + document.skip, 0
     if has_more_containers(text, most := _CONTAINERS_PER_LINE * document.most_lines):
         raise document.error(f"more than {most:,} lists and objects, which are the most that are read"
                              f"{document.bounds.reason}")
     try:
-        for n, (at, name, value) in enumerate(_read_members(text)):
-            line, counted_to = line + text.count("\n", counted_to, at), at
+        for n, (offset, name, value) in enumerate(_read_members(text)):
+            line, counted_to = line + text.count("\n", counted_to, offset), offset
             if n == document.most_lines:
                 raise document.make_bounds_error("more entries", n, line)
             yield line, name, value
@@ -181,17 +181,17 @@ def get_column(columns: Mapping[str, list[Any]], name: str) -> list[Any] | None:
 
 
 def flatten_columns(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return the columns, and by path those of objects with the same keys in all rows."""
-    found = dict(columns)
-    within = {name: cells for name, cells in columns.items() if "." not in name}
+    """Return the columns, and the columns by path within objects that have the same keys in all rows."""
+    flat = dict(columns)
+    nested = {name: cells for name, cells in columns.items() if "." not in name}
     for _ in range(_DEEPEST):
         deeper: dict[str, list[Any]] = {}
-        for name, cells in within.items():
+        for name, cells in nested.items():
             if all(type(cell) is dict and cell.keys() == cells[0].keys() for cell in cells):
                 deeper |= {f"{name}.{key}": [cell[key] for cell in cells] for key in cells[0] if "." not in key}
-        within = {name: cells for name, cells in deeper.items() if name not in columns}
-        found |= within
-    return found
+        nested = {name: cells for name, cells in deeper.items() if name not in columns}
+        flat |= nested
+    return flat
 
 
 def follow_path(value: Any, path: Sequence[str]) -> Any:
@@ -208,15 +208,15 @@ def follow_path(value: Any, path: Sequence[str]) -> Any:
 
 def _list_paths(entry: Mapping[str, Any]) -> dict[str, Any]:
     """List the columns of a row for messages: values that are no objects."""
-    found: dict[str, Any] = {}
-    within: Mapping[str, Any] = entry
+    paths: dict[str, Any] = {}
+    nested: Mapping[str, Any] = entry
     for _ in range(_DEEPEST):
-        if len(found) + len(within) > _MOST_TOLD:
+        if len(paths) + len(nested) > _MOST_SUGGESTED:
             break
-        found |= {name: cell for name, cell in within.items() if not isinstance(cell, Mapping)}
-        within = {f"{name}.{key}": cell for name, of in within.items() if isinstance(of, Mapping)
-                  for key, cell in of.items()}
-    return found
+        paths |= {name: cell for name, cell in nested.items() if not isinstance(cell, Mapping)}
+        nested = {f"{name}.{key}": cell for name, members in nested.items() if isinstance(members, Mapping)
+                  for key, cell in members.items()}
+    return paths
 
 
 def _read_members(text: str) -> Iterator[tuple[int, str | None, Any]]:
@@ -225,49 +225,49 @@ def _read_members(text: str) -> Iterator[tuple[int, str | None, Any]]:
     Raises:
         JSONDecodeError: The text is not JSON, or neither of both.
     """
-    at = _skip_blanks(text, 0)
-    ends = {"[": "]", "{": "}"}.get(text[at:at + 1])
+    offset = _skip_blanks(text, 0)
+    ends = {"[": "]", "{": "}"}.get(text[offset:offset + 1])
     if ends is None:
-        raise json.JSONDecodeError("expected a list of objects, or an object of items", text, at)
-    is_first, at = True, _skip_blanks(text, at + 1)
-    while not (text.startswith(ends, at) and is_first):
-        begins, name = at, None
+        raise json.JSONDecodeError("expected a list of objects, or an object of items", text, offset)
+    is_first, offset = True, _skip_blanks(text, offset + 1)
+    while not (text.startswith(ends, offset) and is_first):
+        begins, name = offset, None
         if ends == "}":
-            if not text.startswith('"', at):
-                raise json.JSONDecodeError("expected the name of an item in double quotes", text, at)
-            name, at = _decode(text, at)
-            at = _skip_mark(text, _skip_blanks(text, at), ":")
-        value, at = _decode(text, at)
+            if not text.startswith('"', offset):
+                raise json.JSONDecodeError("expected the name of an item in double quotes", text, offset)
+            name, offset = _decode(text, offset)
+            offset = _skip_mark(text, _skip_blanks(text, offset), ":")
+        value, offset = _decode(text, offset)
         yield begins, name, value
         del value
-        is_first, at = False, _skip_blanks(text, at)
-        if text.startswith(ends, at):
+        is_first, offset = False, _skip_blanks(text, offset)
+        if text.startswith(ends, offset):
             break
-        at = _skip_mark(text, at, ",")
-    if (at := _skip_blanks(text, at + 1)) < len(text):
-        raise json.JSONDecodeError("more text after the end of the value", text, at)
+        offset = _skip_mark(text, offset, ",")
+    if (offset := _skip_blanks(text, offset + 1)) < len(text):
+        raise json.JSONDecodeError("more text after the end of the value", text, offset)
 
 
-def _decode(text: str, at: int) -> tuple[Any, int]:
+def _decode(text: str, offset: int) -> tuple[Any, int]:
     try:
-        return STRICT.raw_decode(text, at)
+        return STRICT.raw_decode(text, offset)
     except RecursionError:
-        raise json.JSONDecodeError("nested too deeply", text, at) from None
+        raise json.JSONDecodeError("nested too deeply", text, offset) from None
     except json.JSONDecodeError:
         raise
-    except ValueError as error:  # which names no place
-        raise json.JSONDecodeError(str(error), text, at) from None
+    except ValueError as error:  # without a position
+        raise json.JSONDecodeError(str(error), text, offset) from None
 
 
-def _skip_blanks(text: str, at: int) -> int:
-    found = _BLANKS.match(text, at)
-    return found.end() if found else at
+def _skip_blanks(text: str, offset: int) -> int:
+    match = _BLANKS.match(text, offset)
+    return match.end() if match else offset
 
 
-def _skip_mark(text: str, at: int, mark: str) -> int:
-    if not text.startswith(mark, at):
-        raise json.JSONDecodeError(f"expected {mark!r}", text, at)
-    return _skip_blanks(text, at + 1)
+def _skip_mark(text: str, offset: int, mark: str) -> int:
+    if not text.startswith(mark, offset):
+        raise json.JSONDecodeError(f"expected {mark!r}", text, offset)
+    return _skip_blanks(text, offset + 1)
 
 
 def _make_entry(name: str | None, value: Any, item: str | None, column: str | None) -> dict[str, Any] | str:
@@ -275,11 +275,11 @@ def _make_entry(name: str | None, value: Any, item: str | None, column: str | No
     if name is None:
         return value if isinstance(value, dict) else "not a JSON object, as every entry of the list must be"
     if item is None:
-        return "an object names every item once: this needs the option 'item' to be one column; else give a list"
+        return "an object names every item once; set the option 'item' to one column, or write a list"
     if isinstance(value, dict):
         if value.get(item, name) != name:
-            return f"what is said of item {name!r} has another {item!r} in it"
+            return f"item {name!r} has another name under its key {item!r}; make them equal"
         return {**value, item: name}
     if column is None:
-        return f"what is said of item {name!r} is no JSON object"
+        return f"item {name!r} is no JSON object"
     return {item: name, column: value}

@@ -11,7 +11,7 @@ import numpy as np
 
 from registry.boards.leaderboard import Decisions, Leaderboard, PairDecision, Standing
 from registry.errors import InputError, MismatchError, counted
-from registry.reports.boards import rank_ranges
+from registry.reports.boards import format_rank_ranges
 from registry.reports.columns import shows_letters
 from registry.reports.figures.drawing import COLOURS, COLUMN, USUAL, Look, drawing, named
 from registry.studies.run import StudyResult
@@ -163,7 +163,7 @@ def _score(axes: Axes, n: int, of: Standing, limits: tuple[float, float], decima
 def _beside(axes: Axes, board: Leaderboard) -> None:
     """At the right who is not told apart: a letter that systems share, or the places that drawn ranks leave open."""
     lettered = shows_letters(board)
-    for n, (of, left) in enumerate(zip(board.standings, rank_ranges(board), strict=True)):
+    for n, (of, left) in enumerate(zip(board.standings, format_rank_ranges(board), strict=True)):
         beside = of.letters if lettered else left if board.decisions else ""
         if len(beside) <= _BESIDE:
             axes.text(1.02, n, beside, ha="left", va="center", color=_INK, transform=axes.get_yaxis_transform())

@@ -25,19 +25,19 @@ from registry.reports.columns import BOARD_KEYS, make_page_columns
 from registry.reports.page.data import (
     COLUMNS,
     Json,
-    board_data,
-    board_key,
-    confusions_data,
-    details_data,
-    embedded,
-    histories_data,
-    items_data,
-    names_of,
-    packed_columns,
-    page_about,
-    reaches,
-    systems_data,
-    wide_data,
+    dump_json,
+    find_reaches,
+    make_about,
+    make_board_data,
+    make_board_key,
+    make_confusions_data,
+    make_details_data,
+    make_histories_data,
+    make_items_data,
+    make_systems_data,
+    make_wide_data,
+    number_systems,
+    pack_columns,
 )
 from registry.version import __version__
 
@@ -104,8 +104,8 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
         folder: Where `pair_files` are, beside the page; None: the page stands alone.
     """
     shown = page_data(contents, folder)
-    data, beside = embedded(shown), any(board["files"] for board in shown["boards"])
-    styled, scripted, about = style(STYLES), script("page"), page_about(contents)
+    data, beside = dump_json(shown), any(board["files"] for board in shown["boards"])
+    styled, scripted, about = style(STYLES), script("page"), make_about(contents)
     return rendered("page.html", heading=f"{contents.title or contents.task}: leaderboards", preview=about["preview"],
                     contents=contents, about=about, home=home, script=scripted, style=styled,
                     data=Markup(data), policy=policy(styled, scripted, beside=beside))  # noqa: S704
@@ -114,22 +114,23 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
 def page_data(contents: TaskBoards, folder: str | None = None) -> Json:
     """Everything that a page shows; `folder` has the files of pairs that are left out."""
     boards, details = contents.primary_first, contents.details
-    written, names = [], names_of(boards)
-    for n, (board, reach) in enumerate(zip(boards, reaches(boards), strict=True)):
-        files = {"folder": f"{folder}/{n}", "key": board_key(board)} if folder and reach is not None else None
-        written.append(board_data(board, reach) | {"files": files})
+    written, names = [], number_systems(boards)
+    for n, (board, reach) in enumerate(zip(boards, find_reaches(boards), strict=True)):
+        files = {"folder": f"{folder}/{n}", "key": make_board_key(board)} if folder and reach is not None else None
+        written.append(make_board_data(board, reach) | {"files": files})
     task = {"id": contents.task, "title": contents.title, "version": contents.version,
             "cost_unit": contents.about.declared.cost_unit}
     return {"task": task, "keys": BOARD_KEYS, "columns": make_page_columns(), "boards": written,
-            "systems": systems_data(boards), "details": details_data(names, details),
-            "confusions": confusions_data(details.confusions, list(names)),
-            "histories": dict(histories_data(details.histories, boards, names)),
-            "items": dict(items_data(contents.items or ())), "wide": list(wide_data(boards, contents.averages))}
+            "systems": make_systems_data(boards), "details": make_details_data(names, details),
+            "confusions": make_confusions_data(details.confusions, list(names)),
+            "histories": dict(make_histories_data(details.histories, boards, names)),
+            "items": dict(make_items_data(contents.items or ())),
+            "wide": list(make_wide_data(boards, contents.averages))}
 
 
 def pair_files(boards: Sequence[Leaderboard]) -> Iterator[tuple[str, str]]:
     """Every file of a page: its name within their folder, of the numbers of board and place, and its content."""
-    for n, (board, reach) in enumerate(zip(boards, reaches(boards), strict=True)):
+    for n, (board, reach) in enumerate(zip(boards, find_reaches(boards), strict=True)):
         if reach is not None:
             pairs, systems = _written_of(board), len(board.standings)
             rows = np.argsort(np.concatenate([pairs.a, pairs.b]).astype(np.int32), kind="stable")
@@ -140,7 +141,7 @@ def pair_files(boards: Sequence[Leaderboard]) -> Iterator[tuple[str, str]]:
 
 def pair_file(boards: Sequence[Leaderboard], n: int, place: int) -> str | None:
     """One of these files, of the board of a number and the system at a place; None where there is none."""
-    if n >= len(boards) or place >= len(boards[n].standings) or reaches(boards)[n] is None:
+    if n >= len(boards) or place >= len(boards[n].standings) or find_reaches(boards)[n] is None:
         return None
     pairs = _written_of(boards[n])
     return _file(boards[n], pairs, place, np.flatnonzero((pairs.a == place) | (pairs.b == place)))
@@ -157,5 +158,5 @@ def _file(board: Leaderboard, pairs: Decisions, place: int, of_system: Ints) -> 
     others = pairs.a[of_system] + pairs.b[of_system] - place
     order = np.argsort(others)
     tested = {} if len(others) == len(board.standings) - 1 else {"others": others[order].tolist()}
-    columns = tested | packed_columns(pairs.select(of_system[order]))
-    return f"evalregistryPairs({json.dumps([board_key(board), place, columns], separators=(',', ':'))});\n"
+    columns = tested | pack_columns(pairs.select(of_system[order]))
+    return f"evalregistryPairs({json.dumps([make_board_key(board), place, columns], separators=(',', ':'))});\n"

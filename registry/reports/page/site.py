@@ -27,7 +27,7 @@ from registry.boards.site import (
 from registry.boards.snapshot import TaskBoards
 from registry.errors import counted, listed
 from registry.rendering.table import format_p_value, make_number_format
-from registry.reports.page.data import Json, embedded
+from registry.reports.page.data import Json, dump_json
 from registry.reports.page.html import policy, rendered, script, style
 
 WIDTH, HEIGHT = 300, 84
@@ -217,7 +217,7 @@ def site_index(cards: Sequence[Card], left_out: Sequence[str] = ()) -> str:
         "index.html", heading="Leaderboards", preview=f"{said}; last compared {newest}." if newest else f"{said}.",
         cards=[of.html for of in cards], links={of["task"]: of["link"] for of in entries}, totals=said, newest=newest,
         left_out=left_out, across=across, most=_SYSTEMS, each=across is not None and len(across.tasks) <= _TASKS,
-        unsearched=names["left_out"], names=Markup(embedded(names["names"])),  # noqa: S704
+        unsearched=names["left_out"], names=Markup(dump_json(names["names"])),  # noqa: S704
         style=styled, script=scripted, policy=policy(styled, scripted))
 
 
@@ -284,8 +284,8 @@ def _told_of_best(of: BestOf) -> tuple[str, str, dict[str, str]]:
     best, before, score = of.best, of.before, make_number_format(of.decimals)
     where = of.key.test_set + (f", track {of.key.track}" if of.key.track else "")
     same = (best.team, best.system) == (before.team, before.system)
-    said = [f"{best.shown} is first on {where}, with {of.metric} {score(best.score)}; before, it was {before.shown}, "
-            f"with {score(before.score)}."]
+    said = [f"{best.display_name} is first on {where}, with {of.metric} {score(best.score)}; before, "
+            f"it was {before.display_name}, with {score(before.score)}."]
     if best.tied:
         said.append(f"{counted(best.tied, 'other has', 'others have')} the same rank.")
     p = f" (adjusted p {format_p_value(best.p_adjusted)})" if best.p_adjusted is not None else ""
@@ -293,7 +293,7 @@ def _told_of_best(of: BestOf) -> tuple[str, str, dict[str, str]]:
         said.append(f"The difference between the two is {'' if best.significant else 'not '}significant{p}.")
     said += [f"Since then {why}." for why in best.why]
     view = {"metric": of.key.metric, "set": of.key.test_set} | ({"track": of.key.track} if of.key.track else {})
-    return f"{'new score of the best' if same else 'new best'}, {best.shown}", " ".join(said), view
+    return f"{'new score of the best' if same else 'new best'}, {best.display_name}", " ".join(said), view
 
 
 def _id(name: str) -> str:

@@ -167,7 +167,7 @@ def brought_in(connection, folder, enough):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fast_tables, "ENOUGH", enough)
         if enough:
-            patch.setattr(Labels, "_read_at_once", lambda self, document: None)
+            patch.setattr(Labels, "_read_fast", lambda self, document: None)
             read = Reader.read_answers
             patch.setattr(Reader, "read_answers", lambda self, document: list(read(self, document)))
         specification, content = load_manifest(folder / "task.toml")

@@ -46,7 +46,7 @@ def test_texts_that_repeat_are_no_names_of_items(registry, tmp_path):
         'options = { separator = "comma", item = ["text"], gold = "right" }\n[[metric]]\nname = "MAE"\n'
         '[[submit]]\nfile = "a.csv"\nsystem = "a"\n')
     told = registry("check", manifest, exit_code=3).stderr
-    assert "item 'yes': stands twice, first in line 2" in told
-    assert "or where these are texts rather than names, number the rows with item = []" in told
+    assert "item 'yes': occurs twice, first in line 2" in told
+    assert "or if these are texts rather than names, number the rows with item = []" in told
     manifest.write_text(manifest.read_text().replace('item = ["text"]', "item = []"))
     registry("check", manifest)

@@ -14,7 +14,7 @@ TEXTS = {
     "Lao": (["ຝົນຕົກອີກແລ້ວ", "ຂ້ອຍມັກຫມາກໂປມ"] * 6, "char"),
     "Korean": (["비가 또 온다 .", "나는 사과를 좋아한다 ."] * 6, None),
     "Russian": (["опять идёт дождь", "я люблю яблоки"] * 6, None)}
-UNDIVIDED = "most characters of the gold are of a script without blanks between words"
+UNDIVIDED = "the gold's script has no blanks between words"
 
 
 def shorten(texts):
@@ -81,7 +81,7 @@ def test_a_tokenized_system_is_named_beside_a_gold_that_is_not():
     (told,) = [one for one in board.messages if "tokenized" in one]
     assert told.startswith("warning: system 'split': 6 of 6 sentences have a space before the full stop")
     both = registry.evaluate(split, {"plain": shorten(plain), "split": shorten(split)}, metric="BLEU")
-    (told,) = [one for one in both.remarks if "tokenize" in one]
+    (told,) = [one for one in both.messages if "tokenize" in one]
     assert "metric BLEU: the gold seems to be tokenized, and BLEU tokenizes it again" in told
 
 

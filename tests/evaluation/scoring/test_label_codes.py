@@ -87,7 +87,7 @@ def test_so_is_one_that_a_metric_of_single_labels_names(registry, task, monkeypa
 
         label: str = ""
 
-        def named_labels(self):
+        def list_option_labels(self):
             return (self.label,)
 
     monkeypatch.setitem(METRICS, "Hits", Hits)

@@ -7,13 +7,13 @@ from registry.boards.details import (
     Cell,
     Confusions,
     Details,
+    DistinctiveItem,
+    DistinctiveItems,
     History,
     NewBest,
     PairRegions,
     Regions,
     Runs,
-    Telling,
-    TellingItem,
     Version,
 )
 from registry.boards.items import ItemView, Known, SystemOutput
@@ -55,7 +55,7 @@ def detailed(of, label="yes"):
         [Regions("test", 10, False, (PairRegions((team, first), (other, second), 3, 1, 2, 4, 5, 0.5),))],
         [Confusions("test", False, (label, "no"), (6, 4), {
             (team, first): (Cell(0, 0, 5), Cell(0, 1, 1), Cell(1, 1, 3), Cell(1, None, 1))})],
-        [Telling("test", None, team, first, 1, 0, True, (TellingItem("i1", 1.0, 0.25, True, True),))],
+        [DistinctiveItems("test", None, team, first, 1, 0, True, (DistinctiveItem("i1", 1.0, 0.25, True, True),))],
         [History(of.boards[0].key, 3, (NewBest(times[0], other, second, second, 1, 0.8),
                                        NewBest(times[1], team, first, first, 0, 0.9, True, 0.003, (label,))))]))
 

@@ -12,9 +12,9 @@ from types import SimpleNamespace
 import pytest
 
 from registry.reports.page import card, page, site_index
-from registry.reports.page.data import embedded, systems_data
+from registry.reports.page.data import dump_json, make_systems_data
 from registry.reports.page.html import page_data
-from registry.reports.papers import methods
+from registry.reports.papers import describe_methods
 from tests.conftest import ROOT
 from tests.reports.boards import HOSTILE, changed, leaderboard
 from tests.reports.page.contents import NAMES, contents, labels, speaking, translations
@@ -82,7 +82,7 @@ def test_only_addresses_of_the_web_become_links_and_what_has_no_room_is_counted(
     assert [a["href"] for a, _ in Elements(html).all("a")] == ["#leaderboard", "#"], "those of the page itself"
     assert data_of(html)["systems"] == {"left_out": 0, "of": {f"{name}/{name}@1": {
         "description": "a text", "licence": "a text", "size": 7e9, "cost": 0.25, "__proto__": 1} for name in NAMES}}
-    said = systems_data(speaking(contents([f"s{n}" for n in range(200)]), "x" * 1000).boards)
+    said = make_systems_data(speaking(contents([f"s{n}" for n in range(200)]), "x" * 1000).boards)
     there = [of for of in said["of"].values() if "description" in of]
     assert said["left_out"] == 200 - len(there)
     assert 100 < len(there) < 160
@@ -92,8 +92,8 @@ def test_only_addresses_of_the_web_become_links_and_what_has_no_room_is_counted(
 
 def test_data_cannot_end_their_element():
     given = {"</script>": "<!--<script>&\u2028\u2029", "nan": float("nan")}
-    assert not set(embedded(given)) & set("<>&\u2028\u2029")
-    assert json.loads(embedded(given)) == given | {"nan": None}
+    assert not set(dump_json(given)) & set("<>&\u2028\u2029")
+    assert json.loads(dump_json(given)) == given | {"nan": None}
 
 
 def test_the_same_contents_give_the_same_bytes():
@@ -122,7 +122,7 @@ def test_methods_name_metric_test_and_correction_with_their_sources():
 def test_methods_say_what_is_taken_for_a_sample_and_under_what_a_correction_holds(test, over):
     board = contents().boards[0]
     asked = vars(board.comparison) | {"test": test, "runs": "random", "correction": "hochberg"}
-    said = methods(replace(board, comparison=SimpleNamespace(**asked)))
+    said = describe_methods(replace(board, comparison=SimpleNamespace(**asked)))
     assert f") over {over}, two-sided" in said
     assert "controls the family-wise error where p-values are independent or positively dependent" in said
 
@@ -173,7 +173,7 @@ def test_the_page_of_a_task_and_the_site(registry, tmp_path):
         "#tasks-heading", "feed.xml", "tasks/stance.html", "tasks/stance.html#metric=accuracy&set=test"]
     assert data_of(alone)["items"]
     again = registry("site", "-o", "public", "--items", "200")
-    assert "index, feed and 1 page written, of which 1 is as it was" in again.stderr
+    assert "index, feed and 1 page written (1 unchanged)" in again.stderr
     assert (tmp_path / "public" / "tasks" / "stance.html").read_text() == part
     assert not list((tmp_path / "public").rglob(".*"))
 

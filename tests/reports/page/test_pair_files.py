@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from registry.files import replace_files
 from registry.reports.page import page, pair_file, pair_files
-from registry.reports.page.data import packed_decimals, packed_p_values
+from registry.reports.page.data import pack_decimals, pack_p_values
 from registry.reports.page.html import page_data
 from tests.reports.boards import HOSTILE, changed
 from tests.reports.page.contents import contents
@@ -51,7 +51,7 @@ def read_again(packed):
 @given(st.lists(st.just(float("nan")) | st.floats(0, 1), min_size=1))
 @example([0.0, 1.0, 5e-324, 1e-300, 9.9996e-4, 0.00099999])
 def test_p_values_keep_four_digits(values):
-    for p, found in zip(values, read_again(packed_p_values(np.array(values))), strict=True):
+    for p, found in zip(values, read_again(pack_p_values(np.array(values))), strict=True):
         assert found is None if math.isnan(p) else found == pytest.approx(p, rel=0.5001e-3, abs=3e-324)
 
 
@@ -59,7 +59,7 @@ def test_p_values_keep_four_digits(values):
 @example([0.0, -0.0])
 def test_other_numbers_keep_six_digits_of_the_largest(values):
     largest = max((abs(value) for value in values if not math.isnan(value)), default=None)
-    packed = packed_decimals(np.array(values))
+    packed = pack_decimals(np.array(values))
     if largest is None:
         assert packed is None
         return
@@ -70,8 +70,8 @@ def test_other_numbers_keep_six_digits_of_the_largest(values):
 
 def test_numbers_are_read_as_what_they_are():
     """0.0312 is 3120 times 10 to the -5: 53,120 = 0x00CF80; -0.5 of 7 decimals is 0x800000 - 5,000,000 = 0x33B4C0."""
-    assert packed_p_values(np.array([0.0312])) == "AM+A"
-    assert packed_decimals(np.array([-0.5, np.nan])) == {"decimals": 7, "codes": "M7TA////"}
+    assert pack_p_values(np.array([0.0312])) == "AM+A"
+    assert pack_decimals(np.array([-0.5, np.nan])) == {"decimals": 7, "codes": "M7TA////"}
 
 
 def test_every_pair_is_in_the_files_of_both_systems():
