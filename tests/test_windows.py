@@ -58,6 +58,7 @@ def run(environment, *commands):
 
 
 
+@pytest.mark.slow
 def test_every_command_runs(simulated, task, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     manifest = task.write()
@@ -93,6 +94,7 @@ def test_every_command_runs(simulated, task, tmp_path, monkeypatch):
     assert TITLE in Path("page.html").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_a_query_ends_at_its_limits(simulated, scored, task):
     scored(task)
     command = [sys.executable, "-m", "registry", "query", "--timeout", "2", ENDLESS]
@@ -101,6 +103,7 @@ def test_a_query_ends_at_its_limits(simulated, scored, task):
     assert done.stderr == "error: the query was ended after 2 s; --timeout allows more\n"
 
 
+@pytest.mark.slow
 def test_the_site_and_queries_are_served(simulated, scored, task):
     scored(task)
     command = [sys.executable, "-m", "registry", "serve", "--port", "0"]
@@ -120,6 +123,7 @@ def test_the_site_and_queries_are_served(simulated, scored, task):
     assert os.listdir(simulated["TMPDIR"]) == []
 
 
+@pytest.mark.slow
 def test_a_database_that_a_program_has_open_is_not_replaced(simulated, scored, task):
     scored(task)
     before = Path("registry.duckdb").read_bytes()

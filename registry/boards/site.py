@@ -1,4 +1,4 @@
-"""What a site shows of all its tasks: changes, systems in several tasks, and hidden tasks."""
+"""Data of a site about all of its tasks: changes, systems in several tasks, and tasks without a page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Any
 
 from sqlalchemy import Connection, text
@@ -25,17 +25,17 @@ from registry.store.embargoes import find_left_out
 _NOT_COMPARED = text("SELECT slug FROM task WHERE slug NOT IN (SELECT task FROM latest_comparison) ORDER BY task_id")
 
 
-def unshown(connection: Connection) -> dict[str, str]:
-    """Why tasks have no leaderboard that can be shown, in a sentence for each, by their ids."""
+def explain_missing_tasks(connection: Connection) -> dict[str, str]:
+    """Return for each task without a visible leaderboard a sentence that says why, by the task's id."""
     hidden = find_left_out(connection)
-    told = {task: f"{sentence}." for task, sentence in zip(hidden.blind, hidden.sentences, strict=True)}
-    return told | {task: f"{task}: nothing has been compared yet." for task in connection.execute(
-        _NOT_COMPARED).scalars() if task not in told}
+    reasons = {task: f"{sentence}." for task, sentence in zip(hidden.blind, hidden.sentences, strict=True)}
+    return reasons | {task: f"{task}: nothing has been compared yet." for task in connection.execute(
+        _NOT_COMPARED).scalars() if task not in reasons}
 
 
 @dataclass(frozen=True)
 class NewGold:
-    """The gold of a test set: its first revision, or one that corrects the one before."""
+    """A new revision of the gold of a test set; the first one has number 1."""
 
     test_set: str
     revision: int
@@ -44,22 +44,22 @@ class NewGold:
 
 @dataclass(frozen=True)
 class NewSystems:
-    """What one command brought in, by the names of systems for people: new ones, and new versions of known ones."""
+    """The new systems and the new versions of known systems that one command added, by names for people."""
 
     new: tuple[str, ...]
-    again: tuple[str, ...]
+    new_versions: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Withdrawn:
-    """What one command withdrew and is withdrawn still, by the names of submissions."""
+class WithdrawnSubmissions:
+    """The submissions that one command withdrew, and that are still withdrawn."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class BestOf:
-    """A new best of a leaderboard by the primary metric, and the one before it."""
+class NewLeader:
+    """A new best system of a leaderboard by the primary metric, and the former one."""
 
     key: LeaderboardKey
     metric: str
@@ -68,36 +68,36 @@ class BestOf:
     before: NewBest
 
 
-What = NewGold | NewSystems | Withdrawn | BestOf
+Event = NewGold | NewSystems | WithdrawnSubmissions | NewLeader
 
 
 @dataclass(frozen=True)
 class Change:
-    """Something that changed.
+    """A change of a task.
 
     Attributes:
-        key: What tells it from all else; it stays the same as long as the registry's log does, and names nobody.
-        at: When, in UTC.
-        task, title: Of which task: its id and title.
-        organisers: Who holds that.
-        what: The change.
+        key: A unique key, which stays the same as long as the registry's log does, and contains no names.
+        time: When it happened, in UTC.
+        task, title: The task's id and title.
+        organisers: The task's organisers.
+        event: The change.
     """
 
     key: str
-    at: datetime
+    time: datetime
     task: str
     title: str
     organisers: tuple[str, ...]
-    what: What
+    event: Event
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What changed in a registry, the last first.
+    """The changes of a registry, the newest first.
 
     Attributes:
-        origin: What tells the registry from others: the digest of the first command that wrote into it.
-        changes: What changed.
+        origin: The digest of the first command that wrote into the registry, which identifies it.
+        changes: The changes.
     """
 
     origin: str
@@ -135,77 +135,78 @@ _MOVED = text("""
 _OF_ENTRY = text("SELECT event_id, coalesce(run.digest, '') FROM event JOIN run USING (run_id) WHERE action <> 'end'")
 
 
-def changes(connection: Connection, tasks: Sequence[str] | None = None) -> Changes:
-    """Read what changed, of some tasks or of all whose scores are shown; nothing where there is none."""
+def load_changes(connection: Connection, tasks: Sequence[str] | None = None) -> Changes:
+    """Load the changes of some tasks, or of all tasks with visible scores; empty if there are none."""
     try:
         rows = {row.task_id: row for row in catalog.tasks(connection) if tasks is None or row.slug in tasks}
-    except (HiddenError, InputError):  # all are hidden, or there is none
+    except (HiddenError, InputError):  # all tasks are hidden, or the registry has none
         rows = {}
-    found = [*_golds(connection, rows), *_systems(connection, rows), *_withdrawn(connection, rows),
-             *_bests(connection, rows)]
+    changes = [*_load_golds(connection, rows), *_load_systems(connection, rows), *_load_withdrawn(connection, rows),
+               *_load_leaders(connection, rows)]
     origin = connection.execute(_ORIGIN).scalar()
-    return Changes(origin or "", tuple(sorted(found, key=lambda of: (of.at, of.key), reverse=True)))
+    return Changes(origin or "", tuple(sorted(changes, key=lambda change: (change.time, change.key), reverse=True)))
 
 
-def _change(row: TaskRow, at: datetime, key: str, what: What) -> Change:
+def _make_change(row: TaskRow, time: datetime, key: str, event: Event) -> Change:
     organisers = tuple(decode_manifest(row.manifest).task.organisers)
-    return Change(f"{key}|{row.slug}", at, row.slug, row.title, organisers, what)
+    return Change(f"{key}|{row.slug}", time, row.slug, row.title, organisers, event)
 
 
-def _golds(connection: Connection, rows: Mapping[int, TaskRow]) -> Iterator[Change]:
-    for of in connection.execute(_GOLD):
-        if of.task_id in rows:
-            yield _change(rows[of.task_id], of.made, f"gold|{of.digest}|{of.name}",
-                          NewGold(of.name, of.revision, of.n_items))
+def _load_golds(connection: Connection, tasks: Mapping[int, TaskRow]) -> Iterator[Change]:
+    for row in connection.execute(_GOLD):
+        if row.task_id in tasks:
+            yield _make_change(tasks[row.task_id], row.made, f"gold|{row.digest}|{row.name}",
+                               NewGold(row.name, row.revision, row.n_items))
 
 
-def _systems(connection: Connection, rows: Mapping[int, TaskRow]) -> Iterator[Change]:
-    found = [dict(of._mapping) for of in connection.execute(_SUBMITTED) if of.task_id in rows]
-    for task_id, of_task in groupby(found, key=lambda of: of["task_id"]):
-        submitted: list[dict[str, Any]] = list(of_task)
-        for of, name in zip(submitted, make_display_names(submitted), strict=True):
-            of["shown"] = name
-        for _, of_run in groupby(submitted, key=lambda of: of["run_id"]):
-            together = list(of_run)
-            new = tuple(dict.fromkeys(of["shown"] for of in together if of["nth"] == 1))
-            again = tuple(dict.fromkeys(of["shown"] for of in together if of["nth"] > 1))
-            yield _change(rows[task_id], max(of["made"] for of in together), f"systems|{together[0]['digest']}",
-                          NewSystems(new, tuple(name for name in again if name not in new)))
+def _load_systems(connection: Connection, tasks: Mapping[int, TaskRow]) -> Iterator[Change]:
+    rows = [dict(row._mapping) for row in connection.execute(_SUBMITTED) if row.task_id in tasks]
+    for task_id, task_rows in groupby(rows, key=lambda row: row["task_id"]):
+        submissions: list[dict[str, Any]] = list(task_rows)
+        for submission, name in zip(submissions, make_display_names(submissions), strict=True):
+            submission["display_name"] = name
+        for _, run_rows in groupby(submissions, key=lambda row: row["run_id"]):
+            run = list(run_rows)
+            new = tuple(dict.fromkeys(row["display_name"] for row in run if row["nth"] == 1))
+            versions = dict.fromkeys(row["display_name"] for row in run if row["nth"] > 1)
+            yield _make_change(tasks[task_id], max(row["made"] for row in run), f"systems|{run[0]['digest']}",
+                               NewSystems(new, tuple(name for name in versions if name not in new)))
 
 
-def _withdrawn(connection: Connection, rows: Mapping[int, TaskRow]) -> Iterator[Change]:
-    found = [of for of in connection.execute(_WITHDRAWN) if of.task_id in rows]
-    for (task_id, _), of_run in groupby(found, key=lambda of: (of.task_id, of.run_id)):
-        together = list(of_run)
-        yield _change(rows[task_id], max(of.made for of in together), f"withdrawn|{together[0].digest}",
-                      Withdrawn(tuple(dict.fromkeys(of.submission for of in together))))
+def _load_withdrawn(connection: Connection, tasks: Mapping[int, TaskRow]) -> Iterator[Change]:
+    rows = [row for row in connection.execute(_WITHDRAWN) if row.task_id in tasks]
+    for (task_id, _), run_rows in groupby(rows, key=lambda row: (row.task_id, row.run_id)):
+        run = list(run_rows)
+        yield _make_change(tasks[task_id], max(row.made for row in run), f"withdrawn|{run[0].digest}",
+                           WithdrawnSubmissions(tuple(dict.fromkeys(row.submission for row in run))))
 
 
-def _bests(connection: Connection, rows: Mapping[int, TaskRow]) -> Iterator[Change]:
-    """The new bests of leaderboards by primary metrics; the first best of each came with its first systems."""
-    moved = [task_id for task_id in connection.execute(_MOVED).scalars() if task_id in rows]
-    digests = dict(map(tuple, connection.execute(_OF_ENTRY))) if moved else {}
-    for row in (rows[task_id] for task_id in sorted(moved)):
+def _load_leaders(connection: Connection, tasks: Mapping[int, TaskRow]) -> Iterator[Change]:
+    """Yield new best systems by the primary metric, without the first one of each leaderboard."""
+    changed = [task_id for task_id in connection.execute(_MOVED).scalars() if task_id in tasks]
+    digests = dict(map(tuple, connection.execute(_OF_ENTRY))) if changed else {}
+    for row in (tasks[task_id] for task_id in sorted(changed)):
         primary = catalog.primary_metric(connection, row.task_id)
-        form = get_metric_display(row.manifest, primary.alias, primary.name)
-        title = form["declared_title"] or metric_title(primary.name)
-        for of in load_histories(connection, row, load_phases(connection, row.slug)):
-            if of.key.metric != primary.alias:
+        display = get_metric_display(row.manifest, primary.alias, primary.name)
+        title = display["declared_title"] or metric_title(primary.name)
+        for history in load_histories(connection, row, load_phases(connection, row.slug)):
+            if history.key.metric != primary.alias:
                 continue
-            for before, best in zip(of.bests, of.bests[1:], strict=False):
-                key = f"best|{digests.get(best.entry, '')}|{of.key.name}"
-                yield _change(row, best.time, key, BestOf(of.key, title, form["decimals"], best, before))
+            for before, best in pairwise(history.bests):
+                key = f"best|{digests.get(best.entry, '')}|{history.key.name}"
+                yield _make_change(row, best.time, key,
+                                   NewLeader(history.key, title, display["decimals"], best, before))
 
 
 @dataclass(frozen=True)
-class Placed:
+class PlacedSystem:
     """A ranked system on the first leaderboard of one task.
 
     Attributes:
         team, system: Its name.
-        rank: By the score; `low` and `high`: what the board's ranks leave open.
-        above: The share of the other ranked systems that it scores above, equal scores counted half; None where there
-            are none.
+        rank: The rank by the score.
+        low, high: The rank range of the board.
+        above: The share of the other ranked systems that it scores above, ties counted half; None without others.
         wins, losses: Significant differences in its favour and against it.
     """
 
@@ -221,35 +222,35 @@ class Placed:
 
 @dataclass(frozen=True)
 class FirstBoard:
-    """A task's first leaderboard of all items, as far as it is put beside those of other tasks.
+    """The first leaderboard of a task on all items, for an overview of several tasks.
 
     Attributes:
         task: The task's id.
-        anonymous: Whether systems have pseudonyms, which are of this task alone.
-        systems: Its ranked systems; None if all leaderboards are of facets, which do not stand for the task.
+        anonymous: True if systems have pseudonyms, which differ between tasks.
+        systems: Its ranked systems; None if the task has leaderboards of facets only, which do not represent it.
     """
 
     task: str
     anonymous: bool
-    systems: tuple[Placed, ...] | None
+    systems: tuple[PlacedSystem, ...] | None
 
 
 @dataclass(frozen=True)
-class Across:
-    """A system that is on several tasks.
+class SystemOverview:
+    """A system on several tasks.
 
     Attributes:
-        team, system: Its name, which is the same on all of them.
-        places: By the task's id.
-        mean_rank: Of its tasks, each counting the same.
-        mean_above: The mean of `Placed.above`, over the tasks where it is not alone.
-        may_be_first: On how many of them the first place is open to it.
-        wins, losses: Significant differences in its favour and against it, of all of them.
+        team, system: Its name, the same on all tasks.
+        places: Its place on each task, by the task's id.
+        mean_rank: The mean of its ranks.
+        mean_above: The mean of `PlacedSystem.above`, over the tasks with other systems.
+        may_be_first: The number of tasks whose rank range includes the first rank.
+        wins, losses: Significant differences in its favour and against it, on all tasks.
     """
 
     team: str
     system: str
-    places: Mapping[str, Placed]
+    places: Mapping[str, PlacedSystem]
     mean_rank: float
     mean_above: float | None
     may_be_first: int
@@ -259,83 +260,89 @@ class Across:
 
 @dataclass(frozen=True)
 class Overview:
-    """The systems that are on several tasks: those on all tasks by their mean ranks, then the others.
+    """The systems on several tasks.
 
     Attributes:
-        tasks: The tasks that have such a system, by their ids.
-        systems: The systems.
-        sentences: What the numbers say and what they do not.
+        tasks: The ids of tasks with such a system.
+        systems: Systems on all tasks by mean rank, then the others.
+        sentences: What the numbers mean, and what they do not mean.
     """
 
     tasks: tuple[str, ...]
-    systems: tuple[Across, ...]
+    systems: tuple[SystemOverview, ...]
     sentences: tuple[str, ...]
 
 
-def first_board(of: TaskBoards) -> FirstBoard:
-    """Find a task's first leaderboard of all items."""
-    board = next((board for board in of.primary_first if board.facet is None), None)
+def find_first_board(task: TaskBoards) -> FirstBoard:
+    """Find a task's first leaderboard on all items."""
+    board = next((board for board in task.primary_first if board.facet is None), None)
     if board is None:
-        return FirstBoard(of.task, of.about.anonymous, None)
+        return FirstBoard(task.task, task.about.anonymous, None)
     ranks = sorted(standing.rank for standing in board.standings if standing.rank is not None)
-    return FirstBoard(of.task, of.about.anonymous, tuple(
-        Placed(standing.team, standing.system, standing.rank, *(places or (standing.rank, standing.rank)),
-               _above(standing.rank, ranks), standing.wins, standing.losses)
+    return FirstBoard(task.task, task.about.anonymous, tuple(
+        PlacedSystem(standing.team, standing.system, standing.rank, *(places or (standing.rank, standing.rank)),
+                     _compute_share_above(standing.rank, ranks), standing.wins, standing.losses)
         for standing, places in zip(board.standings, board.rank_ranges, strict=True) if standing.rank is not None))
 
 
-def _above(rank: int, ranks: Sequence[int]) -> float | None:
-    """The share of the others, of all ranks in order, that a rank is above."""
-    first, after, others = bisect_left(ranks, rank), bisect_right(ranks, rank), len(ranks) - 1
-    return (len(ranks) - after + (after - first - 1) / 2) / others if others else None
+def _compute_share_above(rank: int, ranks: Sequence[int]) -> float | None:
+    """Return the share of the other systems, by all ranks in order, that a rank is above."""
+    first, end, n_others = bisect_left(ranks, rank), bisect_right(ranks, rank), len(ranks) - 1
+    return (len(ranks) - end + (end - first - 1) / 2) / n_others if n_others else None
 
 
-def overview(boards: Sequence[FirstBoard]) -> Overview | None:
-    """Put the systems of several tasks side by side; None where none is on two of them.
+def make_overview(boards: Sequence[FirstBoard]) -> Overview | None:
+    """Return the systems of several tasks side by side; None if no system is on two tasks.
 
-    Names of anonymous tasks are drawn for each task by itself, so these are left out; so are tasks that have
-    leaderboards of facets only.
+    Anonymous tasks are left out, because their pseudonyms differ, and so are tasks with leaderboards of facets only.
     """
-    nameless, partial = {of.task for of in boards if of.anonymous}, {of.task for of in boards if of.systems is None}
-    found: dict[tuple[str, str], dict[str, Placed]] = {}
+    anonymous = {board.task for board in boards if board.anonymous}
+    partial = {board.task for board in boards if board.systems is None}
+    places: dict[tuple[str, str], dict[str, PlacedSystem]] = {}
     for board in boards:
-        for of in () if board.systems is None or board.task in nameless else board.systems:
-            found.setdefault((of.team, of.system), {}).setdefault(board.task, of)
-    several = {name: at for name, at in found.items() if len(at) > 1}
-    if not several:
+        for system in () if board.systems is None or board.task in anonymous else board.systems:
+            places.setdefault((system.team, system.system), {}).setdefault(board.task, system)
+    shared = {name: tasks for name, tasks in places.items() if len(tasks) > 1}
+    if not shared:
         return None
-    shared = {task for at in several.values() for task in at}
-    there = tuple(board.task for board in boards if board.task in shared)
-    systems = sorted((_across(*name, at) for name, at in several.items()), key=lambda of: (
-        len(of.places) < len(there), of.mean_rank if len(of.places) == len(there) else -(of.mean_above or 0.0),
-        of.team, of.system))
-    return Overview(there, tuple(systems), tuple(_sentences(len(found), systems, there, nameless, partial)))
+    shared_tasks = {task for tasks in shared.values() for task in tasks}
+    tasks = tuple(board.task for board in boards if board.task in shared_tasks)
+
+    def get_sort_key(system: SystemOverview) -> tuple[bool, float, str, str]:
+        is_partial = len(system.places) < len(tasks)
+        return is_partial, -(system.mean_above or 0.0) if is_partial else system.mean_rank, system.team, system.system
+
+    systems = sorted((_summarise_system(*name, system_places) for name, system_places in shared.items()),
+                     key=get_sort_key)
+    return Overview(tasks, tuple(systems), tuple(_describe_overview(len(places), systems, tasks, anonymous, partial)))
 
 
-def _across(team: str, system: str, places: Mapping[str, Placed]) -> Across:
-    there = places.values()
-    above = [of.above for of in there if of.above is not None]
-    return Across(team, system, places, sum(of.rank for of in there) / len(places),
-                  sum(above) / len(above) if above else None, sum(of.low == 1 for of in there),
-                  sum(of.wins for of in there), sum(of.losses for of in there))
+def _summarise_system(team: str, system: str, places: Mapping[str, PlacedSystem]) -> SystemOverview:
+    shares = [place.above for place in places.values() if place.above is not None]
+    return SystemOverview(team, system, places, sum(place.rank for place in places.values()) / len(places),
+                          sum(shares) / len(shares) if shares else None,
+                          sum(place.low == 1 for place in places.values()),
+                          sum(place.wins for place in places.values()),
+                          sum(place.losses for place in places.values()))
 
 
-def _sentences(n: int, systems: Sequence[Across], tasks: Sequence[str], nameless: set[str],
-               partial: set[str]) -> list[str]:
-    everywhere = sum(len(of.places) == len(tasks) for of in systems)
-    is_, are = ("is" if k == 1 else "are" for k in (len(systems), everywhere))
-    said = [f"{counted(len(systems), 'system')} of {n:,} {is_} on two tasks or more, by the same names of team and "
-            "system; that the same names mean the same system is not checked.",
-            "Ranks are those of each task's first leaderboard, and their mean counts each task the same."]
-    if everywhere < len(systems):
-        first = ", and first" if everywhere else ""
-        said.append(f"{everywhere or 'None'} of them {are} on all {len(tasks)} tasks{first}. The others met other "
-                    "systems on other tasks: they stand by the share that they score above, and still not on equal "
-                    "terms.")
-    said.append("Nothing is tested here: whether one system is better over several test sets is tested within a task, "
-                "by the studies suite and replicability.")
-    if nameless:
-        said.append(f"Without names, and so left out: {', '.join(sorted(nameless))}.")
+def _describe_overview(n_systems: int, systems: Sequence[SystemOverview], tasks: Sequence[str], anonymous: set[str],
+                       partial: set[str]) -> list[str]:
+    n_complete = sum(len(system.places) == len(tasks) for system in systems)
+    is_, are = ("is" if n == 1 else "are" for n in (len(systems), n_complete))
+    sentences = [
+        f"{counted(len(systems), 'system')} of {n_systems:,} {is_} on two tasks or more, by the same names of team and "
+        "system; the registry does not check that the same names mean the same system.",
+        "Ranks are those of each task's first leaderboard, and their mean counts each task the same."]
+    if n_complete < len(systems):
+        first = ", and first" if n_complete else ""
+        sentences.append(f"{n_complete or 'None'} of them {are} on all {len(tasks)} tasks{first}. The others are in "
+                         "the order of the share of systems that they score above. They met other systems on other "
+                         "tasks, so even this order is not a fair comparison.")
+    sentences.append("Nothing is tested here. The studies suite and replicability test within a task whether one "
+                     "system is better over several test sets.")
+    if anonymous:
+        sentences.append(f"Without names, and so left out: {', '.join(sorted(anonymous))}.")
     if partial:
-        said.append(f"With leaderboards of facets only, and so left out: {', '.join(sorted(partial))}.")
-    return said
+        sentences.append(f"With leaderboards of facets only, and so left out: {', '.join(sorted(partial))}.")
+    return sentences

@@ -110,16 +110,16 @@ def _format_flag(name: str) -> str:
 
 def _format_scores(request: Request) -> str:
     from registry.boards.submissions import load_submission_scores
-    from registry.reports.exports import codabench, codalab, evalai
+    from registry.reports.exports import format_codabench, format_codalab, format_evalai
 
-    formatter = {"codabench": codabench, "codalab": codalab, "evalai": evalai}[request.form]
+    formatter = {"codabench": format_codabench, "codalab": format_codalab, "evalai": format_evalai}[request.form]
     with request.database.reading() as connection:
         return formatter(load_submission_scores(connection, request.task, request.options["submission"]))
 
 
 def _format_board(request: Request) -> str:
     from registry.boards.choose import load_metric_leaderboards, select_leaderboard, select_standing
-    from registry.reports.exports import badge, wmt
+    from registry.reports.exports import draw_badge, render_wmt
     from registry.store import catalog
 
     metric, *selection = map(request.options.get, _BOARD)
@@ -127,8 +127,8 @@ def _format_board(request: Request) -> str:
         (row,) = catalog.tasks(connection, request.task)
         board = select_leaderboard(load_metric_leaderboards(connection, row, metric), *selection)
     if request.form == "wmt":
-        return wmt(board)
-    return badge(board, select_standing(board, request.options["submission"]), row.title or row.slug)
+        return render_wmt(board)
+    return draw_badge(board, select_standing(board, request.options["submission"]), row.title or row.slug)
 
 
 def _format_citation(request: Request) -> str:
@@ -146,12 +146,12 @@ def _format_citation(request: Request) -> str:
 def _format_croissant(request: Request) -> str:
     from registry.boards.load import PAGE_PAIRS, load_leaderboards
     from registry.manifest import decode_manifest
-    from registry.reports.exports import croissant_tasks
+    from registry.reports.exports import make_croissant_tasks
     from registry.store import catalog
 
     with request.database.reading() as connection:
         (row,) = catalog.tasks(connection, request.task)
-        return croissant_tasks(decode_manifest(row.manifest), load_leaderboards(connection, row, pairs=PAGE_PAIRS))
+        return make_croissant_tasks(decode_manifest(row.manifest), load_leaderboards(connection, row, pairs=PAGE_PAIRS))
 
 
 def _write_records(request: Request) -> None:

@@ -144,16 +144,16 @@ def _load_site(connection: Connection, names: Sequence[str], items: int) -> tupl
         HiddenError: The scores of a named task, or of all tasks, are hidden.
         MismatchError: A named task, or every task, has no results.
     """
-    from registry.boards.site import changes, unshown
+    from registry.boards.site import explain_missing_tasks, load_changes
     from registry.store import catalog
 
-    reasons = unshown(connection)
+    reasons = explain_missing_tasks(connection)
     requested: Sequence[str | None] = names or [None]
     tasks = [row.slug for name in requested for row in catalog.tasks(connection, name)]
     visible = [task for task in tasks if task not in reasons]
     if refused := [reasons[task] for task in tasks if task in reasons and (names or not visible)]:
         raise MismatchError(f"{' '.join(refused)} `registry score` and `registry compare` compute the results")
-    return _load_contents(connection, visible, items), changes(connection, visible), {} if names else reasons
+    return _load_contents(connection, visible, items), load_changes(connection, visible), {} if names else reasons
 
 
 def _load_contents(connection: Connection, task: str | Sequence[str], items: int, ranks: Ranks | None = None,

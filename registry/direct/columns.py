@@ -60,7 +60,7 @@ def read_column(given: Any, owner: str) -> Column:
     keys = index.tolist()
     twice = [key for key, n in Counter(keys).items() if n > 1]
     if twice:
-        raise InputError(f"{owner}: item {twice[0]!r} stands twice in the index; keep one")
+        raise InputError(f"{owner}: item {twice[0]!r} occurs twice in the index; keep one")
     return Column(values, keys)
 
 

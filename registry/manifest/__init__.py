@@ -1,4 +1,4 @@
-"""What a task declares: frozen specifications read from one TOML file, unknown keys rejected."""
+"""The manifest of a task: frozen values from one TOML file, which may have no unknown keys."""
 
 from registry.manifest.fields import DRAWS, MOST_DRAWS, NAMES_PARTICIPANT, PRECISION, is_active
 from registry.manifest.files import Root

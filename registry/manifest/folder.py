@@ -28,7 +28,7 @@ class TaskFolder:
         files: Contents of the files that the manifest names, by path in the task's folder.
         sources: Digests of the files from which it was made, by name.
         notes: Facts that the user has to know, such as ignored data.
-        advice: Sentences on further commands; `{task}` stands for the task's id.
+        advice: Sentences on further commands; the caller replaces `{task}` by the task's id.
         copies: Path of the user's file for every file that is a copy of one; errors name the user's file.
         comments: Lines above a table of the manifest, by the table's name.
     """
@@ -70,18 +70,18 @@ class TaskFolder:
             _remove(new, folder)
             if isinstance(error, InputError):
                 remedy = "; for an import set the option 'missing'" if error.category == "missing" else ""
-                first, *others = [
-                    self.translate_error(each, folder, remedy) if isinstance(each, InputError) else each
-                    for each in (error, *error.others)]
-                first.others = tuple(others)
+                first, *further = [
+                    self.translate_error(fault, folder, remedy) if isinstance(fault, InputError) else fault
+                    for fault in (error, *error.others)]
+                first.others = tuple(further)
                 if first is not error:
                     raise first from None
             raise
 
     def translate_error(self, error: InputError, folder: Path, remedy: str = "") -> InputError:
-        """Return an error in a written file as an error in the user's file of which it is a copy.
+        """Return an error in a written file as an error in the user's file from which it was copied.
 
-        The user does not know the manifest, but has stated its contents by options: an error there has no path.
+        The user does not know the manifest, only the options from which it was made: an error there has no path.
         """
         if error.path == str(folder / MANIFEST):
             return InputError(error.message, category=error.category)

@@ -102,7 +102,7 @@ def _list_faults(tables: dict[str, Any], error: ValidationError) -> list[tuple[s
 
 
 def _correct_key(tables: Any, location: tuple[int | str, ...]) -> bool:
-    """Rename an unknown key to a similar known one; return False if none is similar, or the table already has it."""
+    """Rename an unknown key to a similar valid key that the table lacks; return False if no such key exists."""
     for step in location[:-1]:
         tables = tables[step]
     key = str(location[-1])
@@ -122,7 +122,7 @@ def _explain(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
 
 
 def _format_message(detail: ErrorDetails) -> str:
-    """Return what is wrong with the value at a key, and what is expected."""
+    """Describe the fault of a value and the expected value."""
     location, kind, value = detail["loc"], detail["type"], detail["input"]
     heading = _format_heading(location) if location else ""
     if kind == "extra_forbidden":

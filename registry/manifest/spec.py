@@ -80,7 +80,7 @@ class Task(Table):
 
     @property
     def summary(self) -> str:
-        """Organisers, date, licence and address on one line; empty if none is declared."""
+        """Organisers, date, licence and address on one line; empty if the manifest has no such keys."""
         return "; ".join(filter(None, (", ".join(self.organisers), self.date, self.licence, self.url)))
 
 
@@ -144,7 +144,7 @@ class TestSet(Table):
 
 
 class Submission(Table):
-    """`[submission]`: defaults for every `[[submit]]`; format and options are those of the gold by default."""
+    """`[submission]`: defaults for every `[[submit]]`; by default format and options equal the gold's."""
 
     format: str | None = None
     options: Options = {}
@@ -343,11 +343,11 @@ class Manifest(Table):
 
     @property
     def primary(self) -> MetricSpec:
-        """Metric by which leaderboards are sorted: the one with the key `primary`, else the first."""
+        """Metric that sorts leaderboards: the metric with the key `primary`, else the first."""
         return next((m for m in self.metric if m.primary), self.metric[0])
 
     def deadline(self, test_set: str) -> datetime | None:
-        """Return the deadline of submissions to a test set; None if there is none."""
+        """Return the deadline of submissions to a test set; None if submissions are never late."""
         return self.get_test_set(test_set).deadline or self.task.deadline
 
     def get_test_set(self, name: str) -> TestSet:

@@ -268,7 +268,7 @@ def _ask_about_repeated(table: Table, item: str, varying: Sequence[str], asking:
         if name in (item, *varying) or is_decimal or is_called(name, "score", "gold", "label", "answer") or is_measure(
                 name) or not table.is_unique([item, name, *varying]):
             continue
-        average = {f"--option run={name}": "average them for each system and item"} if is_long else {}
+        average = {f"--option run={name} --runs fixed": "average them for each system and item"} if is_long else {}
         if is_called(name, "group"):
             return  # `ask_about_groups` asks
         if is_called(name, "run"):

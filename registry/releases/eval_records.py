@@ -50,12 +50,12 @@ from registry.releases.tables import require_current, select_release
 from registry.reports.exports import (
     Benchmark,
     Described,
-    aggregate_record,
-    dataset_of,
-    eval_results,
-    evaluation_id,
-    file_number,
-    model_of,
+    choose_dataset,
+    make_aggregate_record,
+    make_evaluation_id,
+    make_file_id,
+    make_hub_entries,
+    make_model_name,
 )
 from registry.store import catalog, models
 from registry.store.catalog import TaskRow
@@ -286,15 +286,15 @@ def _write_submissions(connection: Connection, row: TaskRow, folder: Path) -> It
 def _write_record(folder: Path, described: Described, standings: Sequence[tuple[Leaderboard, Standing]],
                   samples: tuple[GoldItems, list[DeclaredMetric], int] | None) -> int:
     """Write one record and, if the gold is public, its samples; return the number of samples."""
-    standing, evaluation = standings[0][1], evaluation_id(described, standings[0][1])
+    standing, evaluation = standings[0][1], make_evaluation_id(described, standings[0][1])
     subfolder = Path("data", portable_name(described.task), portable_name(standing.team), portable_name(
         standing.system + (f"@{standing.version}" if standing.version != "1" else "")))
     (folder / subfolder).mkdir(parents=True, exist_ok=True)
-    number, samples_file = file_number(evaluation), None
+    number, samples_file = make_file_id(evaluation), None
     n_samples, name = 0, subfolder / f"{number}{SAMPLES}"
     if samples is not None:
         items, metrics, scoring_id = samples
-        common = {"schema_version": SCHEMA, "evaluation_id": evaluation, "model_id": model_of(standing),
+        common = {"schema_version": SCHEMA, "evaluation_id": evaluation, "model_id": make_model_name(standing),
                   "evaluation_name": f"{described.task}.{described.test_set}",
                   "evaluation_result_id": described.test_set}
         checksum = sha256()
@@ -306,7 +306,7 @@ def _write_record(folder: Path, described: Described, standings: Sequence[tuple[
                 n_samples += 1
         samples_file = {"format": "jsonl", "file_path": name.as_posix(), "hash_algorithm": "sha256",
                         "checksum": checksum.hexdigest(), "total_rows": n_samples}
-    record = aggregate_record(described, standings, samples_file)
+    record = make_aggregate_record(described, standings, samples_file)
     (folder / subfolder / f"{number}.json").write_text(record, "utf-8", newline="\n")
     return n_samples
 
@@ -350,11 +350,11 @@ def write_results(database: Database, task: str, output: Path, *, metric: str | 
         require_current(connection, row)
         manifest = decode_manifest(row.manifest)
         boards = [board for board in load_metric_leaderboards(connection, row, metric) if board.facet is None]
-        benchmark = Benchmark(dataset_of(dataset, manifest.task.url), row.title or row.slug, manifest.task.url,
+        benchmark = Benchmark(choose_dataset(dataset, manifest.task.url), row.title or row.slug, manifest.task.url,
                               connection.execute(_COMPARED, {"task": row.slug}).scalar_one())
         with new_folder(output) as folder:
             paths = set()
-            for team, system, content in eval_results(boards, benchmark):
+            for team, system, content in make_hub_entries(boards, benchmark):
                 path = folder.joinpath(portable_name(team), portable_name(system), ".eval_results",
                                        f"{portable_name(row.slug)}.yaml")
                 if str(path).casefold() in paths:  # some systems do not distinguish upper and lower case

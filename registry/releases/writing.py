@@ -28,7 +28,7 @@ from registry.releases.descriptions import Contents, licence_files, readme
 from registry.releases.tables import SUBMITTED, list_tables, load_release, require_current, select_release, write_tables
 from registry.rendering.render import render
 from registry.reports.boards import make_board_table
-from registry.reports.exports import CROISSANT_TASKS, croissant_tasks
+from registry.reports.exports import CROISSANT_TASKS, make_croissant_tasks
 from registry.reports.page import page
 from registry.reports.papers import CITATION, citation_file
 from registry.store import catalog, sources
@@ -242,7 +242,7 @@ def render_documents(contents: Contents) -> Iterator[tuple[str, str]]:
     yield "page.html", page(contents.boards)
     yield "README.md", readme(contents, f"evalregistry=={__version__}")
     yield CITATION, citation_file(contents.manifest.task, contents.date)
-    yield CROISSANT_TASKS, croissant_tasks(contents.manifest, contents.boards.boards)
+    yield CROISSANT_TASKS, make_croissant_tasks(contents.manifest, contents.boards.boards)
 
 
 def _write(path: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""What a paper prints of a leaderboard: the table in LaTeX, its methods, and what to cite."""
+"""Leaderboards for papers: the table in LaTeX, a description of the methods, and citations."""
 
 from __future__ import annotations
 
@@ -22,43 +22,46 @@ from registry.significance import CORRECTIONS, TESTS
 from registry.significance.ranks import name_group
 from registry.values import parse
 
-_NAMED = 26  # systems that a letter each still tells apart at a glance
+_MOST_LETTERS = 26  # with more systems, superscripts of single letters are not enough
 
 
 def render_latex_board(board: Leaderboard) -> str:
-    """A leaderboard in LaTeX.
+    """Render a leaderboard as LaTeX.
 
-    A rule parts the clusters, the best score (or scores) is bold, and the superscripts of a score name the systems
-    that it beats significantly, as long as a letter names each. Footnotes stand below the table.
+    A rule separates clusters, the best scores are bold, and superscripts of a score name the systems that it beats
+    significantly, if the letters suffice. Footnotes are below the table.
     """
-    named = len(board.standings) <= _NAMED and bool(board.decisions)
+    has_letters = len(board.standings) <= _MOST_LETTERS and bool(board.decisions)
     columns = select_fields(board, "latex")
-    headings = [""] * named + [escape_latex(make_heading(of, board, "latex")) for of in columns]
+    headings = [""] * has_letters + [escape_latex(make_heading(column, board, "latex")) for column in columns]
     # Scores are on the left, because superscripts of different lengths follow them.
-    spec = "l" * named + "".join("r" if of.right and of.name != "score" else "l" for of in columns)
+    spec = "l" * has_letters + "".join("r" if column.right and column.name != "score" else "l" for column in columns)
     caption = [escape_latex(f"{board.title}."), *map(escape_latex, board.sentences)]
-    caption += ["Superscripts name the systems that a score is significantly better than."] if named else []
-    rows = add_cluster_rules(board.clusters, _rows(board, [of.name for of in columns], named=named))
+    if has_letters:
+        caption.append("Superscripts name the systems that a score is significantly better than.")
+    rows = add_cluster_rules(board.clusters,
+                             _make_rows(board, [column.name for column in columns], has_letters=has_letters))
     return render_latex_environment(spec, headings, rows, " ".join(caption), board.signature,
-                             list(map(escape_latex, board.footnotes)))
+                                    list(map(escape_latex, board.footnotes)))
 
 
-def _rows(board: Leaderboard, columns: Sequence[str], *, named: bool) -> Iterator[str]:
-    best = next((of.score for of in board.standings if of.rank == 1), None)
-    for n, (of, left) in enumerate(zip(board.standings, format_rank_ranges(board), strict=True)):
-        score = make_number_format(board.decimals)(of.score).replace("-", "$-$")
-        score = rf"\textbf{{{score}}}" if best is not None and of.score == best else score
-        beaten = "".join(name_group(worse) for worse in board.beaten_places[n]) if named else ""
-        row = {"rank": "--" if of.rank is None else str(of.rank), "range": left.replace("-", "--"),
-               "system": escape_latex(of.display_name) + "*" * of.late, "team": escape_latex(of.team),
-               "score": score + (rf"\textsuperscript{{{beaten}}}" if beaten else ""),
-               "interval": _short(format_interval(of.ci_low, of.ci_high, board.decimals))}
-        yield " & ".join([*([name_group(n)] if named else []), *(row[column] for column in columns)]) + r" \\"
+def _make_rows(board: Leaderboard, columns: Sequence[str], *, has_letters: bool) -> Iterator[str]:
+    best = next((standing.score for standing in board.standings if standing.rank == 1), None)
+    for n, (standing, ranks) in enumerate(zip(board.standings, format_rank_ranges(board), strict=True)):
+        score = make_number_format(board.decimals)(standing.score).replace("-", "$-$")
+        score = rf"\textbf{{{score}}}" if best is not None and standing.score == best else score
+        letters = "".join(name_group(worse) for worse in board.beaten_places[n]) if has_letters else ""
+        row = {"rank": "--" if standing.rank is None else str(standing.rank), "range": ranks.replace("-", "--"),
+               "system": escape_latex(standing.display_name) + "*" * standing.late, "team": escape_latex(standing.team),
+               "score": score + (rf"\textsuperscript{{{letters}}}" if letters else ""),
+               "interval": _format_interval(standing.ci_low, standing.ci_high, board.decimals)}
+        yield " & ".join([*([name_group(n)] if has_letters else []), *(row[column] for column in columns)]) + r" \\"
 
 
-def _short(written: str) -> str:
-    """An interval as a column of a paper has room for it; where an end is below 0 a dash would be taken for a minus."""
-    return written.replace("-", "$-$") if "-" in written else written.replace(" to ", "--")
+def _format_interval(low: float | None, high: float | None, decimals: int) -> str:
+    """Return an interval with a dash, which is shorter, unless an end is negative."""
+    interval = format_interval(low, high, decimals)
+    return interval.replace("-", "$-$") if "-" in interval else interval.replace(" to ", "--")
 
 
 _RANKS: dict[Ranks, str] = {
@@ -76,48 +79,49 @@ _RANKS: dict[Ranks, str] = {
 
 
 def describe_methods(board: Leaderboard) -> str:
-    """Say by what systems are scored, compared and ranked, with the sources of the methods."""
-    by = board.comparison
+    """Return how systems are scored, compared and ranked, with the sources of the methods."""
+    comparison = board.comparison
     metric = parse("metric", METRICS, board.metric_name)
-    clusters = f" in {counted(by.n_units, 'cluster')}" if by.unit == "cluster" else ""
+    clusters = f" in {counted(comparison.n_units, 'cluster')}" if comparison.unit == "cluster" else ""
     facet = f" with {board.facet}" if board.facet else ""
-    exact, called = board.metric_name, board.metric_title.partition(" (")[0]
-    name = exact if exact.lower().startswith(called.lower()) else f"{called}, {exact}"
-    said = [f"Systems are scored by {name} ({metric.citation}) on the {counted(by.n_items, 'item')}{facet}"
-            f"{clusters} of test set {board.test_set}; {board.better} is better."]
+    full_name, title = board.metric_name, board.metric_title.partition(" (")[0]
+    name = full_name if full_name.lower().startswith(title.lower()) else f"{title}, {full_name}"
+    scoring = (f"Systems are scored by {name} ({metric.citation}) on the {counted(comparison.n_items, 'item')}{facet}"
+               f"{clusters} of test set {board.test_set}; {board.better} is better.")
     if not board.decisions:
-        return said[0]
-    said += [_tests(board), _correction(board), _RANKS[board.ranks].format(
-        rest=100 * (1 - by.confidence), level=100 * (1 - by.alpha))]
-    said += map(sentence, board.intervals.statements(by))
-    return " ".join(said)
+        return scoring
+    ranks = _RANKS[board.ranks].format(rest=100 * (1 - comparison.confidence), level=100 * (1 - comparison.alpha))
+    return " ".join([scoring, _describe_tests(board), _describe_correction(board), ranks,
+                     *map(sentence, board.intervals.statements(comparison))])
 
 
-def _tests(board: Leaderboard) -> str:
-    by = board.comparison
-    test = parse("test", TESTS, by.test)
-    ways = sorted({method for method in board.decisions.columns["method"].tolist() if method})
-    drawn = f", {by.resamples:,} draws with seed {by.seed}" if "monte-carlo" in ways else ""
-    units = describe_sample(by, f"{by.unit}s")
-    sided = ("two-sided" if not board.direction else
-             "one-sided in the observed direction" if has_observed_direction(by) else
+def _describe_tests(board: Leaderboard) -> str:
+    comparison = board.comparison
+    test = parse("test", TESTS, comparison.test)
+    methods = sorted({method for method in board.decisions.columns["method"].tolist() if method})
+    draws = (f", {comparison.resamples:,} draws with seed {comparison.seed}" if "monte-carlo" in methods else "")
+    sample = describe_sample(comparison, f"{comparison.unit}s")
+    sides = ("two-sided" if not board.direction else
+             "one-sided in the observed direction" if has_observed_direction(comparison) else
              "one-sided where a direction was declared")
-    return (f"The {counted(len(board.decisions), 'pair')} of {counted(by.n_systems, 'system')} are compared by the "
-            f"test {by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {units}, {sided}. "
-            f"{board.direction}{' ' if board.direction else ''}The null hypothesis of each: {test.null}.")
+    direction = f"{board.direction} " if board.direction else ""
+    return (f"The {counted(len(board.decisions), 'pair')} of {counted(comparison.n_systems, 'system')} are compared by "
+            f"the test {comparison.test} ({test.citation}; {', '.join(methods)}{draws}) over {sample}, {sides}. "
+            f"{direction}The null hypothesis of each: {test.null}.")
 
 
-def _correction(board: Leaderboard) -> str:
-    by = board.comparison
-    correction = CORRECTIONS[by.correction]
-    if by.correction == "none":
-        return f"p-values are not corrected; a difference is called significant where p is at most {by.alpha:g}."
-    together = by.family_size > math.comb(by.n_systems, 2)
-    family = f"the family of {by.family_size:,} pairs of several boards" if together else "this family"
-    where = f" where {correction.assumes}" if correction.instead else ""
+def _describe_correction(board: Leaderboard) -> str:
+    comparison = board.comparison
+    correction = CORRECTIONS[comparison.correction]
+    if comparison.correction == "none":
+        return ("p-values are not corrected; a difference is called significant where p is at most "
+                f"{comparison.alpha:g}.")
+    has_other_boards = comparison.family_size > math.comb(comparison.n_systems, 2)
+    family = f"the family of {comparison.family_size:,} pairs of several boards" if has_other_boards else "this family"
+    condition = f" where {correction.assumes}" if correction.instead else ""
     return (f"p-values are adjusted for {family} by {correction.title} ({correction.citation}), which controls the "
-            f"{correction.controls}{where}; a difference is called significant where the adjusted p is at most "
-            f"{by.alpha:g}.")
+            f"{correction.controls}{condition}; a difference is called significant where the adjusted p is at most "
+            f"{comparison.alpha:g}.")
 
 
 CITATION = "CITATION.cff"
@@ -128,50 +132,52 @@ _CITE = "If you use this shared task or its results, please cite it as below."
 
 
 def bibtex(task: Task, date: str | None) -> str:
-    """An entry of BibTeX; `date` is the day of publication, as ISO 8601 writes it."""
-    title = _plain(task.title) or task.id
-    authors = " and ".join(f"{{{_tex(name)}}}" for name in task.organisers)
-    cited = filter(None, [_tex(task.citation or "")])
+    """Return a BibTeX entry; `date` is the day of publication in ISO 8601."""
+    title = _make_line(task.title) or task.id
+    authors = " and ".join(f"{{{_escape_bibtex(name)}}}" for name in task.organisers)
+    citation = filter(None, [_escape_bibtex(task.citation or "")])
     fields = {
-        "title": f"{{{_tex(title)}}}", "author": authors, "year": (date or "")[:4],
-        "url": re.sub(r"[{}\\]", lambda found: f"%{ord(found[0]):02X}", task.url or ""),
-        "note": ". ".join((f"Shared task, version {_tex(task.version)}", *cited))}
-    written = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
-    return f"@misc{{{task.id}-{task.version},\n{written}\n}}\n"
+        "title": f"{{{_escape_bibtex(title)}}}", "author": authors, "year": (date or "")[:4],
+        "url": re.sub(r"[{}\\]", lambda match: f"%{ord(match[0]):02X}", task.url or ""),
+        "note": ". ".join((f"Shared task, version {_escape_bibtex(task.version)}", *citation))}
+    lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items() if value)
+    return f"@misc{{{task.id}-{task.version},\n{lines}\n}}\n"
 
 
 def citation_file(task: Task, date: str | None) -> str:
-    """CITATION.cff, of a data set; without organisers its author is "The organisers of" the task."""
-    title = _plain(task.title) or task.id
+    """Return CITATION.cff of a data set; without organisers the author is "The organisers of" the task."""
+    title = _make_line(task.title) or task.id
     fields = {
-        "cff-version": "1.2.0", "type": "dataset", "message": _plain(task.citation or "") or _CITE,
-        "title": title, "abstract": _plain(task.description), "version": task.version, "date-released": date,
-        "url": task.url, "license": _listed(task.licence), "keywords": ["shared task", "evaluation", "leaderboard"],
+        "cff-version": "1.2.0", "type": "dataset", "message": _make_line(task.citation or "") or _CITE,
+        "title": title, "abstract": _make_line(task.description), "version": task.version, "date-released": date,
+        "url": task.url, "license": _split_licences(task.licence),
+        "keywords": ["shared task", "evaluation", "leaderboard"],
         "authors": [{"name": name} for name in task.organisers or [f"The organisers of {title}"]]}
-    return "".join(_yaml(name, value) for name, value in fields.items() if value)
+    return "".join(_format_yaml(name, value) for name, value in fields.items() if value)
 
 
-def _listed(licence: str | None) -> list[str] | None:
-    """The licences between which there is a choice, all of which SPDX lists: what the format can say of them."""
+def _split_licences(licence: str | None) -> list[str] | None:
+    """Return alternative licences if SPDX lists all of them, because the format supports no others."""
     names = (licence or "").split(" OR ")
     return names if all(re.fullmatch(r"(?!LicenseRef-)[A-Za-z0-9.+-]+", name) for name in names) else None
 
 
-def _yaml(name: str, value: str | list[str] | list[dict[str, str]]) -> str:
+def _format_yaml(name: str, value: str | list[str] | list[dict[str, str]]) -> str:
     if isinstance(value, str):
-        return f"{name}: {_quoted(value)}\n"
+        return f"{name}: {_quote(value)}\n"
     return f"{name}:\n" + "".join(
-        f"  - {_quoted(one)}\n" if isinstance(one, str) else f"  - name: {_quoted(one['name'])}\n" for one in value)
+        f"  - {_quote(entry)}\n" if isinstance(entry, str) else f"  - name: {_quote(entry['name'])}\n"
+        for entry in value)
 
 
-def _quoted(text: str) -> str:
-    return json.dumps(_plain(text), ensure_ascii=False)
+def _quote(text: str) -> str:
+    return json.dumps(_make_line(text), ensure_ascii=False)
 
 
-def _tex(text: str) -> str:
-    return "".join(_BRACES.get(c) or (escape_latex(c) if c.isascii() else c) for c in _plain(text))
+def _escape_bibtex(text: str) -> str:
+    return "".join(_BRACES.get(c) or (escape_latex(c) if c.isascii() else c) for c in _make_line(text))
 
 
-def _plain(text: str) -> str:
-    """A text on one line, without what cannot be seen."""
+def _make_line(text: str) -> str:
+    """Return a text as one line, without invisible characters."""
     return "".join(c for c in " ".join(text.split()) if unicodedata.category(c) not in _INVISIBLE)

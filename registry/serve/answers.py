@@ -24,7 +24,7 @@ from starlette.responses import Response
 from registry.errors import suggest
 from registry.identity import digest_lines
 from registry.rendering.render import render_rows
-from registry.reports.page.html import environment, hashed
+from registry.reports.page.html import hash_source, make_environment
 from registry.serve.queries import Served
 from registry.serve.source import ProblemError, Reading
 from registry.version import __version__
@@ -278,7 +278,7 @@ def _is_browser(request: Request) -> bool:
 @cache
 def _load_templates() -> Environment:
     """Load the templates; their filter `shown` returns texts unchanged, and other values as JSON."""
-    templates = environment("registry.serve")
+    templates = make_environment("registry.serve")
     templates.filters["shown"] = lambda cell: cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
     return templates
 
@@ -292,5 +292,5 @@ def _load_style() -> str:
 
 @cache
 def _make_policy() -> str:
-    return (f"default-src 'none'; style-src {hashed(_load_style())}; form-action 'self'; base-uri 'none'; "
+    return (f"default-src 'none'; style-src {hash_source(_load_style())}; form-action 'self'; base-uri 'none'; "
             "frame-ancestors 'none'")

@@ -27,7 +27,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from registry.boards.load import BOARD_PAIRS
-from registry.boards.site import changes
+from registry.boards.site import load_changes
 from registry.boards.snapshot import TaskBoards, load_snapshot
 from registry.boards.submissions import Ladder
 from registry.errors import RegistryError, UnknownNameError
@@ -110,7 +110,8 @@ def make_site_url(scheme: str, host: str) -> str:
 
 async def _make_feed(reading: Reading, address: str) -> Content:
     changes_found = await reading.make_once(
-        ("changes",), lambda: reading.read(lambda opened: changes(opened.connection, list_public_tasks(opened)[0])),
+        ("changes",), lambda: reading.read(
+            lambda opened: load_changes(opened.connection, list_public_tasks(opened)[0])),
         lambda found: _BYTES_PER_CHANGE * len(found.changes))
     return await reading.draw(lambda: Content(_ATOM, feed(changes_found, address).encode()))
 

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from registry.boards.load import ALL_PAIRS, NOT_COMPARED
-from registry.boards.site import unshown
+from registry.boards.site import explain_missing_tasks
 from registry.boards.snapshot import Snapshot as Boards
 from registry.boards.snapshot import TaskBoards, add_details, load_snapshot
 from registry.boards.submissions import Ladder, load_ladders
@@ -409,7 +409,7 @@ def _add_averages(boards: Boards, database: Database) -> Boards:
 
 def list_public_tasks(opened: Opened) -> tuple[list[str], list[str]]:
     """Return the tasks whose leaderboards are public, and the reasons why others are not."""
-    missing = unshown(opened.connection)
+    missing = explain_missing_tasks(opened.connection)
     try:
         tasks = catalog.tasks(opened.connection)
     except (HiddenError, InputError):  # all tasks are hidden, or the registry has no tasks

@@ -10,7 +10,7 @@ import yaml
 
 from registry.boards.submissions import SubmissionScore
 from registry.manifest.spec import Task
-from registry.reports.exports import badge, codabench, codalab, evalai, wmt
+from registry.reports.exports import draw_badge, format_codabench, format_codalab, format_evalai, render_wmt
 from registry.reports.papers import bibtex, citation_file
 from tests.conftest import ROOT
 from tests.reports.boards import HOSTILE, leaderboard
@@ -54,7 +54,7 @@ def test_several_test_sets_are_told_apart(registry, task):
 @pytest.mark.parametrize("score", [0.1 + 0.2, 1e-5, 2.5e-7, 3e20, 0.0, -4.0])
 def test_scores_txt_is_read_in_lines_and_as_yaml(score):
     """CodaLab parts each line at its colon; Codabench reads the file as YAML 1.1, whose numbers have a point."""
-    (line,) = codalab([SubmissionScore("test", "acc", score)]).splitlines()
+    (line,) = format_codalab([SubmissionScore("test", "acc", score)]).splitlines()
     key, value = line.split(":")
     assert (key, float(value)) == ("acc", score)
     assert re.fullmatch(r"[-+]?[0-9]+\.[0-9]*([eE][-+][0-9]+)?", value.strip())  # PyYAML's pattern of a float
@@ -62,9 +62,9 @@ def test_scores_txt_is_read_in_lines_and_as_yaml(score):
 
 def test_undefined_scores_are_left_out():
     scores = [SubmissionScore("test", "f1", None), SubmissionScore("test", "acc", 0.1 + 0.2)]
-    assert json.loads(codabench(scores)) == {"acc": 0.30000000000000004}
-    assert codalab(scores) == "acc: 0.30000000000000004\n"
-    assert json.loads(evalai(scores)) == {"result": [{"test": {"acc": 0.30000000000000004}}]}
+    assert json.loads(format_codabench(scores)) == {"acc": 0.30000000000000004}
+    assert format_codalab(scores) == "acc: 0.30000000000000004\n"
+    assert json.loads(format_evalai(scores)) == {"result": [{"test": {"acc": 0.30000000000000004}}]}
 
 
 def test_names_are_no_patterns(registry, scored, task):
@@ -96,7 +96,7 @@ def test_wmt_prints_ranges_scores_and_systems_with_rules_between_clusters(regist
 
 
 def test_wmt_leaves_names_alone():
-    written = wmt(leaderboard(list(HOSTILE)))
+    written = render_wmt(leaderboard(list(HOSTILE)))
     assert r"\input" not in written
     assert r"\textbackslash{}input\{x\}" in written
 
@@ -112,7 +112,7 @@ def test_a_badge_says_which_places_are_left_open(export):
 @pytest.mark.parametrize("name", HOSTILE)
 def test_names_in_badges_are_text_and_nothing_else(name):
     board = leaderboard([name, "b"])
-    drawn = ElementTree.fromstring(badge(board, board.standings[0], name))
+    drawn = ElementTree.fromstring(draw_badge(board, board.standings[0], name))
     assert {element.tag for element in drawn.iter()} == {f"{SVG}{tag}" for tag in (
         "svg", "title", "rect", "path", "g", "text")}
     assert len("".join(drawn.itertext())) < 250

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.boards.site import changes
+from registry.boards.site import load_changes
 from registry.publication.publish import publish_temporarily
 from registry.reports.page import feed
 from registry.store.database import Database
@@ -18,7 +18,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 def told():
     """What the feed of everybody says by ids, the last change first."""
     with publish_temporarily(Database(Path("registry.duckdb"))) as public, public.reading() as connection:
-        root = ET.fromstring(feed(changes(connection)))
+        root = ET.fromstring(feed(load_changes(connection)))
     return {of.findtext(f"{ATOM}id"): f"{of.findtext(f'{ATOM}title')}. {of.findtext(f'{ATOM}content')}"
             for of in root.iter(f"{ATOM}entry")}
 

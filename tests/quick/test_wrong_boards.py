@@ -209,6 +209,37 @@ def test_runs_in_a_column_are_averaged_and_no_items(form, folder, scores):
     assert scores(systems, "--runs fixed", gold) == {("test", "a"): mean, ("test", "b"): mean}
 
 
+def test_ratings_of_several_people_are_averaged_if_that_is_said(folder, scores):
+    text = csv([*"xy"] * 2 * N, [i for i in IDS for _ in range(4)], ["r1", "r1", "r2", "r2"] * N,
+               [value for n in range(N) for value in (CORRECT[n], FEWER[n], FEWER[n], FEWER[n])],
+               header=("model", "id", "rater", "rating"))
+    paths = write(folder({}), {"all.csv": text})
+    question = ask([*paths.values()], Asked(options={"better": "higher"}))
+    assert question.options == ("--option run=rater --runs fixed", "--by rater")
+    assert scores([*paths.values()], f"{question.options[0]} --option better=higher") == {
+        ("test", "x"): (sum(CORRECT) + sum(FEWER)) / 2 / N, ("test", "y"): sum(FEWER) / N}
+
+
+@pytest.mark.parametrize(("column", "cells", "says"), [
+    ("a_wer", CORRECT, "several measures (f1, wer)"), ("c", [f"{n}%" for n in range(N)], "percent signs")])
+def test_columns_of_other_measures_are_refused(column, cells, says, folder):
+    paths = write(folder({}), {"all.csv": csv(IDS, CORRECT, FEWER, cells, header=("id", "a_f1", "b_f1", column))})
+    with pytest.raises(InputError) as refused:
+        make([*paths.values()], Asked(options={"better": "higher"}))
+    assert says in str(refused.value)
+
+
+@pytest.mark.parametrize(("options", "says"), [
+    ("--by nope", "nope"), ("--pool nope", "--pool nope: no such column"), ("--sets ;", "no label has this mark"),
+    ("--system label", "--system names columns of one table")])
+def test_options_without_an_effect_are_refused(options, says, folder):
+    paths = write(folder({}), {"gold.csv": csv(IDS, GOLD, header=("id", "label")),
+                               "a.csv": csv(IDS, A, header=("id", "label"))})
+    with pytest.raises(InputError) as refused:
+        make([paths["a.csv"]], asked_by(options, str(paths["gold.csv"])))
+    assert says in str(refused.value)
+
+
 def test_runs_of_scores_are_averaged(folder, scores):
     text = csv(IDS * 2, [1] * N + [2] * N, CORRECT + FEWER, header=("id", "seed", "accuracy"))
     paths = write(folder({}), {"a.csv": text, "b.csv": text})

@@ -12,7 +12,7 @@ from registry.importers import EveryEvalEver
 from registry.publication.publish import publish_temporarily
 from registry.releases import eval_records
 from registry.releases.eval_records import write_records, write_results
-from registry.reports.exports import dataset_of
+from registry.reports.exports import choose_dataset
 from registry.store.database import Database
 from tests.conftest import ROOT
 from tests.needs import need
@@ -157,7 +157,7 @@ def test_models_get_a_file_of_results_for_the_hub(registry_of_all, tmp_path):
     for dataset, says in ((None, "give it by --dataset"), ("small", "'small' is no data set"), ("a/b\n", "no data")):
         with pytest.raises(InputError, match=says):
             write_results(registry_of_all, "small", tmp_path / "none", dataset=dataset)
-    assert dataset_of(None, "https://huggingface.co/datasets/acme/other") == "acme/other"
+    assert choose_dataset(None, "https://huggingface.co/datasets/acme/other") == "acme/other"
 
 
 def test_the_command_says_what_it_wrote(registry, scored, task):

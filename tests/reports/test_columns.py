@@ -11,7 +11,7 @@ from registry.rendering.render import render
 from registry.reports import columns
 from registry.reports.boards import make_board_table, make_pair_table
 from registry.reports.differences import make_difference_tables
-from registry.reports.page.html import page_data
+from registry.reports.page.html import make_page_data
 from registry.reports.papers import render_latex_board
 from tests.conftest import PACKAGE
 from tests.reports.boards import leaderboard
@@ -36,13 +36,13 @@ def test_a_heading_of_a_board_is_changed_in_one_place(renamed):
         assert "position" in written
         assert not re.search(r"\b(system|rank)\b", written.partition("\n a ")[0])
     assert r"Position & Range & Participant & " in render_latex_board(board)
-    assert page_data(contents())["columns"]["board"]["system"]["heading"] == "participant"
+    assert make_page_data(contents())["columns"]["board"]["system"]["heading"] == "participant"
 
 
 def test_a_heading_of_pairs_is_changed_in_one_place(renamed):
     renamed(columns._PAIRS, "p_adjusted", "corrected p")
     assert "corrected p" in render([make_pair_table(leaderboard("ab"))], "table")
-    assert page_data(contents())["columns"]["pairs"]["p_adjusted"]["heading"] == "corrected p"
+    assert make_page_data(contents())["columns"]["pairs"]["p_adjusted"]["heading"] == "corrected p"
 
 
 def test_tables_of_differences_have_the_headings_of_leaderboards(renamed):
@@ -53,7 +53,7 @@ def test_tables_of_differences_have_the_headings_of_leaderboards(renamed):
 
 
 def test_tooltips_of_the_page_are_explanations_of_the_columns(renamed):
-    tooltips = {name: column["about"] for name, column in page_data(contents())["columns"]["board"].items()}
+    tooltips = {name: column["about"] for name, column in make_page_data(contents())["columns"]["board"].items()}
     assert tooltips["letters"] == columns._BOARD["letters"].about != ""
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from registry.boards.submissions import describe_places
 from registry.reports.boards import make_board_table, make_wide_boards, make_wide_table
-from registry.reports.exports import badge
+from registry.reports.exports import draw_badge
 from registry.reports.page.data import make_board_data
 from registry.reports.papers import render_latex_board
 from tests.reports.boards import leaderboard
@@ -54,7 +54,8 @@ def test_places_clusters_rules_and_letters_are_of_one_convention(ranks, left, cl
     (row, *_), cells = make_wide_table(wide).rows, [row["acc shown"] for row in make_wide_table(wide).rows]
     assert row["acc cluster"] == 1, "for programs as ever"
     assert [cell.partition(" ")[2].strip("()") or "-" for cell in cells] == shown
-    assert ("cluster 3 of 3" if ranks == "cluster" else f"rank {shown[-1]} of 5") in badge(of, of.standings[-1], "t")
+    badge = draw_badge(of, of.standings[-1], "t")
+    assert ("cluster 3 of 3" if ranks == "cluster" else f"rank {shown[-1]} of 5") in badge
     (place,) = describe_places([of], "test", of.standings[0].submission)
     by = "simultaneous ranks" if ranks == "simultaneous" else "significant differences"
     assert f"({by} leave 1 to 2 open)" in place

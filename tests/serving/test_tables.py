@@ -68,7 +68,7 @@ def test_parts_of_a_table_are_the_whole_of_it(registry, scored, task, served):
     registry("withdraw", "small/test/d/d", "--reason", "asked")
     client.renew()
     changed = client.get(last)
-    assert (changed.status_code, "begin again" in changed.json()["detail"]) == (410, True)
+    assert (changed.status_code, "start again" in changed.json()["detail"]) == (410, True)
 
 
 @pytest.mark.parametrize(("asked", "told"), [

@@ -185,7 +185,7 @@ def test_processes_change_no_bit(monkeypatch):
 
 
 def test_a_cluster_that_does_not_answer_is_named(monkeypatch):
-    monkeypatch.setattr(execution, "_ANSWER", 0.2)
+    monkeypatch.setattr(execution, "_ANSWER_SECONDS", 0.2)
     with pytest.raises(InputError, match=r"127\.0\.0\.1:9"):
         Bootstrap().run(replace(fresh(), quotient=None), [(0, 1)],
                         Settings(execution=Execution(cluster=Cluster("tcp://127.0.0.1:9"))))

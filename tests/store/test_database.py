@@ -37,7 +37,7 @@ def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path, content):
     assert (tmp_path / "f").read_bytes() == content
 
 
-@pytest.mark.parametrize(("path", "says"), [("absent.duckdb", "no registry here"), (".", "not a file")])
+@pytest.mark.parametrize(("path", "says"), [("absent.duckdb", "no registry here"), (".", "not a regular file")])
 def test_what_is_not_there_is_named(path, says):
     with pytest.raises(InputError, match=says), Database(path).reading():
         pass

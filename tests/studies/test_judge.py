@@ -146,7 +146,7 @@ def test_probabilities_of_looking_at_both_must_be_known(judged, registry):
     lines = birch.read_text().splitlines()
     lines[LABELLED] = lines[LABELLED].rpartition(",")[0] + ","
     birch.write_text("\n".join(lines) + "\n")
-    assert "with what probability at both of a pair is not known" in registry("run", path, exit_code=3).stderr
+    assert "probability that both items of a pair are labelled is unknown" in registry("run", path, exit_code=3).stderr
     path.write_text(path.read_text().replace('drawn = "probability"', 'drawn = "random"'))
     registry("run", path, "--db", path.parent / "random.duckdb")
 

@@ -151,7 +151,7 @@ def test_joint_draws_of_auto_do_not_grow(formula, registry):
 
 
 def test_a_cluster_that_does_not_answer_is_told_before_the_work(formula, registry, scored, monkeypatch):
-    monkeypatch.setattr(execution, "_ANSWER", 0.2)
+    monkeypatch.setattr(execution, "_ANSWER_SECONDS", 0.2)
     scored(formula(), command="apply", then=("score",))
     told = registry("compare", "--resamples", 10**9, "--dask", "tcp://127.0.0.1:9", exit_code=3).stderr
     assert "no dask scheduler answers at 'tcp://127.0.0.1:9'" in told

@@ -81,7 +81,7 @@ def test_a_tokenized_system_is_named_beside_a_gold_that_is_not():
     (told,) = [one for one in board.messages if "tokenized" in one]
     assert told.startswith("warning: system 'split': 6 of 6 sentences have a space before the full stop")
     both = registry.evaluate(split, {"plain": shorten(plain), "split": shorten(split)}, metric="BLEU")
-    (told,) = [one for one in both.remarks if "tokenize" in one]
+    (told,) = [one for one in both.messages if "tokenize" in one]
     assert "metric BLEU: the gold seems to be tokenized, and BLEU tokenizes it again" in told
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from registry.reports.page import card, page, site_index
 from registry.reports.page.data import dump_json, make_systems_data
-from registry.reports.page.html import page_data
+from registry.reports.page.html import make_page_data
 from registry.reports.papers import describe_methods
 from tests.conftest import ROOT
 from tests.reports.boards import HOSTILE, changed, leaderboard
@@ -129,7 +129,7 @@ def test_methods_say_what_is_taken_for_a_sample_and_under_what_a_correction_hold
 
 def test_responses_that_are_the_same_stand_together():
     items = [labels("i1", "yes", {"oak": "yes", "elm": "no", "ash": "yes", "fir": "no"})]
-    (item,) = page_data(contents(items=items))["items"]["test"]["items"]
+    (item,) = make_page_data(contents(items=items))["items"]["test"]["items"]
     assert item["answers"] == {"sure": 1, "gold": 1, "key": ["yes", "no"], "types": [""], "type": 0}
     assert (item["said"], item["by"]) == ([[[], []], [[1], [0]]], "0101"), "the second adds no, and lacks yes"
 
@@ -149,7 +149,7 @@ def test_30_systems_on_2000_items_by_three_metrics_stay_below_450_kb():
         draw.choices(["a", "few", "words"], k=20)) for i in range(30)}) for k in range(200)]
     of = replace(contents(), boards=noisy(30, metrics=3), items=items)
     assert len(page(of).encode()) < 450_000  # of which scripts and styles take 160
-    data = page_data(of)
+    data = make_page_data(of)
     assert all(len(board["pairs"]["difference"]) == 435 for board in data["boards"])
     assert len(data["items"]["test"]["items"]) > 20
 

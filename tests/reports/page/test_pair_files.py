@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from registry.files import replace_files
 from registry.reports.page import page, pair_file, pair_files
 from registry.reports.page.data import pack_decimals, pack_p_values
-from registry.reports.page.html import page_data
+from registry.reports.page.html import make_page_data
 from tests.reports.boards import HOSTILE, changed
 from tests.reports.page.contents import contents
 from tests.reports.page.large import N, large
@@ -133,7 +133,7 @@ def test_pages_with_room_for_all_pairs_have_no_file_and_the_strictest_policy():
     assert page(contents(), folder="task.pairs") == page(contents())
     assert "trusted-types &#39;none&#39;" in page(contents())
     alone = replace(contents(), boards=[large()])
-    assert page_data(alone)["boards"][0]["files"] is None
+    assert make_page_data(alone)["boards"][0]["files"] is None
     assert "strict-dynamic" not in page(alone)
 
 

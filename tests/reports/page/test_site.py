@@ -7,12 +7,21 @@ from datetime import datetime, timedelta
 import pytest
 
 from registry.boards.details import NewBest
-from registry.boards.site import BestOf, Change, Changes, NewGold, NewSystems, Withdrawn, first_board, overview
+from registry.boards.site import (
+    Change,
+    Changes,
+    NewGold,
+    NewLeader,
+    NewSystems,
+    WithdrawnSubmissions,
+    find_first_board,
+    make_overview,
+)
 from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.manifest.spec import Task
 from registry.reports.page import card, feed, site, site_index
-from registry.reports.page.site import board_link, searched, skyline, task_entry
+from registry.reports.page.site import draw_skyline, make_board_link, make_task_entry, select_searchable_names
 from tests.reports.boards import HOSTILE, leaderboard
 from tests.reports.page.accessibility import violations
 from tests.reports.page.contents import contents, speaking
@@ -36,7 +45,7 @@ def placed(names, ranks, lows, task="task", **more):
     ((1, 2, 3, 4, 5, 6), (1, 1, 1, 1, 1, 2), "5 of 6 systems share the first place:", ("a", "b", "c", "d"), 1),
     ((1,), (1,), "One system is ranked:", ("a",), 0)])
 def test_those_to_whom_the_first_place_is_open_are_named(ranks, lows, said, first, more):
-    entry = task_entry("tasks/task.html", placed("abcdef"[:len(ranks)], ranks, lows))
+    entry = make_task_entry("tasks/task.html", placed("abcdef"[:len(ranks)], ranks, lows))
     assert (entry["says"], entry["first"], entry["more"]) == (said, first, more)
     assert entry["boards"][0]["score"] == "0.9000"
     assert entry["boards"][0]["link"] == "tasks/task.html#metric=acc&set=test"
@@ -49,32 +58,32 @@ def test_scores_are_printed_as_on_the_board_and_links_lead_to_each_board():
     assert ">0.9</td>" in index
     assert "best score 0.9<" in index
     assert "tasks/task.html#metric=acc&amp;set=test&amp;facet=domain%3Dnews" in index
-    assert board_link("x", replace(of.boards[0], track="a&b")) == "x#metric=acc&set=test&track=a%26b"
+    assert make_board_link("x", replace(of.boards[0], track="a&b")) == "x#metric=acc&set=test&track=a%26b"
 
 
 def test_charts_have_the_better_scores_above_and_outliers_below():
     """The scale of 84 pixels leaves 8 on either side; 0.9 to 0.5 are 68 pixels, so that 0.8 is 17 below 0.9."""
     board = placed("abc", (1, 2, 5), (1, 1, 3)).boards[0]
-    chart = skyline(board)
+    chart = draw_skyline(board)
     assert (chart.first, chart.others) == ("M61.0 8.0h0M79.0 25.0h0", "M97.0 76.0h0")
     assert (chart.top, chart.bottom, chart.spans) == ("0.90", "0.50", "")
-    turned = skyline(replace(board, better="lower"))
+    turned = draw_skyline(replace(board, better="lower"))
     assert (turned.first, turned.others, turned.top) == ("M61.0 76.0h0M79.0 59.0h0", "M97.0 8.0h0", "0.50")
     standings = [replace(of, ci_low=of.score - 0.1, ci_high=None) for of in board.standings]
-    assert skyline(replace(board, standings=tuple(standings))).spans.startswith("M61.0 21.6V8.0")
+    assert draw_skyline(replace(board, standings=tuple(standings))).spans.startswith("M61.0 21.6V8.0")
     scores = [0.9, 0.89, 0.88, 0.87, 0.86, -9]  # the fences are 0.835 and 0.915
-    below = skyline(leaderboard("abcdef", scores))
+    below = draw_skyline(leaderboard("abcdef", scores))
     assert (below.bottom, below.beyond.count("z"), below.n) == ("0.860", 1, 6)
-    assert not skyline(leaderboard("abcdef", [99, *scores[:5]])).beyond, "the best is always on it"
-    assert skyline(leaderboard("a", [None])).n == 0
-    assert skyline(leaderboard("ab", [0.5, 0.5])).top == ""
+    assert not draw_skyline(leaderboard("abcdef", [99, *scores[:5]])).beyond, "the best is always on it"
+    assert draw_skyline(leaderboard("a", [None])).n == 0
+    assert draw_skyline(leaderboard("ab", [0.5, 0.5])).top == ""
 
 
 def test_systems_over_tasks_have_the_means_of_their_ranks():
     """On the first task a is before b and c, which tie; on the second b is before a; d and e are on one task each."""
     tasks = [placed("abcd", (1, 2, 2, 4), (1, 1, 2, 4), "one"), placed("bae", (1, 2, 3), (1, 1, 3), "two"),
              placed("ac", (1, 2), (1, 2), "three")]
-    found = overview(list(map(first_board, tasks)))
+    found = make_overview(list(map(find_first_board, tasks)))
     assert found.tasks == ("one", "two", "three")
     assert [(of.system, len(of.places), of.mean_rank, of.may_be_first) for of in found.systems] == [
         ("a", 3, 4 / 3, 3), ("b", 2, 3 / 2, 2), ("c", 2, 2, 0)]
@@ -84,36 +93,36 @@ def test_systems_over_tasks_have_the_means_of_their_ranks():
     assert (a.wins, a.losses, c.losses) == (2, 1, 2)
     assert "1 of them is on all 3 tasks" in " ".join(found.sentences)
     hidden = replace(tasks[1], about=TaskAbout(Task(id="two"), anonymous=True))
-    one, two, three, nameless = map(first_board, (*tasks, hidden))
-    assert overview([one, two]) is not None
-    assert overview([one, nameless]) is None, "pseudonyms are of one task alone"
-    assert "left out: two" in overview([one, three, nameless]).sentences[-1]
+    one, two, three, nameless = map(find_first_board, (*tasks, hidden))
+    assert make_overview([one, two]) is not None
+    assert make_overview([one, nameless]) is None, "pseudonyms are of one task alone"
+    assert "left out: two" in make_overview([one, three, nameless]).sentences[-1]
 
 
 def test_a_leaderboard_of_a_facet_does_not_stand_for_its_task():
     one, two = placed("ab", (1, 2), (1, 2), "one"), placed("ab", (1, 2), (1, 2), "two")
     (whole,) = two.boards
     facet = replace(whole, facet="domain=news", standings=whole.standings[::-1])
-    assert overview([first_board(one), first_board(replace(two, boards=[facet, whole]))]) == overview(
-        [first_board(one), first_board(two)])
-    partial = first_board(replace(two, boards=[facet]))
-    assert overview([first_board(one), partial]) is None
-    three = first_board(placed("ab", (1, 2), (1, 2), "three"))
-    assert overview([first_board(one), partial, three]).sentences[-1].endswith("left out: two.")
+    assert make_overview([find_first_board(one), find_first_board(replace(two, boards=[facet, whole]))]) == (
+        make_overview([find_first_board(one), find_first_board(two)]))
+    partial = find_first_board(replace(two, boards=[facet]))
+    assert make_overview([find_first_board(one), partial]) is None
+    three = find_first_board(placed("ab", (1, 2), (1, 2), "three"))
+    assert make_overview([find_first_board(one), partial, three]).sentences[-1].endswith("left out: two.")
 
 
 def test_names_that_are_searched_have_a_bound(monkeypatch):
     monkeypatch.setattr(site, "SEARCHED", 5)
-    entries = [task_entry("x", placed(names, range(1, len(names) + 1), [1] * len(names), names))
+    entries = [make_task_entry("x", placed(names, range(1, len(names) + 1), [1] * len(names), names))
                for names in ("abcd", "ab")]
-    assert searched(entries) == {"names": {"ab": ("a", "b")}, "left_out": 1}
+    assert select_searchable_names(entries) == {"names": {"ab": ("a", "b")}, "left_out": 1}
 
 
 def changes(name="oak"):
     key = LeaderboardKey("task", "test", None, None, "acc")
     best, before = (NewBest(NOON, of, of, of, 0, score, True, 0.003) for of, score in ((name, 0.91), ("elm", 0.9)))
-    whats = [BestOf(key, "accuracy", 2, best, before), NewSystems((name, "elm"), ("fir",)), NewSystems((name,), ()),
-             Withdrawn((f"{name}/{name}",)), NewGold("test", 2, 100), NewGold("test", 1, 1)]
+    whats = [NewLeader(key, "accuracy", 2, best, before), NewSystems((name, "elm"), ("fir",)), NewSystems((name,), ()),
+             WithdrawnSubmissions((f"{name}/{name}",)), NewGold("test", 2, 100), NewGold("test", 1, 1)]
     return Changes("sha256:1", tuple(Change(f"k{n}", NOON - n * timedelta(hours=1), "task", name, (name,), what)
                                      for n, what in enumerate(whats)))
 
