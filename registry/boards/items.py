@@ -1,4 +1,4 @@
-"""The items of a task for people: the ones to look at, and the answers of all systems to one."""
+"""Items for people: lists of interesting items, and the answers of all systems to an item."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Kind = Literal["label", "answer", "span", "tree", "alignment", "ranking", "text"
 
 
 @dataclass(frozen=True)
-class Known:
-    """An answer that the gold or a run gives to an item.
+class KnownAnswer:
+    """An answer to an item from the gold or a run.
 
     Attributes:
-        key, type: What it is, as readers name it: a label, the tokens of a span such as `3-4`, an arc such as `2>5`.
-        in_gold: Whether the gold has it.
-        possible: Whether the gold has it as merely possible, so that nobody misses it.
-        relevance: The relevance of a document that was judged.
+        key, type: Its content as readers write it: a label, the tokens of a span such as `3-4`, an arc such as `2>5`.
+        in_gold: True if the gold has it.
+        possible: True if the gold marks it as merely possible, so that no system misses it.
+        relevance: The relevance of a judged document.
     """
 
     key: str
@@ -43,18 +43,18 @@ class Known:
 
 @dataclass(frozen=True)
 class SystemOutput:
-    """What the gold (`system` is None) or one run of a submission says of an item.
+    """The answers to an item in the gold (`system` is None) or in one run of a submission.
 
     Attributes:
         source: `gold`, `gold NAME` of a further reference, or `system`.
-        team, system, replicate, track: Of a run.
-        said: The answers as places among those that are known of the item, the best first where they have scores; of
-            a ranking the first ones. None where there is no response, or one that is no set of answers.
-        returned, found: How many answers it gives, and how many of these the gold has.
-        text: A response that is a text.
-        numbers: One that is numbers, by their names; a single one has the empty name.
-        score: By the primary metric.
-        scores: By the aliases of all metrics.
+        team, system, replicate, track: The run.
+        said: The answers, as places among the known answers of the item, the best first if they have scores; only the
+            first answers of a ranking. None without a response, and for responses that are no sets of answers.
+        returned, found: The number of answers, and the number of these in the gold.
+        text: The response, if it is a text.
+        numbers: The response, if it is numbers, by their names; a single number has the empty name.
+        score: The score by the primary metric.
+        scores: The scores by the aliases of all metrics.
     """
 
     source: str
@@ -73,18 +73,17 @@ class SystemOutput:
 
 @dataclass(frozen=True)
 class ItemView:
-    """One item: where it is, what it consists of, and what is said of it, the gold's first.
+    """One item with its gold and the answers of all runs.
 
     Attributes:
-        task, test_set, item: Where it is, and its name.
+        task, test_set, item: Its task, test set and key.
         metric: The alias of the primary metric.
-        kind: What responses are.
+        kind: The kind of responses.
         outputs: The gold, and every run.
-        tokens: Its words, where they are known.
-        known: The answers that somebody gives: the gold's, the most relevant first and those that are merely possible
-            last, then others.
+        tokens: Its words, if they are known.
+        known: All answers: the gold's, the most relevant first and possible ones last, then others.
         place: Its number among the items of the test set, from 0.
-        facets: Those that it is on, `attribute=value`.
+        facets: Its facets, `attribute=value`.
     """
 
     task: str
@@ -94,7 +93,7 @@ class ItemView:
     kind: Kind
     outputs: Sequence[SystemOutput]
     tokens: Sequence[str] = ()
-    known: Sequence[Known] = ()
+    known: Sequence[KnownAnswer] = ()
     place: int = 0
     facets: Sequence[str] = ()
 
@@ -103,29 +102,30 @@ class ItemView:
         """Its words as a line."""
         return " ".join(self.tokens) if self.tokens else None
 
-    def correct(self, of: SystemOutput) -> list[Known]:
-        """What somebody says and the gold has."""
-        return [self.known[n] for n in of.said or () if self.known[n].in_gold]
+    def select_correct(self, output: SystemOutput) -> list[KnownAnswer]:
+        """Return the answers of an output that are in the gold."""
+        return [self.known[n] for n in output.said or () if self.known[n].in_gold]
 
-    def wrong(self, of: SystemOutput) -> list[Known]:
-        """What somebody says and the gold does not have."""
-        return [self.known[n] for n in of.said or () if not self.known[n].in_gold]
+    def select_incorrect(self, output: SystemOutput) -> list[KnownAnswer]:
+        """Return the answers of an output that are not in the gold."""
+        return [self.known[n] for n in output.said or () if not self.known[n].in_gold]
 
-    def missed(self, of: SystemOutput) -> list[Known]:
-        """What the gold is sure of and somebody does not say."""
-        said = set(of.said or ())
-        return [one for n, one in enumerate(self.known) if one.in_gold and not one.possible and n not in said]
+    def select_missing(self, output: SystemOutput) -> list[KnownAnswer]:
+        """Return the sure answers of the gold that an output does not have."""
+        places = set(output.said or ())
+        return [answer for n, answer in enumerate(self.known)
+                if answer.in_gold and not answer.possible and n not in places]
 
 
-Given = Sequence[Sequence[Answer | None]]  # of every run its answers to all items of the gold
-FIRST = 20  # documents of a ranking that are looked at
+Values = Sequence[Sequence[Answer | None]]  # the answers of every run to all items of the gold
+FIRST = 20  # documents of a ranking that are shown
 _ALL = 2**31 - 1
 
 _GOLD = """
     SELECT item_id, answer_id, key, type FROM answer
     WHERE in_gold AND item_id IN (SELECT unnest(CAST(:items AS INTEGER[])))
     ORDER BY answer_id"""
-_GIVEN = """
+_RESPONSES = """
     SELECT scoring_id, replicate, item_id, answer_id, key, type,
         row_number() OVER (run ORDER BY score DESC NULLS LAST, if(:ranking, key, NULL) DESC, answer_id) AS place,
         count(*) OVER run AS returned, count_if(in_gold) OVER run AS found
@@ -147,7 +147,7 @@ class Run(NamedTuple):
     scoring_id: int
 
 
-class _Given(NamedTuple):
+class _Response(NamedTuple):
     scoring_id: int
     replicate: int
     item_id: int
@@ -159,76 +159,77 @@ class _Given(NamedTuple):
     found: int
 
 
-class Answered(NamedTuple):
-    """The answers that are known of an item, and who gives which: the golds, and of every run what it says."""
+class ItemAnswers(NamedTuple):
+    """The known answers to an item, its golds, and the response of every run as fields of `SystemOutput`."""
 
-    known: list[Known]
+    known: list[KnownAnswer]
     golds: list[SystemOutput]
-    said: list[dict[str, Any]]
+    responses: list[dict[str, Any]]
 
 
-def answered(connection: Connection, items: Mapping[int, Item], runs: Sequence[Run], *,
-             ranking: bool) -> dict[int, Answered]:
-    """Read who gives which answers to items, by the items' ids; of a `ranking` the first ones."""
-    asked = {"items": list(items), "scorings": [run.scoring_id for run in runs], "ranking": ranking,
-             "most": FIRST if ranking else _ALL}
-    of_gold: dict[int, dict[int, tuple[str, str]]] = {item_id: {} for item_id in items}
-    for item_id, answer_id, key, type_ in connection.execute(text(_GOLD), asked):
-        of_gold[item_id][answer_id] = (key, type_)
-    given: dict[int, list[_Given]] = defaultdict(list)
-    for row in map(_Given._make, connection.execute(text(_GIVEN), asked)):
-        given[row.item_id].append(row)
-    return {item_id: _answered(item, of_gold[item_id], given[item_id], runs) for item_id, item in items.items()}
+def _load_answer_sets(connection: Connection, items: Mapping[int, Item], runs: Sequence[Run], *,
+                      is_ranking: bool) -> dict[int, ItemAnswers]:
+    """Load the answers to items by the items' ids; only the first answers of a ranking."""
+    parameters = {"items": list(items), "scorings": [run.scoring_id for run in runs], "ranking": is_ranking,
+                  "most": FIRST if is_ranking else _ALL}
+    golds: dict[int, dict[int, tuple[str, str]]] = {item_id: {} for item_id in items}
+    for item_id, answer_id, key, type_ in connection.execute(text(_GOLD), parameters):
+        golds[item_id][answer_id] = (key, type_)
+    responses: dict[int, list[_Response]] = defaultdict(list)
+    for row in map(_Response._make, connection.execute(text(_RESPONSES), parameters)):
+        responses[row.item_id].append(row)
+    return {item_id: _make_answer_set(item, golds[item_id], responses[item_id], runs)
+            for item_id, item in items.items()}
 
 
-def _answered(item: Item, of_gold: Mapping[int, tuple[str, str]], given: Iterable[_Given],
-              runs: Sequence[Run]) -> Answered:
-    """What is known of one item: the gold's answers, sure ones and the most relevant first, then others."""
+def _make_answer_set(item: Item, gold: Mapping[int, tuple[str, str]], responses: Iterable[_Response],
+                     runs: Sequence[Run]) -> ItemAnswers:
+    """Return the answers to one item: sure answers of the gold, the most relevant first, then possible, then others."""
     possible = {f"{source + 1}-{target + 1}" for source, target in item.gold.possible} if isinstance(
         item.gold, Links) else set()
     judged: Mapping[str, int] = item.gold if isinstance(item.gold, dict) else {}
-    sure_first = sorted(of_gold, key=lambda answer_id: (of_gold[answer_id][0] in possible,
-                                                        -judged.get(of_gold[answer_id][0], 0)))
-    known = [Known(key, type_, in_gold=True, possible=key in possible, relevance=judged.get(key))
-             for key, type_ in map(of_gold.__getitem__, sure_first)]
-    number = {answer_id: n for n, answer_id in enumerate(sure_first)}
-    by_run: dict[tuple[int, int], list[_Given]] = defaultdict(list)
-    for row in given:
-        if row.answer_id not in number:
-            number[row.answer_id] = len(known)
-            known.append(Known(row.key, row.type, relevance=judged.get(row.key)))
+    sure_first = sorted(gold, key=lambda answer_id: (gold[answer_id][0] in possible,
+                                                     -judged.get(gold[answer_id][0], 0)))
+    known = [KnownAnswer(key, type_, in_gold=True, possible=key in possible, relevance=judged.get(key))
+             for key, type_ in map(gold.__getitem__, sure_first)]
+    places = {answer_id: n for n, answer_id in enumerate(sure_first)}
+    by_run: dict[tuple[int, int], list[_Response]] = defaultdict(list)
+    for row in responses:
+        if row.answer_id not in places:
+            places[row.answer_id] = len(known)
+            known.append(KnownAnswer(row.key, row.type, relevance=judged.get(row.key)))
         by_run[row.scoring_id, row.replicate].append(row)
-    gold = SystemOutput("gold", said=range(len(of_gold)), returned=len(of_gold), found=len(of_gold))
-    said = []
+    outputs = []
     for run in runs:
-        theirs = sorted(by_run[run.scoring_id, run.replicate], key=lambda row: row.place)
-        said.append({"said": tuple(number[row.answer_id] for row in theirs),
-                     "returned": theirs[0].returned if theirs else 0, "found": theirs[0].found if theirs else 0})
-    return Answered(known, [gold], said)
+        rows = sorted(by_run[run.scoring_id, run.replicate], key=lambda row: row.place)
+        outputs.append({"said": tuple(places[row.answer_id] for row in rows),
+                        "returned": rows[0].returned if rows else 0, "found": rows[0].found if rows else 0})
+    return ItemAnswers(known, [SystemOutput("gold", said=range(len(gold)), returned=len(gold), found=len(gold))],
+                       outputs)
 
 
-def given_values(connection: Connection, parsed: ParseCache, runs: Sequence[Run]) -> Given:
-    """What every run says of all items of the gold."""
-    found = {scoring_id: parsed.load_joined(catalog.get(connection, ScoringRow, scoring_id=scoring_id))
-             for scoring_id in dict.fromkeys(run.scoring_id for run in runs)}
-    return [found[run.scoring_id][run.replicate] for run in runs]
+def _load_values(connection: Connection, parsed: ParseCache, runs: Sequence[Run]) -> Values:
+    """Return the answers of every run to all items of the gold."""
+    answers = {scoring_id: parsed.load_joined(catalog.get(connection, ScoringRow, scoring_id=scoring_id))
+               for scoring_id in dict.fromkeys(run.scoring_id for run in runs)}
+    return [answers[run.scoring_id][run.replicate] for run in runs]
 
 
-def texts(item: Item, answers: Sequence[Answer | None]) -> Answered:
-    """The texts of an item: its references by their names, and those of all runs."""
+def _make_texts(item: Item, answers: Sequence[Answer | None]) -> ItemAnswers:
+    """Return the references of an item by their names, and the texts of all runs."""
     golds = [SystemOutput("gold" if name == "gold" else f"gold {name}", text=reference)
              for name, reference in item.gold.items()]
-    return Answered([], golds, [{"text": None if answer is None else str(answer.value)} for answer in answers])
+    return ItemAnswers([], golds, [{"text": None if answer is None else str(answer.value)} for answer in answers])
 
 
-def numbers(item: Item, answers: Sequence[Answer | None]) -> Answered:
-    """The numbers of an item: what the gold has, if it has any, and those of all runs."""
-    return Answered([], [SystemOutput("gold", numbers=_numbers(item.gold))], [
-        {"numbers": None if answer is None else _numbers(answer.value)} for answer in answers])
+def _make_numbers(item: Item, answers: Sequence[Answer | None]) -> ItemAnswers:
+    """Return the numbers of the gold, if it has any, and of all runs."""
+    return ItemAnswers([], [SystemOutput("gold", numbers=_name_numbers(item.gold))], [
+        {"numbers": None if answer is None else _name_numbers(answer.value)} for answer in answers])
 
 
-def _numbers(value: Any) -> Mapping[str, float] | None:
-    """Numbers by their names; log-probabilities are (sum, number of tokens)."""
+def _name_numbers(value: Any) -> Mapping[str, float] | None:
+    """Return numbers by their names; a log-probability is a pair of its sum and the number of tokens."""
     if isinstance(value, Mapping):
         return value
     if isinstance(value, tuple):
@@ -239,11 +240,11 @@ def _numbers(value: Any) -> Mapping[str, float] | None:
 Rows = list[dict[str, Any]]
 
 
-def disagreed(connection: Connection, task: TaskRow, limit: int, test_set: str | None = None) -> Rows:
-    """The items (of one test set) on which submissions disagree most.
+def list_disputed_items(connection: Connection, task: TaskRow, limit: int, test_set: str | None = None) -> Rows:
+    """Return the items on which submissions disagree most.
 
-    Where items have answers, that is how many of them two runs do not share; else the deviation of the items' scores by
-    the primary metric.
+    For items with sets of answers, this is the mean number of answers that two runs do not share; for other items the
+    standard deviation of their scores by the primary metric.
 
     Raises:
         MismatchError: The gold is withheld.
@@ -261,8 +262,8 @@ def disagreed(connection: Connection, task: TaskRow, limit: int, test_set: str |
         task=task.slug, metric=catalog.primary_metric(connection, task.task_id).alias, limit=limit, test_set=test_set)
 
 
-def hard(connection: Connection, task: TaskRow, limit: int) -> Rows:
-    """The items with the worst mean score of their own, by the primary metric.
+def list_hard_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
+    """Return the items with the worst mean score by the primary metric.
 
     Raises:
         MismatchError: The gold is withheld.
@@ -276,16 +277,16 @@ def hard(connection: Connection, task: TaskRow, limit: int) -> Rows:
         task=task.slug, metric=metric.alias, limit=limit)
 
 
-def suspect(connection: Connection, task: TaskRow, limit: int) -> Rows:
-    """The items on which all contradict the gold, those on which most agree against it first.
+def list_suspect_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
+    """Return the items whose gold all submissions contradict, with most agreement against the gold first.
 
     Raises:
-        MismatchError: The items have no answers that could contradict a gold, or the gold is withheld.
+        MismatchError: The items are texts, which cannot contradict a gold, or the gold is withheld.
     """
     require_items(connection, task)
     if not has_answers(connection, task):
         raise MismatchError(f"the items of {task.slug} are texts, whose gold no answer can contradict; "
-                            f"`registry items {task.slug} hard` lists those that nobody comes near")
+                            f"`registry items {task.slug} hard` lists the items with the worst scores")
     return select_rows(connection, """
         SELECT task, test_set, item, missed, spurious, instead, support, runs FROM suspect_item
         WHERE task = :task ORDER BY support DESC, item_id LIMIT :limit""", task=task.slug, limit=limit)
@@ -302,7 +303,7 @@ def require_items(connection: Connection, task: TaskRow) -> None:
 
 
 def has_answers(connection: Connection, task: TaskRow) -> bool:
-    """Whether the task's items have answers that can be told apart; free text has none."""
+    """Return True if the task's items have sets of answers; free texts have none."""
     return bool(connection.execute(text("""
         SELECT count(*) FROM answer JOIN test_set USING (gold_revision_id)
         WHERE test_set.task_id = :task AND test_set.is_declared"""), {"task": task.task_id}).scalar_one())
@@ -313,73 +314,70 @@ _KINDS: Mapping[str, Kind] = {
     "ranking": "ranking", "segment": "text"}
 
 
-def item_views(connection: Connection, task: TaskRow, key: str) -> list[ItemView]:
-    """The answers of all to the item `key`, in every test set of the task that has it.
+def load_item_views(connection: Connection, task: TaskRow, key: str) -> list[ItemView]:
+    """Load an item with all answers to it, from every test set of the task that has it.
 
     Raises:
-        UnknownNameError: None has it.
+        UnknownNameError: No test set has the item.
         MismatchError: The gold is withheld, or texts are not in this public file.
     """
     require_items(connection, task)
-    found, parsed = list[ItemView](), ParseCache(connection)
+    views, parsed, known = list[ItemView](), ParseCache(connection), list[str]()
     for test_set in catalog.test_sets(connection, task.task_id):
         keys = catalog.item_keys(connection, test_set.gold_revision_id)
+        known += keys
         if key in keys:
-            found += _views(connection, parsed, task, test_set, [keys.index(key)])
-    if not found:
-        known = [k for test_set in catalog.test_sets(connection, task.task_id)
-                 for k in catalog.item_keys(connection, test_set.gold_revision_id)]
+            views += _load_views(connection, parsed, task, test_set, [keys.index(key)])
+    if not views:
         raise UnknownNameError("item", key, known)
-    return found
+    return views
 
 
 def load_disputed_items(connection: Connection, task: TaskRow, limit: int) -> list[ItemView]:
-    """The items of every test set on which submissions disagree most, the worst first, with all answers to them."""
-    found, parsed = list[ItemView](), ParseCache(connection)
+    """Load the items of every test set on which submissions disagree most, with all answers to them."""
+    views, parsed = list[ItemView](), ParseCache(connection)
     for test_set in catalog.test_sets(connection, task.task_id):
-        at = {key: n for n, key in enumerate(catalog.item_keys(connection, test_set.gold_revision_id))}
-        chosen = [at[row["item"]] for row in disagreed(connection, task, limit, test_set.name)
-                  if row.get("mean_differing") or row.get("sd")]
-        if chosen:
-            found += _views(connection, parsed, task, test_set, chosen)
-    return found
+        places = {key: n for n, key in enumerate(catalog.item_keys(connection, test_set.gold_revision_id))}
+        selected = [places[row["item"]] for row in list_disputed_items(connection, task, limit, test_set.name)
+                    if row.get("mean_differing") or row.get("sd")]
+        if selected:
+            views += _load_views(connection, parsed, task, test_set, selected)
+    return views
 
 
-def _views(connection: Connection, parsed: ParseCache, task: TaskRow, test_set: TestSetRow,
-           places: Sequence[int]) -> Iterator[ItemView]:
-    """The items at some places of a test set's gold, in their order."""
+def _load_views(connection: Connection, parsed: ParseCache, task: TaskRow, test_set: TestSetRow,
+                places: Sequence[int]) -> Iterator[ItemView]:
+    """Yield the items at some places of a test set's gold, in the order of the places."""
     first, _ = catalog.item_ids(connection, test_set.gold_revision_id)
-    items = parsed.items(test_set.gold_revision_id)
-    chosen = {first + at: items[at] for at in places}
-    kind, runs = _kind(connection, test_set), _runs(connection, test_set)
+    gold_items = parsed.items(test_set.gold_revision_id)
+    items = {first + place: gold_items[place] for place in places}
+    kind, runs = _find_kind(connection, test_set), _load_runs(connection, test_set)
     metric = catalog.primary_metric(connection, task.task_id)
-    aliases = [of.alias for of in catalog.task_metrics(connection, task.task_id)]
+    aliases = [task_metric.alias for task_metric in catalog.task_metrics(connection, task.task_id)]
     scores = {tuple(row[:4]): row.score for row in connection.execute(text("""
         SELECT item_id, scoring_id, replicate, metric, score FROM item_score
         WHERE task = :task AND test_set = :test_set AND list_contains(:items, item_id)"""),
-        {"task": task.slug, "test_set": test_set.name, "items": list(chosen)})}
-    facets = _facets(connection, task, test_set)
-    said = _said(connection, parsed, kind, chosen, runs, first)
-    for item_id, item in chosen.items():
-        known, golds, by_run = said[item_id]
+        {"task": task.slug, "test_set": test_set.name, "items": list(items)})}
+    facets = _load_facets(connection, task, test_set)
+    answers = _load_answers(connection, parsed, kind, items, runs, first)
+    for item_id, item in items.items():
+        known, golds, responses = answers[item_id]
         outputs = [*golds]
-        for run, of_run in zip(runs, by_run, strict=True):
-            scored = {alias: scores.get((item_id, run.scoring_id, run.replicate, alias)) for alias in aliases}
+        for run, response in zip(runs, responses, strict=True):
+            run_scores = {alias: scores.get((item_id, run.scoring_id, run.replicate, alias)) for alias in aliases}
             outputs.append(SystemOutput("system", run.team, run.system, run.replicate, track=run.track,
-                                        score=scored[metric.alias], scores=scored, **of_run))
-        yield ItemView(task.slug, test_set.name, item.key, metric.alias, kind, outputs, _tokens(item), known,
+                                        score=run_scores[metric.alias], scores=run_scores, **response))
+        yield ItemView(task.slug, test_set.name, item.key, metric.alias, kind, outputs, _get_tokens(item), known,
                        item_id - first, facets.get(item_id, ()))
 
 
-def _kind(connection: Connection, test_set: TestSetRow) -> Kind:
-    """What the responses of a test set are."""
+def _find_kind(connection: Connection, test_set: TestSetRow) -> Kind:
     revision = catalog.get(connection, GoldRevisionRow, gold_revision_id=test_set.gold_revision_id)
     reader: Reader = parse("reader", READERS, revision.reader)
     return _KINDS.get(reader.gives, "number")
 
 
-def _runs(connection: Connection, test_set: TestSetRow) -> list[Run]:
-    """The runs of all submissions that take part."""
+def _load_runs(connection: Connection, test_set: TestSetRow) -> list[Run]:
     return [Run._make(row) for row in connection.execute(text("""
         SELECT ranked.team, ranked.system, ranked.track, source.replicate, ranked.scoring_id
         FROM ranked_submission AS ranked JOIN submission_source AS source USING (submission_id)
@@ -387,27 +385,29 @@ def _runs(connection: Connection, test_set: TestSetRow) -> list[Run]:
         ORDER BY ranked.team, ranked.system, source.replicate"""), {"test_set": test_set.test_set_id})]
 
 
-def _said(connection: Connection, parsed: ParseCache, kind: Kind, items: Mapping[int, Item], runs: Sequence[Run],
-          first: int) -> Mapping[int, Answered]:
-    """What is said of the items, by their ids, of which `first` is that of the gold's first item."""
+def _load_answers(connection: Connection, parsed: ParseCache, kind: Kind, items: Mapping[int, Item],
+                  runs: Sequence[Run], first: int) -> Mapping[int, ItemAnswers]:
+    """Return the answers to items by their ids; `first` is the id of the gold's first item."""
     if kind not in ("text", "number"):
-        return answered(connection, items, runs, ranking=kind == "ranking")
-    answers, given = texts if kind == "text" else numbers, given_values(connection, parsed, runs)
-    return {item_id: answers(item, [of_run[item_id - first] for of_run in given]) for item_id, item in items.items()}
+        return _load_answer_sets(connection, items, runs, is_ranking=kind == "ranking")
+    make_answers = _make_texts if kind == "text" else _make_numbers
+    values = _load_values(connection, parsed, runs)
+    return {item_id: make_answers(item, [run_values[item_id - first] for run_values in values])
+            for item_id, item in items.items()}
 
 
-def _tokens(item: Item) -> Sequence[str]:
-    """The words of an item, where they are known."""
+def _get_tokens(item: Item) -> Sequence[str]:
+    """Return the words of an item, if they are known."""
     if isinstance(item.gold, Tagged):
         return item.gold.tokens
     return [word.form for word in item.gold.words] if isinstance(item.gold, Sentence) else ()
 
 
-def _facets(connection: Connection, task: TaskRow, test_set: TestSetRow) -> dict[int, list[str]]:
-    """The facets of a test set that each item is on."""
-    (declared,) = (of for of in decode_manifest(task.manifest).test_set if of.name == test_set.name)
-    found: dict[int, list[str]] = {}
+def _load_facets(connection: Connection, task: TaskRow, test_set: TestSetRow) -> dict[int, list[str]]:
+    """Return the facets of each item, by the item's id."""
+    (declared,) = (section for section in decode_manifest(task.manifest).test_set if section.name == test_set.name)
+    facets: dict[int, list[str]] = {}
     for name in declared.facets:
         for item_id, value in catalog.item_attribute(connection, test_set.gold_revision_id, name).items():
-            found.setdefault(item_id, []).append(f"{name}={value}")
-    return found
+            facets.setdefault(item_id, []).append(f"{name}={value}")
+    return facets

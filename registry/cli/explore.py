@@ -159,20 +159,21 @@ def items(
     The first row of an item is the gold; the other rows are the systems' answers and whether they are correct.
     """
     from registry.boards import items as board_items
-    from registry.reports.items import item_list, item_table
+    from registry.reports.items import make_item_list, make_item_table
     from registry.store import catalog
 
     if which == "show" and item is None:
         raise InputError(f"`registry items {task} show` requires the ID of an item")
     if which != "show" and item is not None:
         raise InputError(f"`registry items {task} {which}` takes no ID; `show {item}` shows one item")
-    lists = {"disagree": board_items.disagreed, "hard": board_items.hard, "suspect": board_items.suspect}
+    lists = {"disagree": board_items.list_disputed_items, "hard": board_items.list_hard_items,
+             "suspect": board_items.list_suspect_items}
     with find_private_database(db, public=public).reading() as connection:
         (row,) = catalog.tasks(connection, task)
         if item is not None:
-            tables = [item_table(view) for view in board_items.item_views(connection, row, item)]
+            tables = [make_item_table(view) for view in board_items.load_item_views(connection, row, item)]
         else:
-            tables = [item_list(lists[which](connection, row, limit))]
+            tables = [make_item_list(lists[which](connection, row, limit))]
     print_tables(tables, format_)
 
 

@@ -18,7 +18,7 @@ from registry.errors import UnknownNameError
 from registry.query.schema import Relation
 from registry.reports.boards import make_board_table
 from registry.reports.columns import BOARD_KEYS, MESSAGE, PAIR_KEYS, make_board_schema, make_pairs_schema
-from registry.reports.items import item_table
+from registry.reports.items import make_item_table
 from registry.serve.answers import (
     AT,
     FORMAT,
@@ -115,7 +115,8 @@ def _links(values: Values, parameters: Sequence[Parameter], total: int, state: s
 _BYTES_PER_ROW = 400
 _ALL = 2**31
 _NO_TEXTS = "items are not shown here; `registry serve --items N` shows items"
-ITEM_LISTS = {"disagree": board_items.disagreed, "hard": board_items.hard, "suspect": board_items.suspect}
+ITEM_LISTS = {"disagree": board_items.list_disputed_items, "hard": board_items.list_hard_items,
+              "suspect": board_items.list_suspect_items}
 
 BOARD_LIST_KEYS = ("board", *SHARED_KEYS, "title", "better", "unit", "test", "alternative", "correction", "alpha",
                    "items", "units", "systems", "pairs", "best", "sentences", "footnotes", "warnings")
@@ -212,7 +213,7 @@ async def list_answers(reading: Reading, values: Values) -> Rows:
 
     def read(opened: Opened) -> Rows:
         (row,) = catalog.tasks(opened.connection, values["task"])
-        tables = [item_table(view) for view in board_items.item_views(opened.connection, row, values["item"])]
+        tables = [make_item_table(view) for view in board_items.load_item_views(opened.connection, row, values["item"])]
         keys = list(dict.fromkeys(key for table in tables for key in table.keys))
         return Rows.of([dict(row) for table in tables for row in table.rows], keys)
 

@@ -16,7 +16,7 @@ from registry.boards.details import (
     Runs,
     Version,
 )
-from registry.boards.items import ItemView, Known, SystemOutput
+from registry.boards.items import ItemView, KnownAnswer, SystemOutput
 from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.manifest.spec import Task
 from tests.reports.boards import leaderboard
@@ -82,7 +82,7 @@ def labels(name, gold, given, facets=(), tracks=None):
         "system", of, of, 0, said=[names.index(label)], score=float(label == gold), track=(tracks or {}).get(of),
         scores={"acc": float(label == gold), "p": (label == gold) / 2}) for of, label in given.items()]
     return ItemView("task", "test", name, "acc", "label", said, facets=facets,
-                    known=[Known(label, in_gold=label == gold) for label in names])
+                    known=[KnownAnswer(label, in_gold=label == gold) for label in names])
 
 
 def translations(name, references, given):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from registry.boards.items import Known
+from registry.boards.items import KnownAnswer as Known
 from tests.reports.boards import HOSTILE
 from tests.reports.page.accessibility import violations
 from tests.reports.page.contents import contents, item, labels, sets, translations
