@@ -74,8 +74,8 @@ def test_a_pair_of_a_signature_leads_to_its_result_and_what_that_rests_on(shown,
 def test_what_was_edited_in_a_signature_is_told(shown, registry):
     """Someone who prints n:120 for n:12 is told so, and shown what the number rests on all the same."""
     signature = registry("board", "--format", "json").json[0]["signature"]
-    for edited, said in ((signature.replace("n:12|", "n:120|"), "n_items is 120, and 12 where it is stored"),
-                         (signature.replace("corr:holm/3", "corr:none/3"), "correction is none, and holm"),
+    for edited, said in ((signature.replace("n:12|", "n:120|"), "n_items is 120, but 12 is stored"),
+                         (signature.replace("corr:holm/3", "corr:none/3"), "correction is none, but holm"),
                          (signature.replace("|n:12|", "|"), "no field 'n'")):
         assert edited != signature
         done = registry("show", edited, "--format", "json", exit_code=4)

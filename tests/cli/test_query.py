@@ -191,7 +191,7 @@ def test_the_farthest_limits(db, registry, limits):
 def test_a_process_without_stdin_says_so(db):
     process = subprocess.run([sys.executable, "-m", "registry", "query", "-"], capture_output=True, text=True,
                              check=False, preexec_fn=lambda: os.close(0))
-    assert (process.returncode, process.stderr) == (3, "error: stdin: there is none to read SQL from\n")
+    assert (process.returncode, process.stderr) == (3, "error: stdin: cannot read SQL: stdin is closed\n")
 
 
 def test_a_thousand_columns_of_one_name(db, registry):
