@@ -470,7 +470,8 @@ class SubmissionReader:
         elif self.declaration.layout == "labels":
             gold, predicted = _get_list(sample, STATISTICS, 2)
             if not isinstance(gold, str) or not isinstance(predicted, str | None):
-                raise sample.place.error(f"{STATISTICS!r} are no two labels", sample.item)
+                raise sample.place.error(f"{STATISTICS!r} must be a list of two labels: the gold label and the "
+                                         "system's label", sample.item)
             self._set_gold(sample, item, "label", gold)
             row["label"] = predicted
         elif self.declaration.layout == "scores":
@@ -913,8 +914,8 @@ def _drop_copies(records: Iterable[Record]) -> tuple[list[Record], list[str]]:
         if first is record:
             continue
         if (record.content, record.digest) != (first.content, first.digest):
-            raise record.place.error(f"the evaluation {record.evaluation_id[:100]!r} with other content than in "
-                                     f"{first.place.path}; keep one", category="duplicate")
+            raise record.place.error(f"the record of the evaluation {record.evaluation_id[:100]!r} differs from the "
+                                     f"one in {first.place.path}; remove one of the two records", category="duplicate")
         n_copies += 1
     notes = [f"{counted(n_copies, 'record is a copy', 'records are copies')} of another one, and ignored"]
     return list(distinct.values()), notes if n_copies else []

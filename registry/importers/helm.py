@@ -70,7 +70,8 @@ class Helm(ScoredImporter):
         for file in find_files(path, lambda name: name.removesuffix(".gz") == _STATS, _STATS):
             scenario, model = _split_name(*collection.load_json(_find_spec(file)))
             if (first := files.setdefault((scenario, model), file)) is not file:
-                raise InputError(f"another run of {model!r} on {scenario!r} than {first}; keep one", path=file,
+                raise InputError(f"a second run of {model!r} on {scenario!r}, in addition to {first}; remove one of "
+                                 "the two runs", path=file,
                                  category="duplicate")
             runs: dict[tuple[str, int], Run] = defaultdict(dict)
             entries, place = collection.load_json(file)

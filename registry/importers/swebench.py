@@ -174,13 +174,15 @@ class SweBench(Importer):
         for file in published or files:
             system = _find_folder(file).name if published else file.name.removesuffix(suffix)
             if system in outcomes:
-                raise InputError(f"a second report of {system!r}; keep one", path=file, category="duplicate")
+                raise InputError(f"a second report of {system!r}; remove one of the two reports", path=file,
+                                 category="duplicate")
             read = _PUBLISHED.get(file.name, _read_report)
             attributes[system] = read_attributes(_find_folder(file), sources) if published else {}
             outcomes[system] = read(*sources.load_json(file), known)
             for instance in outcomes[system]:
                 if not instance.strip() or not instance.isprintable():
-                    raise InputError(f"names {instance!r}, which is no instance", path=file)
+                    raise InputError(f"{instance!r} is not a valid instance id, because it is blank or has invisible "
+                                     "characters", path=file)
                 if known and instance not in known:
                     raise InputError(f"not in {self.instances!r}, which lists all instances", path=file, item=instance,
                                      category="unknown")
@@ -283,7 +285,7 @@ _PUBLISHED: dict[str, Callable[[Any, Place, frozenset[str]], Outcomes]] = {
 def _get_names(report: Any, name: str, place: Place) -> list[str]:
     listed: list[Any] = get_member(report, name, kind=list, place=place)
     if wrong := [instance for instance in listed if not isinstance(instance, str)]:
-        raise place.error(f"{name} names {wrong[0]!r}, which is no instance")
+        raise place.error(f"{name!r} contains {wrong[0]!r}; expected instance ids, which are texts")
     return listed
 
 
