@@ -243,7 +243,7 @@ def _load_groups(connection: Connection, key: BoardKey, settings: Significance,
         strata = _number_values(connection, key, settings.strata, item_ids)
         if units is not None and find_split_cluster(units.tolist(), strata.tolist()) is not None:
             raise InputError(f"a {key.test_set.cluster_attribute} of test set {key.test_set.name!r} has items of "
-                             f"several {settings.strata!r}: strata must keep clusters whole")
+                             f"several {settings.strata!r}, but all items of a cluster must be in the same stratum")
     return units, strata
 
 
@@ -258,8 +258,10 @@ def split_into_responses(connection: Connection, board: Board) -> Board:
     """
     key, matrix, metric = board.key, board.matrix, board.metric
     if max(len(scores) for scores in board.run_scores) > 1:
-        raise InputError(f"{key.name}: single responses are not averaged over runs; take permutation")
-    unsuitable = InputError(f"{key.name}: {metric!r} does not count distinct answers; take permutation")
+        raise InputError(f"{key.name}: a system has several runs, but a test of single answers needs one run per "
+                         'system; set test = "permutation" and unit = "item"')
+    unsuitable = InputError(f"{key.name}: {metric!r} does not score single answers, so they cannot be the "
+                            'units of the test; set test = "permutation" and unit = "item"')
     if not isinstance(metric, MatchMetric):
         raise unsuitable
     first_item, _ = catalog.item_ids(connection, key.gold.gold_revision_id)
