@@ -1,1 +1,4 @@
-"""Public files: new registries with the public data of a private one, and nothing else."""
+"""Public files.
+
+A public file is a new registry that contains only the public data of another registry.
+"""
