@@ -41,12 +41,16 @@ def printed(env: Mapping[str, str], task: str) -> dict[str, Any]:
     return found
 
 
-_MESSAGES = {"note", "messages", "warnings", "why"}  # whose words may change
+_MESSAGES = {"note", "messages", "remarks", "warnings", "why"}  # whose words may change
+_RENAMED = {"run_deviation": "run_sd", "frequent_low": "bootstrap_low", "frequent_high": "bootstrap_high",
+            "first": "share_best", "both_right": "both_correct", "both_wrong": "both_incorrect",
+            "only_a_right": "only_a_correct", "only_b_right": "only_b_correct"}
 
 
-def without_messages(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of a command without their messages."""
-    return [{key: value for key, value in row.items() if key not in _MESSAGES} for row in rows]
+def comparable(rows: Sequence[Mapping[str, Any]], names: set[str]) -> list[dict[str, Any]]:
+    """Return the rows of a command without messages, with their new names if these are among `names`."""
+    return [{new if (new := _RENAMED.get(key, key)) in names else key: value
+             for key, value in row.items() if key not in _MESSAGES} for row in rows]
 
 
 def apart(before: Any, now: Any) -> Iterator[float]:
@@ -71,7 +75,8 @@ def main(commit: str, tasks: Sequence[str]) -> int:
         for task in tasks or TASKS:
             before, now = printed(earlier, task), printed(os.environ | {"PYTHONPATH": str(ROOT)}, task)
             for command in before:
-                found = list(apart(without_messages(before[command]), without_messages(now[command])))
+                names = {name for row in now[command] for name in row}
+                found = list(apart(comparable(before[command], names), comparable(now[command], names)))
                 differ = [by for by in found if by]
                 total.update(values=len(found), differ=len(differ))
                 print(f"{task:20} {command:60} {len(found):8,} values, {len(differ):,} differ"
