@@ -1,4 +1,4 @@
-"""Array types, division with a value for 0 denominators, and removal of rounding errors."""
+"""Array types, division that allows denominators of 0, and removal of rounding errors."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ def share(numerator: Floats, denominator: Floats, undefined: float = math.nan) -
 
 
 def without_rounding(differences: Floats, sizes: Floats) -> Floats:
-    """Set differences of numbers of these sizes to 0, in place, if they are only rounding errors."""
+    """Set differences to 0, in place, if they are only rounding errors of numbers of these sizes."""
     differences[np.abs(differences) <= ROUNDING * sizes] = 0
     return differences

@@ -1,6 +1,6 @@
-"""Usual names of columns: the one table from which `quick`, `new` and `evaluate` take the roles of columns.
+"""Usual names of columns, by which `quick`, `new` and `evaluate` recognise the roles of columns.
 
-A name says what a column is for; its values alone never do. Names are compared by their words, so `sampleId`,
+Only its name decides the role of a column, never its values. Names are compared by their words, so `sampleId`,
 `Sample ID` and `meta.sample_id` are the same name.
 """
 
@@ -79,18 +79,18 @@ _SIZES = frozenset((
 
 
 def usual_form(name: str) -> str:
-    """Return a name as the table writes it.
+    """Return a name in the spelling of the table of usual names: lower case, words joined by underscores.
 
     >>> [usual_form(name) for name in ("sampleId", "# ID", "Ground truth", "meta.sample-id", "y_true")]
     ['sample_id', 'id', 'ground_truth', 'sample_id', 'y_true']
     """
     last = re.split(r"\.(?=[A-Za-z_])", name.strip())[-1]
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", last)
-    return "_".join(re.findall(r"[^\W_]+", apart.casefold()))
+    separated = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", last)
+    return "_".join(re.findall(r"[^\W_]+", separated.casefold()))
 
 
 def is_called(name: str, *roles: Role) -> bool:
-    """Return whether a name is usual for one of the roles."""
+    """Return True if a name is usual for one of the roles."""
     form = usual_form(name)
     return any(form in ROLES[role] for role in roles)
 
@@ -98,12 +98,12 @@ def is_called(name: str, *roles: Role) -> bool:
 def columns_of(names: Sequence[str], role: Role, among: Collection[str] | None = None) -> list[str]:
     """Return the columns whose names are usual for a role, the most usual first; `among` restricts them."""
     known = ROLES[role]
-    found = [name for name in names if usual_form(name) in known and (among is None or name in among)]
-    return sorted(found, key=lambda name: known.index(usual_form(name)))
+    usual = [name for name in names if usual_form(name) in known and (among is None or name in among)]
+    return sorted(usual, key=lambda name: known.index(usual_form(name)))
 
 
 def directions(name: str) -> set[str]:
-    """Return which scores are better by the words of a name: `higher`, `lower`, both or none.
+    """Return `higher` or `lower` if the words of a name say which scores are better; both or none are possible.
 
     >>> directions("macro_F1"), directions("wer.csv"), directions("aspen")
     ({'higher'}, {'lower'}, set())
@@ -113,7 +113,7 @@ def directions(name: str) -> set[str]:
 
 
 def is_measure(name: str) -> bool:
-    """Return whether a name is that of a measure and nothing else.
+    """Return True if a name consists only of words that name a measure, such as `F1 (macro)`.
 
     >>> [name for name in ("Rouge-L", "F1 (macro)", "top1_err", "aspen_f1", "aspen", "BLEU") if is_measure(name)]
     ['Rouge-L', 'F1 (macro)', 'top1_err', 'BLEU']
@@ -123,7 +123,7 @@ def is_measure(name: str) -> bool:
 
 
 def is_size(name: str) -> bool:
-    """Return whether a name is that of a size, a count or a duration, which is no score and no answer.
+    """Return True if a name is usual for a size, a count or a duration, so that the column has no scores.
 
     >>> [name for name in ("n_tokens", "time_ms", "aspen") if is_size(name)]
     ['n_tokens', 'time_ms']

@@ -45,7 +45,7 @@ class RegistryError(Exception):
 
 
 class StoreError(RegistryError):
-    """The database file `path` cannot be used."""
+    """A database file, `path`, that cannot be used."""
 
     def __init__(self, path: str | Path, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -53,7 +53,7 @@ class StoreError(RegistryError):
 
 
 class InputError(RegistryError):
-    """An invalid file, at a `line` (counted from 1) and an `item` if they are known.
+    """An invalid file, item or name; `line` (counted from 1) and `item` give the place if it is known.
 
     `message` describes the problem without the place. `category` classifies it for programs:
 
@@ -80,7 +80,7 @@ class InputError(RegistryError):
 
 
 class NoRegistryError(InputError):
-    """No registry exists at `path`."""
+    """A path at which no registry exists."""
 
     def __init__(self, path: str | Path) -> None:
         super().__init__("no registry here; `registry run MANIFEST` or `registry init` creates one, "
@@ -88,7 +88,7 @@ class NoRegistryError(InputError):
 
 
 class ManifestError(InputError):
-    """The manifest `path` is invalid at `key`, a path such as `submit[2].kind`."""
+    """An invalid manifest at `path`; `key` is the place in it, such as `submit[2].kind`."""
 
     def __init__(self, message: str, *, path: str | Path, key: str = "") -> None:
         super().__init__(f"{key}: {message}" if key else message, path=path, category="manifest")
@@ -96,7 +96,7 @@ class ManifestError(InputError):
 
 
 class UnknownNameError(InputError):
-    """`name` is no known `kind` (task, metric, reader, test, ...)."""
+    """An unknown `name` of a task, metric, reader, test, ...; `kind` says which of these."""
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, path: str | Path | None = None) -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
@@ -104,7 +104,7 @@ class UnknownNameError(InputError):
 
 
 class QueryError(InputError):
-    """A query from `path` is not allowed; `excerpt` is its line with a caret below the problem."""
+    """A query that is not allowed; `excerpt` shows its line with a caret below the problem."""
 
     def __init__(self, message: str, *, path: str | Path = "SQL", line: int | None = None, excerpt: str = "") -> None:
         super().__init__(message, path=path, line=line)
@@ -112,23 +112,23 @@ class QueryError(InputError):
 
 
 class LimitError(RegistryError):
-    """A query exceeded a limit and was ended; the message names the option of the limit."""
+    """A query that exceeded a limit and was stopped; the message names the option that sets the limit."""
 
 
 class HiddenError(RegistryError):
-    """The requested data is hidden until a time or a command; this is no error."""
+    """Requested data that is hidden until a time or a command. The exit status is 0: this is no error."""
 
     exit_code = 0
 
 
 class MismatchError(RegistryError):
-    """The request does not match the stored data."""
+    """A request that does not match the stored data."""
 
     exit_code = 4
 
 
 class SchemaError(MismatchError):
-    """The schema of the database at `path` is not that of this program."""
+    """A database at `path` whose schema belongs to another version of the program."""
 
     def __init__(self, path: str | Path, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -136,7 +136,7 @@ class SchemaError(MismatchError):
 
 
 class LockedError(RegistryError):
-    """Another process uses the database at `path`; `pid` is None if it is unknown."""
+    """A database at `path` that another process uses; `pid` is the id of the process, None if it is unknown."""
 
     exit_code = 5
 
@@ -158,19 +158,19 @@ def combine_errors(errors: Sequence[E]) -> E:
 
 
 def add_keys(errors: Sequence[tuple[str, InputError]], path: Path) -> RegistryError:
-    """Combine errors of a manifest, each with its key unless it has one."""
+    """Combine the errors of a manifest into one; errors without a key get the key that is paired with them."""
     return combine_errors([error if isinstance(error, ManifestError) else combine_errors(
         [ManifestError(str(problem), path=path, key=key) for problem in (error, *error.others)])
         for key, error in errors])
 
 
 def clip(text: str) -> str:
-    """Shorten a long text by its middle: messages quote untrusted files."""
+    """Cut out the middle of a text above 1000 characters, because messages quote untrusted files."""
     return text if len(text) <= 1000 else f"{text[:600]} ... {text[-300:]}"
 
 
 def one_line(message: str) -> str:
-    """Escape control characters and shorten long texts: file names and items are untrusted."""
+    """Escape control characters and shorten a long text, because file names and items are untrusted."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in clip(message))
 
 
@@ -239,5 +239,5 @@ Refuse = Callable[[RegistryError], None]  # handles an error: raises it, or coll
 
 
 def raise_error(error: RegistryError) -> None:
-    """Raise the error; the handler if errors are not collected."""
+    """Raise the error. Functions that report errors use this handler if errors are not collected."""
     raise error

@@ -1,11 +1,12 @@
-"""The families of sufficient statistics: the few shapes that serve every metric.
+"""The families of sufficient statistics: a few table shapes that all metrics share.
 
-A metric is a function of statistics that add up over items; all metrics of one family share one wide table, so a new
-metric of a known family needs no change of the schema.
+A metric is a function of statistics that add up over items. All metrics of a family store their statistics in one
+table, so a new metric of a known family does not change the schema.
 
-Statistics are kept as they were given, and counted in steps: 1, or the decimal place of the finest of them. What has
-more digits than `finest_places` allows is rounded when it is counted. Sums of whole steps are exact in float64 below
-2^53, and independent of order, block size, threads and BLAS.
+Statistics are stored without rounding. To make sums exact, they are counted in steps: the step is 1, or the decimal
+place of the value with the most digits. Values with more digits than `finest_places` allows are rounded when they are
+counted. Sums of whole steps are exact in float64 below 2^53, so they do not depend on order, block size, threads or
+BLAS.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ PLACES = 18  # of the finest step: 10^18 steps are still a 64-bit integer
 _LARGEST_SUM = 2.0**52  # in steps
 _LARGEST_COUNT = 2.0**43  # of one statistic in steps: 12 digits, so that the rounding of arithmetic is no digit
 
-_BINARY_PLACES = 60  # of the largest value: those of operands down to a 128th of it
+_BINARY_PLACES = 60  # below the largest value: the last binary place of operands as small as a 128th of it
 _ROUNDING = 2.0**-48  # of arithmetic, relative: a 0.30000000000000004 is meant to be 0.3
 
 
@@ -34,8 +35,8 @@ class Family:
 
     Attributes:
         name: The family, and the end of its table's name, `statistics_<name>`.
-        columns: What is kept for each item, in the order in which metrics give and take it.
-        integer: Whether every column is a count.
+        columns: The columns of statistics, in the order in which metrics return and receive them.
+        integer: True if every column is a count.
     """
 
     name: str
@@ -72,7 +73,7 @@ FAMILIES: dict[str, Family] = {family.name: family for family in (
 
 
 def check_exact(values: Floats) -> None:
-    """Refuse statistics whose sums would not be exact.
+    """Raise an error if sums of these statistics would not be exact.
 
     Raises:
         ValueError: A value is not finite, or too large.
@@ -88,33 +89,34 @@ def check_exact(values: Floats) -> None:
 
 
 def remove_rounding(statistics: Floats, *, are_ranked: bool = False) -> Floats:
-    """Return statistics [items, columns] without the rounding of the arithmetic that made decimals.
+    """Return statistics without rounding errors, such as 0.3 for 0.30000000000000004.
 
     Args:
-        statistics: As they were computed.
-        are_ranked: Whether their order counts and not only their sums. Then a small value next to large ones stays,
-            unless it is a multiple of their last binary places, as what their rounding leaves is.
+        statistics: Computed statistics, [items, columns].
+        are_ranked: True if a metric uses the order of the values, not only their sums. Then a small value next to
+            large values is rounded only if it is a multiple of the last binary place of the largest value, because
+            rounding errors of large values are such multiples.
     """
     import numpy as np
 
-    kept = statistics + 0.0  # no -0.0
+    cleaned = statistics + 0.0  # no -0.0
     for n, column in enumerate(statistics.T):
         if not _are_whole(column) and (places := decimal_places(column)) is not None:
             rounded = np.rint(column * 10.0**places) / 10.0**places + 0.0
             if are_ranked:
                 place = 2.0**(np.floor(np.log2(np.abs(column).max())) - _BINARY_PLACES)
                 stays = (np.abs(rounded - column) > _ROUNDING * np.abs(column)) & (column % place != 0)
-                rounded = np.where(stays, kept[:, n], rounded)
-            kept[:, n] = rounded
-    return kept
+                rounded = np.where(stays, cleaned[:, n], rounded)
+            cleaned[:, n] = rounded
+    return cleaned
 
 
 def finest_places(largest: float, largest_sum: float) -> int:
-    """Return how many decimal places of statistics can be counted, of which sums stay exact.
+    """Return the largest number of decimal places for which sums of statistics are exact.
 
     Args:
-        largest: The largest size of a statistic.
-        largest_sum: The largest sum of the sizes of one system's statistics in one column, over all of its runs.
+        largest: The largest absolute value of a statistic.
+        largest_sum: The largest sum of absolute values of one system in one column, over all runs of the system.
     """
     if largest == 0:
         return PLACES
@@ -123,9 +125,9 @@ def finest_places(largest: float, largest_sum: float) -> int:
 
 
 def decimal_places(values: Floats) -> int | None:
-    """Return how many decimal places hold all values, up to the rounding of arithmetic.
+    """Return the number of decimal places that all values need, apart from rounding errors.
 
-    None if more are needed than can be counted.
+    None if this number is larger than `finest_places` allows.
     """
     import numpy as np
 
@@ -134,8 +136,8 @@ def decimal_places(values: Floats) -> int | None:
     noise = _ROUNDING * min(1.0, float(np.abs(values).max(initial=0)))
     rest = values
     for places in range(_finest_places(values) + 1):
-        apart = np.abs(rest * 10.0**places - np.rint(rest * 10.0**places))
-        rest = rest[apart > np.maximum(_ROUNDING * np.abs(rest), noise) * 10.0**places]
+        remainders = np.abs(rest * 10.0**places - np.rint(rest * 10.0**places))
+        rest = rest[remainders > np.maximum(_ROUNDING * np.abs(rest), noise) * 10.0**places]
         if not rest.size:
             return places
     return None
@@ -148,19 +150,23 @@ def _are_whole(values: Floats) -> bool:
 
 
 def find_step(values: Floats) -> float:
-    """Return the step that statistics [items, ..., columns], or those of one column [items], are counted in.
+    """Return the step in which statistics are counted: 1, 0.1, 0.01, ...
 
-    It is the largest of 1, 0.1, 0.01, ... that holds all of them, or else the finest that can be counted.
+    The step is the largest one of which all values are multiples. If there is none, it is the smallest step for which
+    sums are exact.
+
+    Args:
+        values: Statistics, [items, ..., columns], or one column of statistics, [items].
     """
     columns = [values] if values.ndim == 1 else [values[..., n] for n in range(values.shape[-1])]
     finest = {n: _finest_places(column) for n, column in enumerate(columns) if not _are_whole(column)}
-    held = (decimal_places(columns[n]) for n in finest)
-    wanted = max((PLACES if places is None else places for places in held), default=0)
-    return 10.0**-min(wanted, *finest.values(), PLACES)
+    required = (decimal_places(columns[n]) for n in finest)
+    most = max((PLACES if places is None else places for places in required), default=0)
+    return 10.0**-min(most, *finest.values(), PLACES)
 
 
 def _finest_places(column: Floats) -> int:
-    """Return `finest_places` of one column of statistics, [items, ...]."""
+    """Call `finest_places` for one column of statistics, [items, ...]."""
     import numpy as np
 
     sizes = np.abs(column)

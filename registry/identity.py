@@ -1,4 +1,4 @@
-"""Canonical JSON, and digests with the name of their algorithm."""
+"""Canonical JSON, and digests that begin with the name of their algorithm."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def canonical_json(value: Any) -> str:
 
 
 def canonical_text(text: str) -> str:
-    r"""Return what `canonical_json` returns for a text, but faster.
+    r"""Return the canonical JSON text of a string, faster than `canonical_json`.
 
     >>> print(canonical_text('say "é"'))
     "say \"é\""
@@ -44,7 +44,7 @@ def replace_undefined(value: Any) -> Any:
 
 
 def digest(content: bytes) -> str:
-    """Digest bytes, like `sha256sum`.
+    """Return the SHA-256 digest of bytes.
 
     >>> digest(b"")[:19]
     'sha256:e3b0c44298fc'
@@ -53,12 +53,12 @@ def digest(content: bytes) -> str:
 
 
 def digest_json(value: Any) -> str:
-    """Digest a JSON value by its canonical text."""
+    """Return the digest of a value's canonical JSON text."""
     return digest(canonical_json(value).encode())
 
 
 def digest_lines(lines: Iterable[str]) -> str:
-    """Digest a sequence of texts, each with its length, so that the borders between texts count."""
+    """Return the digest of a sequence of texts. The lengths are included, so `ab, c` and `a, bc` differ."""
     state = hashlib.sha256()
     for line in lines:
         encoded = line.encode()
@@ -68,7 +68,7 @@ def digest_lines(lines: Iterable[str]) -> str:
 
 
 def digest_array(array: NDArray[Any]) -> str:
-    """Digest an array by shape, type and values in C order, independent of its layout in memory."""
+    """Return the digest of an array's shape, type and values, independent of its layout in memory."""
     import numpy as np
 
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
@@ -81,9 +81,9 @@ SALTED = "salted-"  # the beginning of salted digests
 
 
 def salt_digest(plain: str, salt: str | None) -> str:
-    """Return a digest that only holders of the salt can compute from a guess; without a salt, the digest itself.
+    """Combine a digest with a secret salt, so that nobody without the salt can test a guess of the content.
 
-    `registry.releases.tables` does the same in SQL.
+    Without a salt the digest is unchanged. `registry.releases.tables` computes the same in SQL.
 
     >>> salt_digest("sha256:e3b0", None), salt_digest("sha256:e3b0", "5f")[:20]
     ('sha256:e3b0', 'salted-sha256:c8ef74')

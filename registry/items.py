@@ -1,4 +1,4 @@
-"""Items with their gold, and answers of systems, which readers return and metrics receive."""
+"""Items with their gold, and answers of systems: the objects that readers return and metrics receive."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Tagged:
 class Response(NamedTuple):
     """One answer of a set, identified by `key` and `type`.
 
-    `score` is the system's confidence (higher is better); None if there is none, as in the gold.
+    `score` is the system's confidence (higher is better); None if the file has no score, as in the gold.
     """
 
     key: str
@@ -85,9 +85,9 @@ Link = tuple[int, int]  # source word and target word, counted from 0
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """An alignment of words; only the gold has possible links.
+    """An alignment of words: sure links, and in the gold also possible links.
 
-    Links are unique and sorted. Sets would need four times the memory.
+    Links are unique and sorted. They are tuples, because sets would need four times the memory.
     """
 
     sure: tuple[Link, ...] = ()
@@ -99,10 +99,11 @@ Keyed = TypeVar("Keyed", Item, Answer)
 
 def index_by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep one",
            report: Callable[[InputError], None] = raise_error) -> dict[str, Keyed]:
-    """Index items or answers by key; of several with the same key, keep the first.
+    """Index items or answers by key. If several have the same key, only the first is kept.
 
     Raises:
-        InputError: Two entries have the same key, unless `report` collects errors; names both lines.
+        InputError: Two entries have the same key; the message names both lines. If `report` collects errors, it gets
+            the error instead.
     """
     index: dict[str, Keyed] = {}
     for entry in entries:
@@ -113,6 +114,6 @@ def index_by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep
 
 def make_duplicate_error(entry: Item | Answer, first: Item | Answer, path: str | Path,
                    remedy: str = "keep one") -> InputError:
-    """Say that `entry` has the key of the `first` one, and what to do about it."""
+    """Return the error that `entry` has the same key as the earlier entry `first`; `remedy` says what to do."""
     return InputError(f"occurs twice, first in line {first.line}; {remedy}", path=path, line=entry.line, item=entry.key,
                       category="duplicate")

@@ -1,8 +1,8 @@
-"""Items that a judge has scored, and people some of them: what they add to sums, and what these say of people's mean.
+"""Estimates of people's mean score, if an automatic judge scored all items and people scored a sample of them.
 
-A score is the mean of people's scores plus a slope times what the judge's mean is higher over all items than over those
-that people looked at (`registry.metrics.scores`). The difference of two systems is such a score too, of what item after
-item one is better by, and has a slope of its own.
+The estimate is the mean of people's scores plus slope * (judge's mean over all items - judge's mean over the items that
+people judged) (`registry.metrics.scores`). The difference of two systems is estimated in the same way from the
+differences of their scores in each item, with a slope of its own.
 """
 
 from __future__ import annotations
@@ -18,52 +18,55 @@ from registry.arrays import Floats, Ints, share
 Units = Ints
 Number = TypeVar("Number", float, Floats)
 
-# What an item adds, and what it adds if people looked at it: w is 1 over the probability of that, and a what the item
-# counts for the slope, w - 1. Where items are drawn at random w and a are 1, as all probabilities are the same.
+# Terms that an item adds to the sums. Those in the second line are 0 unless people judged the item. w is 1 over the
+# probability that people judge the item, and a = w - 1 is its weight in the slope. In a simple random sample, w and a
+# are 1, because all probabilities are equal.
 COLUMNS = ("items", "judge", "a", "a judge", "a judge judge",
            "labelled", "w", "w human", "w judge", "w a", "w a human", "w a judge", "w a human judge")
 ITEMS, JUDGE, SLOPE_WEIGHT = (COLUMNS.index(name) for name in ("items", "judge", "a"))
 LABELLED, WEIGHT, WEIGHTED_HUMAN, WEIGHTED_JUDGE = (
     COLUMNS.index(name) for name in ("labelled", "w", "w human", "w judge"))
-# columns that depend on neither the scores of people nor of the judge
+# columns that depend neither on people's scores nor on the judge's
 WITHOUT_SCORES = (ITEMS, SLOPE_WEIGHT, LABELLED, WEIGHT, COLUMNS.index("w a"))
-# items that people looked at; of fewer, intervals cover too seldom (tests.validity.judged_rows)
+# judged items; with fewer, intervals contain the true value too rarely (tests.validity.judged_rows)
 FEW_LABELLED = 50
-FEW_FOR_T = 20  # where t allows for how few they are
-# equal ones as which those tell that people looked at with probabilities of their own (docs/manifest.md)
+FEW_FOR_T = 20  # the same for tests with Student's t, which allows for small samples
+# effective number of judged items, if items have different probabilities (docs/manifest.md)
 FEW_WEIGHTED = 100
 
 
 def columns(judge: Number, human: Number, w: Number, a: Number) -> tuple[Number | float, ...]:
-    """What items add to the sums that `COLUMNS` names, one by one or all of a test set.
+    """Return the terms of the sums in `COLUMNS`, for one item (numbers) or for many items (arrays).
 
     Args:
         judge: The judge's score.
-        human: People's score; anything where they did not look.
-        w: 1 over the probability that they look, 1 where items are drawn at random; 0 where they did not look.
-        a: What the item counts for the slope.
+        human: People's score; ignored if people did not judge the item.
+        w: 1 over the probability that people judge the item, or 1 in a simple random sample; 0 if people did not judge
+            the item.
+        a: The weight of the item in the slope.
     """
-    one = w * 0.0 + 1.0
-    return (one, judge, a, a * judge, a * judge * judge,
-            one * (w > 0), w, w * human, w * judge, w * a, w * a * human, w * a * judge, w * a * human * judge)
+    ones = w * 0.0 + 1.0
+    return (ones, judge, a, a * judge, a * judge * judge,
+            ones * (w > 0), w, w * human, w * judge, w * a, w * a * human, w * a * judge, w * a * human * judge)
 
 
 def corrected(sums: Floats, slope: float | None) -> Floats:
-    """People's mean, from sums [..., columns]; nan where they looked at nothing.
+    """Return the estimate of people's mean; nan if people judged no item.
 
     Args:
-        sums: Of the columns that `COLUMNS` names.
-        slope: How much of the judge's mean is taken; None: the slope with the least error.
+        sums: Sums of the columns in `COLUMNS`, [..., columns].
+        slope: The factor of the judge's difference; None: the slope with the smallest standard error.
     """
     items, judge, *_, w, w_human, w_judge = np.moveaxis(sums, -1, 0)[:9]
-    taken = compute_slopes(sums) if slope is None else slope
-    return share(w_human, w) + taken * (share(judge, items) - share(w_judge, w))
+    slopes = compute_slopes(sums) if slope is None else slope
+    return share(w_human, w) + slopes * (share(judge, items) - share(w_judge, w))
 
 
 def compute_slopes(sums: Floats) -> Floats:
-    """The slope with the least error, from sums [..., columns]; 0 where the judge says the same of all items.
+    """Return the slope with the smallest standard error, from sums [..., columns].
 
-    It is the covariance of people's and the judge's scores over the variance of the judge's over all items.
+    The slope is the covariance of people's and the judge's scores, divided by the variance of the judge's scores of all
+    items. It is 0 if the judge gives all items the same score.
     """
     (items, judge, a, a_judge, a_judge_2, _, w, w_human, w_judge, w_a, w_a_human, w_a_judge,
      w_a_both) = np.moveaxis(sums, -1, 0)[:13]
@@ -75,14 +78,15 @@ def compute_slopes(sums: Floats) -> Floats:
 
 
 def compute_influences(statistics: Floats, slope: Floats) -> Floats:
-    """What each item moves a score by, [items], whose squares add up to the squared standard error.
+    """Return the influence of each item on the estimate, [items].
 
-    Where items are drawn at random their number is as it is, and influences are centred over those that people looked
-    at and the others: the error is then that of ppi-python.
+    The sum of the squared influences is the squared standard error. In a simple random sample the number of judged
+    items is fixed. Influences then have the mean 0 among judged items and among other items, and the standard error
+    equals the one of ppi-python.
 
     Args:
-        statistics: Of one system, [items, columns].
-        slope: Its slope.
+        statistics: Statistics of one system, [items, columns].
+        slope: The slope of the system.
     """
     items, judge, _, _, _, labelled, w, w_human, w_judge = statistics.sum(axis=0)[:9]
     of_items, of_judge, of_labelled = statistics[:, ITEMS], statistics[:, JUDGE], statistics[:, LABELLED] > 0
@@ -96,39 +100,41 @@ def compute_influences(statistics: Floats, slope: Floats) -> Floats:
 
 
 def compute_error(influence: Floats, units: Units | None) -> float:
-    """The standard error by influences [items], which are summed over units where there are some."""
+    """Return the standard error from influences [items]; with units, influences are first summed in each unit."""
     summed: Floats = influence if units is None else np.bincount(units, influence).astype(np.float64)
     return math.sqrt(float((summed**2).sum()))
 
 
 def apart(a: Floats, b: Floats, *, lower: bool) -> Floats:
-    """The statistics of what item after item A's scores are better by, where people looked at both.
+    """Return the statistics of the difference of two systems in each item, positive if A is better.
 
-    Where each item has a probability of its own and people looked at other items of A than of B, it is not known with
-    what probability they looked at both, and they count as if they had looked at none.
+    An item counts as judged by people if people judged it for both systems. If items have different probabilities, and
+    people judged different items of A and of B, then the probability that they judge both is unknown. In this case no
+    item counts as judged.
 
     Args:
-        a: Of one system, [items, columns].
-        b: Of the other one.
-        lower: Whether lower scores are the better ones.
+        a: Statistics of system A, [items, columns].
+        b: Statistics of system B, [items, columns].
+        lower: True if lower scores are better.
     """
     of_a, of_b = a[:, LABELLED] > 0, b[:, LABELLED] > 0
     w = np.where(of_a & of_b & (is_random(a) or np.array_equal(of_a, of_b)), a[:, WEIGHT], 0.0)
-    over = np.where(w > 0, w, 1.0)
+    divisor = np.where(w > 0, w, 1.0)
     sign = -1.0 if lower else 1.0
-    human = sign * (np.where(w > 0, a[:, WEIGHTED_HUMAN], 0.0) - np.where(w > 0, b[:, WEIGHTED_HUMAN], 0.0)) / over
+    human = sign * (np.where(w > 0, a[:, WEIGHTED_HUMAN], 0.0) - np.where(w > 0, b[:, WEIGHTED_HUMAN], 0.0)) / divisor
     return np.stack(columns(sign * (a[:, JUDGE] - b[:, JUDGE]), human, w, a[:, SLOPE_WEIGHT]), axis=1)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """People's mean as far as a judge and a sample tell it; nan where people looked at fewer than two items.
+    """Estimate of people's mean score; its numbers are nan if people judged fewer than two items.
 
     Attributes:
-        score: The mean, with its standard `error`.
-        alone: The standard error of people's scores without the judge's.
-        slope: How much of the judge's mean is taken.
-        labelled: How many items people looked at.
+        score: The estimated mean.
+        error: The standard error of the score.
+        alone: The standard error of the mean of people's scores, without the judge.
+        slope: The factor of the judge's difference.
+        labelled: The number of items that people judged.
     """
 
     score: float
@@ -139,22 +145,22 @@ class Estimate:
 
 
 def estimate(statistics: Floats, slope: float | None, units: Units | None) -> Estimate:
-    """Estimate people's mean.
+    """Estimate people's mean score.
 
     Args:
-        statistics: Of one system, or of the difference of two (`apart`), [items, columns].
-        slope: As of `corrected`.
-        units: [items], the number from 0 of the cluster that each item belongs to; None: they belong to none.
+        statistics: Statistics of one system, or of the difference of two systems (`apart`), [items, columns].
+        slope: The factor of the judge's difference; None: the slope with the smallest standard error.
+        units: The number of each item's cluster, from 0, [items]; None if items are independent.
     """
     sums = statistics.sum(axis=0)
     labelled = int(sums[LABELLED])
     if labelled < 2:
         return Estimate(math.nan, math.nan, math.nan, math.nan, labelled)
-    taken = compute_slopes(sums) if slope is None else np.array(slope)
-    error, alone = (compute_error(compute_influences(statistics, of), units) for of in (taken, np.zeros(())))
-    return Estimate(float(corrected(sums, slope)), error, alone, float(taken), labelled)
+    chosen = compute_slopes(sums) if slope is None else np.array(slope)
+    error, alone = (compute_error(compute_influences(statistics, factor), units) for factor in (chosen, np.zeros(())))
+    return Estimate(float(corrected(sums, slope)), error, alone, float(chosen), labelled)
 
 
 def is_random(statistics: Floats) -> bool:
-    """Whether all items had the same chance of being looked at, from statistics [items, ..., columns]."""
+    """Return True if the judged items are a simple random sample, from statistics [items, ..., columns]."""
     return bool((statistics[..., SLOPE_WEIGHT] == 1).all())

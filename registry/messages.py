@@ -1,10 +1,10 @@
-"""Messages about results: each has a stable code, a severity, parameters, and a text that is made when it is shown.
+"""Messages about results: each has a stable code, a severity, and parameters, from which its text is made.
 
-The database and JSON hold codes and parameters, so a text can be reworded without changing what is stored. Programs
-find messages by code. A code never changes its meaning; `docs/messages.md` lists all of them.
+The database stores only codes and parameters, so texts can be improved without a change of stored data. Programs should
+recognise messages by their codes. A code never changes its meaning; `docs/messages.md` lists all codes.
 
-Severities: `error` means that a result is missing, `warning` that a result may be wrong or not of today, and `info`
-that a reader needs it to understand the result.
+Severities: an `error` means that a result is missing, a `warning` that a result may be wrong or outdated. An `info`
+helps readers to understand a result.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Severity = Literal["error", "warning", "info"]
 
 @dataclass(frozen=True)
 class Kind:
-    """One row of the table of messages.
+    """One kind of message, with its text.
 
     Attributes:
         code: The stable identifier, such as `rare-class`.
-        severity: How much the message matters.
+        severity: `error`, `warning` or `info`.
         text: A function that makes the text from the parameters, or a template for `str.format`.
-        example: Parameters for documentation; their names are the names of the message's parameters.
+        example: Example parameters for the documentation; a message has parameters of the same names.
         about_pairs: True if the message can be about several pairs of a board (parameters `pairs` and `of_pairs`).
     """
 
@@ -49,7 +49,7 @@ class Message:
 
     Attributes:
         code: A key of `KINDS`.
-        parameters: Values for the text, as JSON knows them.
+        parameters: Values for the text, which JSON can represent.
     """
 
     code: str
@@ -74,15 +74,15 @@ class Message:
         return f"{text[:1] if has_name else text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?')) else '.'}"
 
     def with_parameters(self, **parameters: Any) -> Message:
-        """Return the message with further parameters."""
+        """Return a copy of the message with further parameters."""
         return Message(self.code, {**self.parameters, **parameters})
 
     def stored(self) -> dict[str, Any]:
-        """Return what the database stores."""
+        """Return the content for the database."""
         return {"code": self.code, "parameters": dict(self.parameters)}
 
     def described(self) -> dict[str, Any]:
-        """Return what JSON output shows."""
+        """Return the content for JSON output."""
         return {"code": self.code, "severity": self.severity, "parameters": dict(self.parameters), "text": str(self)}
 
 
@@ -92,27 +92,27 @@ class Messages(tuple[Message, ...]):
     __slots__ = ()
 
     def __str__(self) -> str:
-        """Return the texts."""
+        """Return the texts, joined by semicolons."""
         return "; ".join(map(str, self))
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The codes."""
+        """The codes of the messages."""
         return tuple(message.code for message in self)
 
     @classmethod
     def of(cls, code: str, **parameters: Any) -> Messages:
-        """Return a single message."""
+        """Make a sequence with a single message."""
         return cls((Message(code, parameters),))
 
     def dump(self) -> str:
-        """Return what the database stores: a JSON list."""
+        """Return the content for the database as a JSON list."""
         return json.dumps([message.stored() for message in self], ensure_ascii=False)
 
     @classmethod
     def load(cls, stored: str) -> Messages:
-        """Return the messages of a stored text."""
-        return cls(message(one) for one in json.loads(stored))
+        """Parse the JSON list that `dump` returned."""
+        return cls(message(entry) for entry in json.loads(stored))
 
 
 NO_MESSAGES = Messages()
@@ -127,7 +127,7 @@ BOARD_CODES = (
 
 
 class BoardWarning(NamedTuple):
-    """A message about one board; `str` is its line on the terminal."""
+    """A message about one board, named `board`; `str` gives the line for the terminal."""
 
     board: str
     message: Message
@@ -138,12 +138,12 @@ class BoardWarning(NamedTuple):
 
 
 def message(stored: Mapping[str, Any]) -> Message:
-    """Return a message from its stored code and parameters."""
+    """Make a message from its stored code and parameters."""
     return Message(stored["code"], stored["parameters"])
 
 
 def _place(parameters: dict[str, Any], *, about_pairs: bool) -> str:
-    """Remove the parameters that say what a message is about, and return the words for them."""
+    """Remove the parameters that name submissions, runs, test sets and pairs; return them as a text such as `a: `."""
     submissions = parameters.pop("submissions", ())
     of_all = ", in all items of the test set" if parameters.pop("in_whole_test_set", False) else ""
     place = f"{_listed(submissions)}{of_all}: " if submissions else ""
@@ -153,9 +153,9 @@ def _place(parameters: dict[str, Any], *, about_pairs: bool) -> str:
         place += f"{', '.join(test_sets)}: "
     if not about_pairs or "of_pairs" not in parameters:
         return place
-    n, of = parameters.pop("pairs"), parameters.pop("of_pairs")
+    n, total = parameters.pop("pairs"), parameters.pop("of_pairs")
     rest = " without the purged team" if parameters.pop("without_purged", False) else ""
-    pairs = f"{n:,} of {of:,} pairs" if n != of else "the one pair" if of == 1 else f"all {of:,} pairs"
+    pairs = f"{n:,} of {total:,} pairs" if n != total else "the one pair" if total == 1 else f"all {total:,} pairs"
     return f"{place}in {pairs}{rest}, "
 
 
@@ -165,17 +165,17 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def sentence(statement: str | Message) -> str:
-    """Return a statement about a result as a sentence."""
+    """Return a text, or the text of a message, as a sentence."""
     return statement if isinstance(statement, str) else statement.sentence
 
 
-def on_board(found: Message, pairs: int, of_pairs: int) -> Message:
-    """Return the message about a board of which `pairs` of `of_pairs` pairs have this message.
+def on_board(pair_message: Message, pairs: int, of_pairs: int) -> Message:
+    """Return the message that summarizes a board: `pairs` of its `of_pairs` pairs have the message of a pair.
 
     >>> str(on_board(Message("not-normal"), 2, 6))[:50]
     'in 2 of 6 pairs, the p-value may be too small, bec'
     """
-    return found.with_parameters(pairs=pairs, of_pairs=of_pairs)
+    return pair_message.with_parameters(pairs=pairs, of_pairs=of_pairs)
 
 
 def _add(code: str, severity: Severity, text: str | Callable[..., str], *, about_pairs: bool = False,
@@ -321,8 +321,8 @@ def _count_units(units: int, *, is_judged: bool) -> str:
 
 
 def _few_units_bootstrap(units: int, least: int, is_judged: bool, use: str) -> str:
-    what = _count_units(units, is_judged=is_judged)
-    return (f"the bootstrap rejects too often on {what} (fewer than {least}; Dror et al. 2018); use {use}")
+    counted_units = _count_units(units, is_judged=is_judged)
+    return (f"the bootstrap rejects too often on {counted_units} (fewer than {least}; Dror et al. 2018); use {use}")
 
 
 def _uneven_units_bootstrap(units: int, even: float, least: int, test: str, use: str, is_silent: bool) -> str:
@@ -338,9 +338,9 @@ def _uneven_units_judged(units: int, even: float, least: int, test: str, is_weig
 
 
 def _few_units_crossed(units: int, even: float | None, least: int) -> str:
-    what = f"there {'is' if units == 1 else 'are'} {counted(units, 'unit')}" if even is None else (
+    reason = f"there {'is' if units == 1 else 'are'} {counted(units, 'unit')}" if even is None else (
         f"the effective sample size is {even:.1f} (of {counted(units, 'unit')})")
-    return f"crossed may reject too often, because {what}; at least {least} are recommended"
+    return f"crossed may reject too often, because {reason}; at least {least} are recommended"
 
 
 def _lone_units(units: int) -> str:
@@ -397,9 +397,9 @@ _add("shared-items", "warning",
 
 
 def _shared_candidates(has_intervals: bool) -> str:
-    what = ", and intervals of precision may be too narrow" if has_intervals else ""
+    intervals = ", and intervals of precision may be too narrow" if has_intervals else ""
     return ("p-values of Fisher's test are approximate, because several candidates share an item"
-            f"{what}; use `registry compare` with permutation")
+            f"{intervals}; use `registry compare` with permutation")
 
 
 _add("shared-candidates", "warning", _shared_candidates, has_intervals=False)
@@ -414,8 +414,8 @@ def _clustered_units(unit: str, attribute: str, clusters: int | None = None, fac
         text += (f"; the variance of a difference is {factor:.2g} times as large by {attribute} (median of "
                  f"{counted(pairs_known or 0, 'pair')}, at most {largest:.2g})")
     if clusters is None or clusters > 1:
-        of = "" if clusters is None else f" to test {clusters} clusters"
-        return f'{text}; use unit = "cluster" (--unit cluster){of}'
+        purpose = "" if clusters is None else f" to test {clusters} clusters"
+        return f'{text}; use unit = "cluster" (--unit cluster){purpose}'
     return f"{text}; all have one {attribute}, so nothing here holds for others"
 
 
@@ -462,8 +462,8 @@ _add("empty-board", "error", "there is no board, because no item has an answer o
 
 
 # Tests that cannot find a difference.
-def _hopeless(what: str, least: float, remedy: str) -> str:
-    return (f"no difference can be significant, because the smallest possible p-value with {what} is "
+def _hopeless(sample: str, least: float, remedy: str) -> str:
+    return (f"no difference can be significant, because the smallest possible p-value with {sample} is "
             f"{least:g}{remedy}. This says nothing about the systems")
 
 
@@ -489,8 +489,8 @@ _add("too-few-resamples", "warning", _too_few_resamples, simulated=15, differenc
 
 # Ranks of all systems at once.
 def _few_units_ranks(units: int, least: int, method: str, is_judged: bool) -> str:
-    what = _count_units(units, is_judged=is_judged)
-    return (f"ranks by {method} may be wrong too often, because there {'is' if units == 1 else 'are'} only {what} (at "
+    few = _count_units(units, is_judged=is_judged)
+    return (f"ranks by {method} may be wrong too often, because there {'is' if units == 1 else 'are'} only {few} (at "
             f"least {least} are recommended); use --method holm")
 
 
@@ -541,9 +541,9 @@ _COUNT_AS = {"worst": ("counts as wrong", "count as wrong"), "own": ("is left ou
 
 
 def _missing_answers(n: int, items: int, policy: str) -> str:
-    one, several = _COUNT_AS[policy]
-    of = f"of {counted(items, 'item')}"
-    return counted(n, f"{of} has no answer and {one}", f"{of} have no answer and {several}")
+    singular, plural = _COUNT_AS[policy]
+    all_items = f"of {counted(items, 'item')}"
+    return counted(n, f"{all_items} has no answer and {singular}", f"{all_items} have no answer and {plural}")
 
 
 def _unknown_names(kind: str, n: int, answers: int, names: str, gold: str | None = None) -> str:
@@ -560,8 +560,8 @@ def _shifted_rows(side: str, is_recoded: bool) -> str:
 
 
 def _copied_gold(part: str, items: int) -> str:
-    what = {"gold": "the gold's own answer", "source": "the source's text"}.get(part, f"the text of reference {part!r}")
-    return f"has {what} for each of {counted(items, 'item')}"
+    text = {"gold": "the gold's own answer", "source": "the source's text"}.get(part, f"the text of reference {part!r}")
+    return f"has {text} for each of {counted(items, 'item')}"
 
 
 _add("not-normalized", "warning", lambda lines: f"{counted(lines, 'line is', 'lines are')} not in Unicode normal form "

@@ -1,7 +1,8 @@
-"""Metrics by the names that people give them, such as "F1", which is another metric of labels than of spans.
+"""Metrics by their common names, such as "F1".
 
-A canonical name (`LabelF(beta=2)`) means just that. A common name is one of a kind of values; letter case, blanks,
-hyphens and underscores in it make no difference.
+A canonical name, such as `LabelF(beta=2)`, names one metric. A common name can name a different metric for each kind of
+values: "F1" of labels is another metric than "F1" of spans. Letter case, blanks, hyphens and underscores do not matter
+in common names.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from registry.metrics import METRICS, Metric
 from registry.plugins import find_package
 from registry.values import build, get_name, parse, to_toml
 
-_NAMES: dict[str, dict[str, str]] = {  # by kind of values and metric, the usual one of the kind first
+_NAMES: dict[str, dict[str, str]] = {  # kind of values -> metric -> common names; the default metric of a kind is first
     "label": {
         "Accuracy": "acc", "LabelF": "macrof1 f1macro f1 f1score fscore f", "LabelF(average=micro)": "microf1 f1micro",
         "LabelP": "precision macroprecision precisionmacro p", "LabelP(average=micro)": "microprecision precisionmicro",
@@ -48,44 +49,45 @@ _AT_RANK = {"p": "P", "precision": "P", "r": "R", "recall": "R", "success": "Suc
 
 
 def common_metric(name: str, takes: str) -> Metric:
-    """The metric that people call `name` where the values are of a kind: its canonical name is taken too.
+    """Return the metric with a common or canonical name for values of one kind.
 
-    Beside the fixed names there are `F2` and `F0.5`, `nDCG@10` and `P@5`, and `F1 of LABEL, ...` of some labels.
+    Names may have parameters: `F2` and `F0.5`, `nDCG@10` and `P@5`, or `F1 of LABEL, ...` for some of the labels.
 
     >>> common_metric("macro-F1", "label"), common_metric("f1", "span"), common_metric("F0.5 of yes", "label")
     (LabelF, SpanF(type=none, beta=1), LabelF(labels=yes, beta=0.5))
 
     Args:
-        name: As somebody wrote it.
-        takes: The kind of gold and answers, as the reader gives it: `label`, `span`, `segment`, `score`, ...
+        name: The name in the user's spelling.
+        takes: The kind of the values that the reader returns: `label`, `span`, `segment`, `score`, ...
 
     Raises:
-        InputError: There is no such metric, or it is one of other values.
+        InputError: There is no such metric, or it compares another kind of values.
     """
     plain = get_name(name)
     canonical = METRICS[plain] if plain in METRICS else None  # noqa: SIM401  (`get` does not look into packages)
     if canonical is not None and canonical.takes == takes:
         return parse("metric", METRICS, name)
-    if (found := _of_kind(name, takes)) is not None:
-        return found
-    known = sorted([metric.name for metric in METRICS.values() if metric.takes == takes] + ["F1"] * (takes in _F_BETA))
+    if (metric := _of_kind(name, takes)) is not None:
+        return metric
+    known = sorted([cls.name for cls in METRICS.values() if cls.takes == takes] + ["F1"] * (takes in _F_BETA))
     kinds = [kind for kind in _NAMES if _of_kind(name, kind) is not None] or (
         [canonical.takes] if canonical is not None else [])
     if kinds:
-        raise InputError(f"{name} compares {' or '.join(f'{kind}s' for kind in kinds)}, and these are {takes}s; known: "
-                         f"{', '.join(known)}")
+        raise InputError(f"{name} compares {' or '.join(f'{kind}s' for kind in kinds)}, but the values are {takes}s; "
+                         f"metrics of {takes}s: {', '.join(known)}")
     raise UnknownNameError(f"metric of {takes}s", name, known)
 
 
 def usual_metric(takes: str) -> Metric | None:
-    """The metric that is meant where none is named; None where a kind of values has no usual one."""
+    """Return the default metric of a kind of values; None if the kind has no default."""
     return next((parse("metric", METRICS, text) for text in _NAMES.get(takes, ())), None)
 
 
 def declared_metric(metric: Metric, called: str = "") -> dict[str, Any]:
-    """A metric as a manifest declares it: its id (else its name), its name, and the options that are not the default.
+    """Return the [[metric]] table of a manifest: id, name, and the options that do not have their default value.
 
-    The name of one of a package is its plain one, for a manifest that names the package.
+    The id is made from `called`, the user's name of the metric, or else from the name of its class. The name of a
+    plugin's metric is written without the package, because the manifest lists the package.
 
     >>> declared_metric(common_metric("F2", "label"), "F2 (macro)")
     {'id': 'F2-macro', 'name': 'LabelF', 'options': {'beta': 2.0}}
@@ -97,18 +99,18 @@ def declared_metric(metric: Metric, called: str = "") -> dict[str, Any]:
 
 
 def _of_kind(name: str, takes: str) -> Metric | None:
-    """The metric of a kind of values that has a common name, or is called so but for letter case."""
+    """Return the metric with a common name for a kind of values; None if there is none."""
     plain = _folded(name)
     for text, names in _NAMES.get(takes, {}).items():
         if plain in (_folded(text), *names.split()):
             return parse("metric", METRICS, text)
-    if takes in _F_BETA and (found := re.fullmatch(r"f(\d+(?:\.\d+)?)", plain)):
-        return build("metric", METRICS, _F_BETA[takes], {"beta": float(found[1])})
-    if takes == "ranking" and (found := re.fullmatch(r"(\w+)@(\d+)", plain)) and found[1] in _AT_RANK:
-        return build("metric", METRICS, _AT_RANK[found[1]], {"cutoff": int(found[2])})
-    if takes == "label" and (found := re.fullmatch(r"(.+?)\s+of\s+(.+)", name.strip())):
-        labels = [label.strip() for label in found[2].split(",")]
-        metric = _of_kind(found[1], takes)
+    if takes in _F_BETA and (match := re.fullmatch(r"f(\d+(?:\.\d+)?)", plain)):
+        return build("metric", METRICS, _F_BETA[takes], {"beta": float(match[1])})
+    if takes == "ranking" and (match := re.fullmatch(r"(\w+)@(\d+)", plain)) and match[1] in _AT_RANK:
+        return build("metric", METRICS, _AT_RANK[match[1]], {"cutoff": int(match[2])})
+    if takes == "label" and (match := re.fullmatch(r"(.+?)\s+of\s+(.+)", name.strip())):
+        labels = [label.strip() for label in match[2].split(",")]
+        metric = _of_kind(match[1], takes)
         if metric is not None and "labels" in (options := {f.name for f in fields(metric)}):
             return build("metric", METRICS, metric.name, {
                 name: to_toml(getattr(metric, name)) for name in options} | {"labels": labels})
@@ -117,7 +119,7 @@ def _of_kind(name: str, takes: str) -> Metric | None:
 
 
 def _is_complete(metric: type[Metric]) -> bool:
-    """Whether a metric needs no option."""
+    """Return True if all options of a metric have default values."""
     return all(f.default is not MISSING for f in fields(metric))
 
 
@@ -126,9 +128,15 @@ def _folded(name: str) -> str:
 
 
 def metric_label(name: str, metric_name: str, declared: str | None = None) -> str:
-    """What stands above scores: the title that the task has for the metric, else its id, or what that stands for.
+    """Return the heading of a column of scores.
 
-    Of an id that is only the metric's name and its usual title the shorter one stands: F1 for SpanF, but LAS.
+    The heading is the title that the task declares, or else the metric's id. If the id only repeats the name of the
+    metric, and the usual title is not longer, the heading is the usual title: F1 instead of SpanF.
+
+    Args:
+        name: The id of the metric in the task.
+        metric_name: The canonical name of the metric.
+        declared: The title that the task declares.
     """
     usual = metric_title(metric_name)
     plain = usual.partition(" (")[0]
@@ -136,12 +144,12 @@ def metric_label(name: str, metric_name: str, declared: str | None = None) -> st
 
 
 def metric_title(metric_name: str) -> str:
-    """What people call a metric by its name; of a package's, which whoever looks at a board need not have, its name."""
+    """Return the usual title of a metric. For a plugin's metric, which may not be installed, return its name."""
     return metric_name if find_package(metric_name) else parse("metric", METRICS, metric_name).title
 
 
 def metric_decimals(metric_name: str) -> int:
-    """How many decimals of a metric's scores people see where the task does not say; of a package's as of most.
+    """Return the default number of decimals for a metric's scores; plugins' metrics have the general default.
 
     >>> metric_decimals("SpanF(type=none, beta=1)"), metric_decimals("chrF(char_order=6, word_order=0, beta=2)")
     (4, 2)
@@ -153,5 +161,5 @@ def metric_decimals(metric_name: str) -> int:
 
 
 def says_no_more(name: str, metric_name: str, usual: str) -> bool:
-    """Whether a metric's id tells no more than its usual title."""
+    """Return True if a metric's id is only its name or its usual title, without further information."""
     return name == metric_name.partition("(")[0] or _folded(name) == _folded(usual.partition(" (")[0])

@@ -1,4 +1,4 @@
-"""Policies for items that a submission does not answer: everything that depends on them."""
+"""Policies for items that a submission does not answer, with their rules and messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MANY = 0.05  # of the items: leaving out so many for all systems would make ano
 
 
 class Scorer(Protocol):
-    """The part of a metric that policies depend on."""
+    """The attributes of a metric that policies use."""
 
     name: ClassVar[str]
 
@@ -22,14 +22,14 @@ class Scorer(Protocol):
         """True if an item without an answer can count as the worst one."""
 
     def make_unanswered_error(self, item: Item) -> InputError:
-        """Return the error that the metric has no worst value to count."""
+        """Return the error for a metric that has no worst value for an unanswered item."""
 
 
 class MissingPolicy(StrEnum):
-    """What happens to items without an answer.
+    """The policy for items without an answer.
 
-    REJECT refuses the submission. WORST counts the items as wrong. DROP leaves them out for all systems, OWN for this
-    system alone.
+    REJECT refuses the submission. WORST counts the items as wrong. DROP leaves the items out for all systems. OWN
+    leaves them out only for the system that did not answer them.
     """
 
     REJECT = "reject"
@@ -48,20 +48,20 @@ class MissingPolicy(StrEnum):
         return self is MissingPolicy.OWN
 
     def describe_for_participants(self) -> str:
-        """Return the rule as a sentence."""
+        """Describe the policy in one sentence."""
         if self is MissingPolicy.REJECT:
             return "A submission has to answer every item."
         return f"Items without an answer {'are left out' if self.leaves_items_out else 'count as wrong'}."
 
     def find_problems(self, unanswered: Sequence[Item], n_items: int, metrics: Sequence[Scorer],
                       absent: str) -> Iterator[tuple[Item, str, str]]:
-        """Yield the unanswered items for which a submission is refused, with the fault and the remedy.
+        """Yield each unanswered item that makes a submission invalid, with its problem and the remedy.
 
         Args:
             unanswered: The items without an answer.
             n_items: The number of all items.
             metrics: The metrics of the task; remedies depend on them.
-            absent: What the file lacks, in the words of its reader.
+            absent: The problem in the words of the file's reader, such as a missing line.
         """
         if self is MissingPolicy.REJECT:
             remedy = suggest_remedy(len(unanswered), n_items, metrics)
@@ -76,7 +76,7 @@ class MissingPolicy(StrEnum):
 
 
 def suggest_remedy(n_missing: int, n_items: int, metrics: Sequence[Scorer]) -> str:
-    """Return what to do about a file that the policy `reject` refuses."""
+    """Return the remedy for a file that the policy `reject` refuses."""
     add, many = "add it" if n_missing == 1 else "add them", n_missing >= _MANY * n_items
     without = [metric for metric in metrics if not metric.has_worst]
     policies = []

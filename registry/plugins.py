@@ -17,11 +17,18 @@ from registry.errors import InputError, suggest
 
 V = TypeVar("V")
 
-loaded: list[str] = []  # the full names of what this process has loaded
+loaded: list[str] = []  # full names of the plugin classes that this process has loaded
 
 
 class PluginEntry(NamedTuple):
-    """A class that a package offers: its plain name, the package (its distribution) and the version of that."""
+    """A class that a package offers.
+
+    Attributes:
+        name: The name of the class without the package.
+        package: The name of the distribution.
+        version: The version of the distribution.
+        entry: The entry point, which loads the class.
+    """
 
     name: str
     package: str
@@ -30,14 +37,15 @@ class PluginEntry(NamedTuple):
 
     @property
     def full_name(self) -> str:
-        """The name with the package."""
+        """The name of the class with its package: `name@package`."""
         return f"{self.name}@{self.package}"
 
 
 class Catalogue(dict[str, type[V]]):
-    """Classes by name: the program's own, and those of packages by their full names, loaded when they are looked up.
+    """Readers, metrics, importers, tests or studies by name, including the classes of other packages.
 
-    Iteration and length cover only the program's own classes.
+    A class of another package is looked up by its full name, and loaded at this moment. Iteration and length cover only
+    the classes of this program.
 
     Attributes:
         kind: `reader`, `metric`, `importer`, `test` or `study`.
@@ -61,7 +69,7 @@ class Catalogue(dict[str, type[V]]):
         return _load(self.kind, self.base, offered[plain])
 
     def offered(self, package: str | None = None) -> list[PluginEntry]:
-        """Return the classes that all packages, or one of them, offer, without loading them.
+        """List the classes of all packages, or of one package, without loading them.
 
         Raises:
             InputError: The package is not installed.
@@ -69,47 +77,47 @@ class Catalogue(dict[str, type[V]]):
         return find_offered(self.kind, package)
 
     def with_plugins(self, packages: Sequence[str]) -> dict[str, type[V]]:
-        """The program's own classes and those of some packages, all by plain names.
+        """Return the classes of this program and of some packages, by their names without the package.
 
         Raises:
-            InputError: A package is not installed, or a name is taken already.
+            InputError: A package is not installed, or two classes have the same name.
         """
         known = dict(self)
         for package in packages:
-            for of in self.offered(package):
-                if of.name in known:
-                    whose = find_package(known[of.name].name) or "this program"  # type: ignore[attr-defined]
-                    raise InputError(f"{self.kind} {of.name!r} of {of.package} is called as one of {whose} is; leave "
-                                     "the package out, or have it renamed there")
-                known[of.name] = self[of.full_name]
+            for plugin in self.offered(package):
+                if plugin.name in known:
+                    owner = find_package(known[plugin.name].name) or "this program"  # type: ignore[attr-defined]
+                    raise InputError(f"{self.kind} {plugin.name!r} of {plugin.package} has the same name as the "
+                                     f"{self.kind} of {owner}; remove {plugin.package} from task.plugins, or rename "
+                                     f"the {self.kind} in that package")
+                known[plugin.name] = self[plugin.full_name]
         return known
 
 
-def _load(kind: str, base: type[V], of: PluginEntry) -> type[V]:
-    """Load a class, which from then on has its full name."""
-    if sys.modules.get("pandas", sys) is None:  # the command line keeps it from DuckDB; a plugin may need it
+def _load(kind: str, base: type[V], plugin: PluginEntry) -> type[V]:
+    """Load a class, check it, and replace its name by its full name."""
+    if sys.modules.get("pandas", sys) is None:  # the command line hides it from DuckDB; a plugin may need it
         del sys.modules["pandas"]
+    about = f"{kind} {plugin.name!r} of {plugin.package} {plugin.version}"
     try:
-        found: Any = of.entry.load()
+        cls: Any = plugin.entry.load()
     except Exception as error:
-        raise InputError(f"{kind} {of.name!r} of {of.package} {of.version} cannot be loaded: {error!r:.300}") from None
-    if not (isinstance(found, type) and issubclass(found, base)) or found.__module__.partition(".")[0] == "registry":
-        raise InputError(f"{kind} {of.name!r} of {of.package} {of.version} is no {base.__name__} of its own: "
-                         f"{of.entry.value}")
-    if lacking := sorted(found.__abstractmethods__):  # type: ignore[attr-defined]
-        raise InputError(f"{kind} {of.name!r} of {of.package} {of.version} does not define {', '.join(lacking)}")
-    name = vars(found)["name"]
-    if name not in (of.name, of.full_name):
-        raise InputError(f"{kind} {of.name!r} of {of.package} {of.version} calls itself {name!r}; the entry point must "
-                         "have that name")
-    if name == of.name:
-        found.name = of.full_name  # type: ignore[attr-defined]
-        loaded.append(of.full_name)
-    return found
+        raise InputError(f"{about} cannot be loaded: {error!r:.300}") from None
+    if not (isinstance(cls, type) and issubclass(cls, base)) or cls.__module__.partition(".")[0] == "registry":
+        raise InputError(f"{about} is no {base.__name__} that the package defines: {plugin.entry.value}")
+    if lacking := sorted(cls.__abstractmethods__):  # type: ignore[attr-defined]
+        raise InputError(f"{about} does not define {', '.join(lacking)}")
+    name = vars(cls)["name"]
+    if name not in (plugin.name, plugin.full_name):
+        raise InputError(f"{about} calls itself {name!r}; the entry point must have that name")
+    if name == plugin.name:
+        cls.name = plugin.full_name  # type: ignore[attr-defined]
+        loaded.append(plugin.full_name)
+    return cls
 
 
 def find_offered(kind: str, package: str | None = None) -> list[PluginEntry]:
-    """Return the classes of a kind that all packages, or one of them, offer, without loading them.
+    """List the classes of a kind from all packages, or from one package, without loading them.
 
     Raises:
         InputError: The package is not installed.
@@ -121,7 +129,7 @@ def find_offered(kind: str, package: str | None = None) -> list[PluginEntry]:
 
 
 def find_package(name: str) -> str | None:
-    """The package that something comes from, by its canonical name; None: this program.
+    """Return the package in a canonical name; None if the class belongs to this program.
 
     >>> find_package("Within@evalregistry-toy(width=1)"), find_package('LabelF(labels=["a@b"])'), find_package("P@5")
     ('evalregistry-toy', None, None)
@@ -131,13 +139,13 @@ def find_package(name: str) -> str | None:
 
 
 def versions(names: Sequence[str]) -> dict[str, str]:
-    """The versions of the packages that canonical names come from, where they are installed."""
+    """Return the versions of the packages in canonical names; `none` for a package that is not installed."""
     return {package: installed_version(package) or "none"
             for package in sorted(filter(None, set(map(find_package, names))))}
 
 
 def installed_version(package: str) -> str | None:
-    """The version of a package; None where it is not installed."""
+    """Return the version of a package; None if the package is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:

@@ -1,8 +1,8 @@
-"""Facts about a submission: each column of table `submission`, its type and its rules, listed once.
+"""Columns of the table `submission`, with their types and rules, in one list.
 
 Manifests, the log, past boards, `verify`, `amend`, `purge`, public files, releases, `list` and `show` take their
-columns from this table. A new column is a new row here and a comment in `registry/store/comments.toml`. Ids of the row
-itself, its test set, system and run are not facts, and `registry/store/models.py` declares them.
+columns from this list. To add a column, add an entry here and a comment in `registry/store/comments.toml`. The ids of
+the row itself, its test set, system and run are not in the list; `registry/store/models.py` declares them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ class SubmissionField:
         name: The key in manifests, and the name in the log, lists and `registry show`.
         type: `setting` is a text with few possible values. `text` and `object` (JSON) are written by people and may
             contain names of participants.
-        declared_by: `participant`: manifests, `registry submit` and `registry amend`; `organiser`: manifests and
-            `registry amend` only; `task`: rules of the task; `program`: nobody.
+        declared_by: `participant`: manifests, `registry submit` and `registry amend`; `organiser`: only manifests
+            and `registry amend`; `task`: the rules of the task; `program`: set by the program, never declared.
         default: The value if nothing is declared.
-        may_change: True if a later declaration may change the value. The log has every change.
+        may_change: True if a later declaration may change the value. The log records every change.
         public: `always`, `never`, `named` (the default if a pseudonym hides the team) or `replaced` (by an expression
             in `registry/publication/tables.py`).
-        purged: What a purge of the team does with the value: `kept`, `cleared` or `replaced` (by an expression in
+        purged: The treatment of the value if the team is purged: `kept`, `cleared` or `replaced` (by an expression in
             `registry/evaluation/submissions/purge.py`).
         is_optional: True if the value may be NULL.
         is_released: True if a release contains the value.
@@ -43,12 +43,12 @@ class SubmissionField:
 
     @property
     def column(self) -> str:
-        """The name of the column; that of an id ends with `_id`."""
+        """The name of the column. If the field is an id, it ends with `_id`."""
         return f"{self.name}_id" if self.type == "id" else self.name
 
     @property
     def is_declared(self) -> bool:
-        """True if people declare the value, by manifest or by command."""
+        """True if people declare the value in a manifest or by a command."""
         return self.declared_by in ("participant", "organiser") and self.may_change
 
 
@@ -77,6 +77,6 @@ FREE = tuple(field.column for field in SUBMISSION_FIELDS if field.type in ("text
 
 
 def declarable_texts(*declared_by: str) -> tuple[str, ...]:
-    """Return the names of texts with a column of their own that these may declare."""
+    """Return the names of the text fields that can be declared by one of `declared_by`."""
     return tuple(field.name for field in SUBMISSION_FIELDS
                  if field.type == "text" and field.is_declared and field.declared_by in declared_by)

@@ -1,7 +1,8 @@
-"""Sentences of dependency treebanks: what readers of CoNLL-U give and parsing metrics take.
+"""Sentences of dependency treebanks, which readers of CoNLL-U return and parsing metrics receive.
 
-A file is one text, the characters of its tokens without blanks, and everything in it has a place there. So the words of
-a system can be brought to the sentences of the gold however the system has cut the text.
+A file is treated as one text: the characters of its tokens without blanks. Tokens, words and sentences have positions
+in this text. So the words of a system can be assigned to gold sentences, even if the system split the text
+differently.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ CONTENT = frozenset({
     "orphan", "goeswith", "reparandum", "root", "dep",
 })
 FUNCTION = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"})
-# The features that all languages share; only they count.
+# The universal features; metrics compare only these.
 UNIVERSAL_FEATURES = frozenset({
     "PronType", "NumType", "Poss", "Reflex", "Foreign", "Abbr", "Gender", "Animacy", "Number", "Case", "Definite",
     "Degree", "VerbForm", "Mood", "Tense", "Aspect", "Voice", "Evident", "Polarity", "Person", "Polite",
@@ -28,24 +29,24 @@ NO_WORD = -1
 
 @lru_cache(maxsize=2**12)
 def strip_subtype(deprel: str) -> str:
-    """A relation without its subtype."""
+    """Return a relation without its subtype."""
     return deprel.partition(":")[0]
 
 
 @lru_cache(maxsize=2**12)
 def is_content(deprel: str) -> bool:
-    """Whether a relation, whatever its subtype, is one of content words."""
+    """Return True if a relation, without its subtype, is a relation of content words."""
     return strip_subtype(deprel) in CONTENT
 
 
 @lru_cache(maxsize=2**12)
 def select_universal_features(feats: str) -> tuple[str, ...]:
-    """The universal features among a word's features, in one order."""
+    """Return the universal features of a word in alphabetical order."""
     return tuple(sorted(feature for feature in feats.split("|") if feature.partition("=")[0] in UNIVERSAL_FEATURES))
 
 
 class Token(NamedTuple):
-    """A piece of a sentence's text, from `start` up to but not including `end`; one of several words is multiword."""
+    """A token of a sentence, from `start` up to but not including `end`; a multiword token has several words."""
 
     start: int
     end: int
@@ -53,17 +54,17 @@ class Token(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A syntactic word as it is annotated.
+    """A syntactic word with its annotation.
 
     Attributes:
-        form: The word; without blanks, unless it is one of several of its token.
-        lemma: Its lemma.
-        upos: Its universal part of speech.
-        xpos: Its language-specific one.
-        feats: Its features, `Name=value` joined by bars.
-        head: The number from 1 of the word that it depends on in its sentence; 0 is none.
-        deprel: The relation to it, with its subtype.
-        token: The number from 0 of the token that it belongs to.
+        form: The form of the word, without blanks unless its token has several words.
+        lemma: The lemma.
+        upos: The universal part of speech.
+        xpos: The language-specific part of speech.
+        feats: The features, as `Name=value` joined by bars.
+        head: The number of the head in the sentence, from 1; 0 if the word has no head.
+        deprel: The relation to the head, with its subtype.
+        token: The number of the token that contains the word, from 0.
     """
 
     form: str
@@ -78,14 +79,14 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence as it stands in a file: its text without blanks, the tokens of this text, and their words."""
+    """A sentence of a file: its text without blanks, its tokens, and its words."""
 
     text: str
     tokens: tuple[Token, ...]
     words: tuple[Word, ...]
 
     def functional(self) -> list[int]:
-        """How many function words depend on each word, [words]."""
+        """Count the function words that depend on each word, [words]."""
         counts = [0] * (len(self.words) + 1)
         for word in self.words:
             if strip_subtype(word.deprel) in FUNCTION:
@@ -94,14 +95,14 @@ class Sentence:
 
 
 class Projected(NamedTuple):
-    """A word of a system in terms of a gold sentence.
+    """A word of a system that is assigned to a gold sentence.
 
     Attributes:
-        word: The word as the system has it.
-        at: The number from 1 of the gold's word that it is aligned with; 0 where it is with none.
-        head: The number of the gold's word that its head is aligned with; 0 where it has no head, `NO_WORD` where the
-            head is aligned with no word of this sentence.
-        functional: How many function words depend on it.
+        word: The word with the system's annotation.
+        at: The number of the aligned gold word in the sentence, from 1; 0 if the word is not aligned.
+        head: The number of the gold word that is aligned with the head of the word. 0 if the word has no head,
+            `NO_WORD` if its head is not aligned with a word of this gold sentence.
+        functional: The number of function words that depend on the word.
     """
 
     word: Word
@@ -112,11 +113,16 @@ class Projected(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """What a system has for a sentence of the gold.
+    """The part of a system's output that is assigned to one gold sentence.
 
-    `words`, `tokens` and `sentences` are charged to the sentence in which they begin, words that are aligned with a
-    word of the gold to its sentence. Places (start, end) of tokens and sentences count from the gold sentence's first
-    character, and may lie beyond its last.
+    A word that is aligned with a gold word is assigned to the sentence of the gold word. Other words, tokens and
+    sentences are assigned to the gold sentence in which they begin.
+
+    Attributes:
+        words: The words of the system.
+        tokens: The tokens of the system as (start, end), counted from the first character of the gold sentence. The
+            end may be outside the gold sentence.
+        sentences: The sentences of the system, as (start, end) like tokens.
     """
 
     words: tuple[Projected, ...]

@@ -1,8 +1,8 @@
 """Named values: metrics, readers and tests are frozen dataclasses whose `repr` parses back to an equal value.
 
-`repr(value)` is the value's canonical name, `Name` or `Name(option=value, ...)` with the options in the order of their
-definition, and its identity in the database. Text that is not a plain word is written in double quotes, several values
-in square brackets; a tuple of one is written as that one, pairs of texts as `{one=other, ...}`.
+`repr(value)` is the value's canonical name, and its identity in the database. The name is `Name` or `Name(option=value,
+...)`, with the options in the order of their definition. Text that is not a plain word is in double quotes. A tuple is
+in square brackets, unless it has only one member. Pairs of texts are written as `{one=other, ...}`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from registry.errors import InputError, UnknownNameError, combine_errors, nearest, suggest
 
-TERSE = {"terse": True}  # metadata of an option that a name leaves out where it has its default value
+TERSE = {"terse": True}  # metadata of an option that canonical names omit if it has its default value
 
 _NAMED = re.compile(r"\s*(?:([\w.+@-]+)\s*(?:\((.*)\)\s*)?)?", re.DOTALL)
 _TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|([\w.+-]+)(\s*=)?|(\S)')
@@ -29,10 +29,13 @@ _WORD = re.compile(r"[\w.+-]+")
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True, repr=False)
 class Value(ABC):
-    """The base of everything that is named by its options; a subclass is a frozen dataclass of them, undecorated.
+    """Base class of metrics, readers, tests and other values that are identified by a name and options.
 
-    `name` is what manifests and commands call it, the name of its class unless it gives another; `terse` names leave
-    out all options that have their default value.
+    A subclass declares its options as fields, and becomes a frozen dataclass without a decorator.
+
+    Attributes:
+        name: The name in manifests and commands; by default the name of the class.
+        terse: True if canonical names omit all options that have their default value.
     """
 
     name: ClassVar[str]
@@ -44,40 +47,40 @@ class Value(ABC):
         dataclass(frozen=True, repr=False)(cls)
 
     def __post_init__(self) -> None:
-        """Check the options; a subclass does so after its bases.
+        """Check options that allow only certain words; a subclass that extends this method calls it first.
 
         Raises:
-            InputError: An option is none of the words that it may be: in Python nothing else would see that.
+            InputError: An option has another value. Python itself does not check this.
         """
         for option, hint in self._words().items():
             _convert(getattr(self, option), hint, f"option {option!r} of {self.name}")
 
     def __repr__(self) -> str:
-        told = [f for f in fields(self)
-                if not ((self.terse or f.metadata.get("terse")) and getattr(self, f.name) == f.default)]
-        options = ", ".join(f"{f.name}={format_option(getattr(self, f.name))}" for f in told)
+        shown = [f for f in fields(self)
+                 if not ((self.terse or f.metadata.get("terse")) and getattr(self, f.name) == f.default)]
+        options = ", ".join(f"{f.name}={format_option(getattr(self, f.name))}" for f in shown)
         return f"{self.name}({options})" if options else self.name
 
     @classmethod
     @cache
     def _hints(cls) -> dict[str, Any]:
-        """The types of all options, which take a while to be found."""
+        """Return the types of all options; cached, because the lookup is slow."""
         return typing.get_type_hints(cls)
 
     @classmethod
     @cache
     def _words(cls) -> dict[str, Any]:
-        """The types of the options that are one of some words."""
+        """Return the types of the options that allow only certain words."""
         hints = {f.name: cls._hints()[f.name] for f in fields(cls)}
         return {option: hint for option, hint in hints.items()
-                if any(typing.get_origin(one) is typing.Literal for one in (hint, *typing.get_args(hint)))}
+                if any(typing.get_origin(type_) is typing.Literal for type_ in (hint, *typing.get_args(hint)))}
 
     @classmethod
     def build(cls, options: Mapping[str, Any]) -> Self:
-        """Make the value that `options` describe.
+        """Make a value of this class with `options`.
 
         Raises:
-            InputError: Options are unknown, absent or of the wrong type; each has an error that names it.
+            InputError: Options are unknown, missing or of the wrong type; there is one error for each such option.
         """
         hints = cls._hints()
         known = [f.name for f in fields(cls)]
@@ -103,11 +106,11 @@ V = TypeVar("V", bound=Value)
 
 
 def build(kind: str, known: Mapping[str, type[V]], name: str, options: Mapping[str, Any]) -> V:
-    """Make the value called `name`, one of the `known` ones, with `options`.
+    """Make a value of the class `known[name]` with `options`.
 
     Raises:
-        UnknownNameError: No value of this `kind` is called `name`.
-        InputError: An option is unknown or wrong.
+        UnknownNameError: `name` is not in `known`; the message calls it a `kind`, such as metric.
+        InputError: An option is unknown, missing or of the wrong type.
     """
     if name not in known:
         raise UnknownNameError(kind, name, known)
@@ -115,7 +118,7 @@ def build(kind: str, known: Mapping[str, type[V]], name: str, options: Mapping[s
 
 
 def parse(kind: str, known: Mapping[str, type[V]], text: str) -> V:
-    """Read a canonical name back: `parse(kind, known, repr(value)) == value`.
+    """Make a value from its canonical name, so that `parse(kind, known, repr(value)) == value`.
 
     Raises:
         InputError: `text` is not of the form `Name(option=value, ...)`, or a name in it is unknown.
@@ -128,7 +131,7 @@ def parse(kind: str, known: Mapping[str, type[V]], text: str) -> V:
 
 
 def get_name(text: str) -> str:
-    """The name of a value that is written with its options.
+    """Return the name in a canonical name, without the options.
 
     >>> get_name("SpanF(beta=2)"), get_name("acc")
     ('SpanF', 'acc')
@@ -137,11 +140,11 @@ def get_name(text: str) -> str:
 
 
 def format_option(value: Any) -> str:
-    """An option's value as names have it."""
+    """Format the value of an option as in canonical names."""
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "none"}[value]
     if isinstance(value, tuple) and value and isinstance(value[0], tuple):
-        return "{" + ", ".join(f"{format_option(one)}={format_option(other)}" for one, other in value) + "}"
+        return "{" + ", ".join(f"{format_option(key)}={format_option(text)}" for key, text in value) + "}"
     if isinstance(value, tuple):
         return format_option(value[0]) if len(value) == 1 else "[" + ", ".join(map(format_option, value)) + "]"
     if isinstance(value, str):
@@ -153,17 +156,17 @@ def format_option(value: Any) -> str:
 
 
 def to_toml(value: Any) -> Any:
-    """An option's value as TOML and JSON have it."""
+    """Convert the value of an option for TOML and JSON: tuples become lists, tuples of pairs become dicts."""
     if isinstance(value, tuple):
         return dict(value) if value and isinstance(value[0], tuple) else list(value)
     return value
 
 
 def _read(text: str) -> tuple[str, dict[str, Any]]:
-    """Read a name and its options, by way of the JSON that says the same."""
-    if (found := _NAMED.fullmatch(text)) is None:
+    """Split a canonical name into the name and the options; the options are converted to JSON and parsed."""
+    if (match := _NAMED.fullmatch(text)) is None:
         raise ValueError(text)
-    name, options = found.groups()
+    name, options = match.groups()
     if options is None:
         return name or "", {}
     tokens = " ".join(_as_json(*token) for token in _TOKEN.findall(options))
@@ -179,7 +182,7 @@ def _as_json(quoted: str, word: str, equals: str, mark: str) -> str:
 
 
 def _plain(word: str) -> Any:
-    """What a word without quotes stands for: a constant, a number, or itself."""
+    """Return the value of a word without quotes: a constant, a number, or the word itself."""
     if word in ("true", "false", "none"):
         return {"true": True, "false": False, "none": None}[word]
     for number in (int, float):
@@ -191,14 +194,14 @@ def _plain(word: str) -> Any:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = {key: tuple(value) if isinstance(value, list) else value for key, value in pairs}
-    if not pairs or len(found) < len(pairs):
+    options = {key: tuple(value) if isinstance(value, list) else value for key, value in pairs}
+    if not pairs or len(options) < len(pairs):
         raise ValueError("no option, or one that is given twice")
-    return found
+    return options
 
 
 def _convert(value: Any, hint: Any, what: str) -> Any:
-    """Give `value` as an instance of the annotated type `hint`, without guessing."""
+    """Convert `value` to the annotated type `hint` if this needs no guess; `what` names the option in errors."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         if value is None and type(None) in arguments:
@@ -214,11 +217,11 @@ def _convert(value: Any, hint: Any, what: str) -> Any:
         if not isinstance(value, Mapping) and value != ():
             raise InputError(f"{what} is {shown}; expected a table such as {{ PERSON = \"PER\" }}")
         pairs = dict(value).items()
-        return tuple(sorted((_convert(one, str, what), _convert(other, str, f"{what}: {one!r}"))
-                            for one, other in pairs))
+        return tuple(sorted((_convert(key, str, what), _convert(text, str, f"{what}: {key!r}"))
+                            for key, text in pairs))
     if origin is tuple:
         many = value if isinstance(value, list | tuple) else (value,)
-        return tuple(_convert(one, arguments[0], what) for one in many)
+        return tuple(_convert(member, arguments[0], what) for member in many)
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if type(value) is not hint:

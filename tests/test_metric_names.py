@@ -23,8 +23,8 @@ def test_a_common_name_means_a_metric_of_the_kind_of_values(name, takes, means):
 
 
 @pytest.mark.parametrize(("name", "takes", "told"), [
-    ("BLEU", "label", "BLEU compares segments, and these are labels; known: Accuracy, .*F1"),
-    ("P", "score", "P compares labels or spans or answers or alignments, and these are scores"),
+    ("BLEU", "label", "BLEU compares segments, but the values are labels; metrics of labels: Accuracy, .*F1"),
+    ("P", "score", "P compares labels or spans or answers or alignments, but the values are scores"),
     ("P", "ranking", "needs the option 'cutoff'"), ("LabelF(beta=x)", "label", "expected a number"),
     ("acuracy", "label", "did you mean 'Accuracy'"), ("(", "label", "unknown metric"), ("", "label", "unknown metric")])
 def test_others_are_refused_with_those_that_are_known(name, takes, told):

@@ -149,9 +149,10 @@ def test_what_is_not_named_not_there_or_named_twice_is_refused(registry, install
 
 
 @pytest.mark.parametrize(("value", "told"), [
-    ("evalregistry_toy:Properties", "is no Metric of its own"),
-    ("registry.metrics:Accuracy", "is no Metric of its own"),
-    ("evalregistry_toy:nothing", "cannot be loaded: AttributeError"), ("json:loads", "is no Metric of its own"),
+    ("evalregistry_toy:Properties", "is no Metric that the package defines"),
+    ("registry.metrics:Accuracy", "is no Metric that the package defines"),
+    ("evalregistry_toy:nothing", "cannot be loaded: AttributeError"),
+    ("json:loads", "is no Metric that the package defines"),
     ("nowhere:Within", "cannot be loaded: ModuleNotFoundError"),
     ("unfinished:Within", "does not define score, statistics")])
 def test_what_is_no_metric_is_refused(installed, tmp_path, monkeypatch, value, told):
@@ -164,7 +165,7 @@ def test_what_is_no_metric_is_refused(installed, tmp_path, monkeypatch, value, t
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(InputError, match=rf"metric 'Within' of other 1.0 .*{told}"):
         parse("metric", METRICS, "Within@other(width=2)")
-    with pytest.raises(InputError, match="'Accuracy' of other is called as one of this program is"):
+    with pytest.raises(InputError, match="'Accuracy' of other has the same name as the metric of this program"):
         METRICS.with_plugins(["other"])
 
 

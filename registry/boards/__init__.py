@@ -1,1 +1,1 @@
-"""Leaderboards as frozen data: read, chosen, stated, compared with earlier ones."""
+"""Leaderboards as immutable data: loading, selection, statements, and changes."""

@@ -1,4 +1,4 @@
-"""Selection of one leaderboard, of one system or of some pairs, and resampled values that few renderers need."""
+"""Selection of leaderboards, systems and pairs, and values that need resampling."""
 
 from __future__ import annotations
 
@@ -21,7 +21,13 @@ from registry.studies.score_distributions import resample_ranks, resample_score_
 
 def load_metric_leaderboards(connection: Connection, task_row: TaskRow, metric: str | None = None,
                              ranks: Ranks | None = None) -> list[Leaderboard]:
-    """Load the leaderboards of one metric; None is the primary metric.
+    """Load the leaderboards of one metric.
+
+    Args:
+        connection: A connection to the store.
+        task_row: The task.
+        metric: A metric's alias; None: the primary metric.
+        ranks: The kind of rank range that people see; None: the task's.
 
     Raises:
         UnknownNameError: The metric is unknown.
@@ -37,7 +43,13 @@ def load_metric_leaderboards(connection: Connection, task_row: TaskRow, metric: 
 
 def select_leaderboard(boards: Sequence[Leaderboard], test_set: str | None = None, track: str | None = None,
                        facet: str | None = None) -> Leaderboard:
-    """Return the leaderboard of a test set, a track (None: without tracks) and a facet (None: all items).
+    """Return the only leaderboard of a test set, a track and a facet.
+
+    Args:
+        boards: The leaderboards to select from.
+        test_set: The test set; None: any.
+        track: The track; None: no track. If all leaderboards have a track, None means any.
+        facet: The facet; None: all items. If all leaderboards have a facet, None means any.
 
     Raises:
         UnknownNameError: There is no board of that test set, track or facet.
@@ -57,7 +69,11 @@ def select_leaderboard(boards: Sequence[Leaderboard], test_set: str | None = Non
 
 
 def select_standing(board: Leaderboard, submission: str) -> Standing:
-    """Return a system by its display name, system name, `team/system` or `team/system@version`.
+    """Return the standing of a system on a leaderboard.
+
+    Args:
+        board: The leaderboard.
+        submission: The system's display name, its own name, `team/system` or `team/system@version`.
 
     Raises:
         UnknownNameError: The leaderboard has no such system.
@@ -69,10 +85,15 @@ def select_standing(board: Leaderboard, submission: str) -> Standing:
 
 
 def select_best(board: Leaderboard, top: int | None, room: int) -> Leaderboard:
-    """Return the leaderboard with only its `top` systems (None: all); ranks and decisions stay the same.
+    """Return a leaderboard with only its best systems, and unchanged ranks and decisions.
+
+    Args:
+        board: The leaderboard.
+        top: The number of systems; None: all systems.
+        room: The largest number of systems that a figure can show.
 
     Raises:
-        MismatchError: There are more systems than `room`.
+        MismatchError: More than `room` systems would remain.
     """
     n = min(top or len(board.standings), len(board.standings))
     if n > room:
@@ -93,10 +114,10 @@ def select_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: 
 
     Args:
         boards: The leaderboards.
-        system: Only pairs of this system, by any of the names of `select_standing`.
-        top: Only pairs among this many of the best systems.
-        neighbours: Only pairs of systems at most this many places apart.
-        limit: Only this many pairs of each board, the first ones.
+        system: Select pairs of this system; `select_standing` lists the names that a system can have.
+        top: Select pairs among this number of best systems.
+        neighbours: Select pairs of systems at most this many places apart.
+        limit: The number of pairs to return for each leaderboard; the first pairs are returned.
 
     Raises:
         UnknownNameError: No leaderboard has such a system.
@@ -118,13 +139,16 @@ def select_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: 
 
 
 def _find_places(board: Leaderboard, system: str | None) -> list[int]:
-    """Return the places of the systems with a name; None matches all systems."""
+    """Return the places of all systems with this name; None matches every system."""
     return [place for place, standing in enumerate(board.standings) if system in (
         None, standing.display_name, standing.system, standing.submission, f"{standing.team}/{standing.system}")]
 
 
 def add_score_intervals(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
-    """Return the leaderboard with intervals of all scores: the stored ones, or else bootstrap percentiles."""
+    """Return the leaderboard with confidence intervals of scores.
+
+    If no interval is stored, bootstrap percentiles are computed.
+    """
     if any(standing.ci_low is not None for standing in board.standings):
         return board
     names = _get_full_names(board)
@@ -138,7 +162,9 @@ def add_score_intervals(connection: Connection, task_row: TaskRow, board: Leader
 
 
 def add_resampled_ranks(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
-    """Return the leaderboard with the share of resamples of all items in which each system has each rank.
+    """Return the leaderboard with ranks from resamples of its items.
+
+    Each standing gets the share of resamples in which the system has each rank.
 
     Raises:
         InputError: The board cannot be resampled.
@@ -158,7 +184,14 @@ def _get_full_names(board: Leaderboard) -> list[str]:
 
 
 def load_submission_attributes(connection: Connection, board: Leaderboard, name: str) -> Mapping[str, str]:
-    """Return the values of an attribute by submission; team, kind, or an attribute that the manifest declares.
+    """Return the value of one attribute for each submission on a leaderboard.
+
+    The keys are names `team/system@version`. Submissions without the attribute are absent.
+
+    Args:
+        connection: A connection to the store.
+        board: The leaderboard.
+        name: The attribute: `team`, `kind`, or an attribute that the manifest declares.
 
     Raises:
         UnknownNameError: No submission on the board has the attribute.

@@ -1,4 +1,8 @@
-"""Details for pages: versions and runs of systems, answers of pairs, confusions, items, and former best systems."""
+"""Details that the page of a task shows in addition to the leaderboards.
+
+The details are versions and runs of systems, answers that two systems share, confusions of labels, items that
+distinguish a system from others, and former best systems.
+"""
 
 from __future__ import annotations
 
@@ -16,14 +20,16 @@ from registry.store import catalog, models
 from registry.store.catalog import TaskRow
 from registry.store.rows import has_row
 
-FEW = 30  # all pairs of at most this many systems are counted, unless they have too many answers:
-ANSWERS = 20_000_000  # answers of all pairs together
+FEW = 30  # shared answers are counted for all pairs if there are at most this many systems,
+ANSWERS = 20_000_000  # and if all pairs together have at most this many answers
 
 
 class PairRegions(NamedTuple):
-    """Numbers of answers of two systems: only from the first (D1), only from the second (D2), and from both.
+    """Numbers of answers that only one of two systems gives, and that both systems give.
 
-    `_tp` are correct answers, `_fp` incorrect ones. For systems with several runs these are means over pairs of runs.
+    `d1` counts answers of the first system (`a`) only, `d2` answers of the second system (`b`) only, and `shared`
+    answers of both systems. `_tp` counts correct answers, `_fp` incorrect answers. If systems have several runs, the
+    numbers are means over all pairs of runs.
     """
 
     a: tuple[str, str]
@@ -38,13 +44,14 @@ class PairRegions(NamedTuple):
 
 @dataclass(frozen=True)
 class Regions:
-    """The regions of pairs of systems on one test set.
+    """Shared and unshared answers of pairs of systems on one test set.
 
     Attributes:
-        test_set: Its name.
-        gold: The number of answers of the gold.
-        is_complete: True if all pairs are included; otherwise only neighbours, and pairs with the best system.
-        pairs: The pairs; a system is (team, name).
+        test_set: The name of the test set.
+        gold: The number of answers in the gold.
+        is_complete: True if all pairs are included. Otherwise only pairs of neighbours, and pairs with the best system,
+            are included.
+        pairs: The pairs. The name of a system is (team, system).
     """
 
     test_set: str
@@ -54,7 +61,7 @@ class Regions:
 
 
 class _Submission(NamedTuple):
-    """The numbers of runs, of correct answers and of all answers of a submission, over all of its runs."""
+    """A submission with the number of its runs, and of correct and all answers in these runs."""
 
     name: tuple[str, str]
     scoring_id: int
@@ -64,7 +71,7 @@ class _Submission(NamedTuple):
 
 
 def load_regions(connection: Connection, task: TaskRow, boards: Sequence[Leaderboard]) -> Iterator[Regions]:
-    """Yield the regions of pairs on every test set whose items have answers, in the order of the leaderboards."""
+    """Yield the shared and unshared answers of pairs, for each test set with sets of answers."""
     for test_set in dict.fromkeys(board.test_set for board in boards):
         submissions = _load_submissions(connection, task.slug, test_set)
         n_gold = _count_gold(connection, task.task_id, test_set)
@@ -80,7 +87,10 @@ def load_regions(connection: Connection, task: TaskRow, boards: Sequence[Leaderb
 
 
 def _select_track_boards(boards: Sequence[Leaderboard], test_set: str) -> list[Leaderboard]:
-    """Return the first leaderboard of each track on a test set, preferably on all items."""
+    """Return the first leaderboard of each track on a test set.
+
+    A leaderboard of a facet is returned only if the track has no leaderboard on all items.
+    """
     tracks: dict[str | None, Leaderboard] = {}
     for board in sorted(boards, key=lambda board: board.facet is not None):
         if board.test_set == test_set:
@@ -89,7 +99,7 @@ def _select_track_boards(boards: Sequence[Leaderboard], test_set: str) -> list[L
 
 
 def _select_pairs(boards: Sequence[Sequence[_Submission]]) -> tuple[list[tuple[_Submission, _Submission]], bool]:
-    """Return the pairs to count, and True if these are all pairs."""
+    """Return the pairs whose answers are counted, and True if these are all pairs."""
     pairs = list(dict.fromkeys(pair for board in boards for pair in combinations(board, 2)))
     if all(len(board) <= FEW for board in boards) and sum(a.answers + b.answers for a, b in pairs) <= ANSWERS:
         return pairs, True
@@ -119,7 +129,10 @@ def _count_gold(connection: Connection, task_id: int, test_set: str) -> int:
 
 def _count_shared_answers(connection: Connection,
                           pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return the numbers of correct and of all answers that two scorings share, over all pairs of runs."""
+    """Return the number of correct and of all answers that two scorings share.
+
+    The numbers are sums over all pairs of runs. The keys are pairs of scoring ids.
+    """
     if not pairs:
         return {}
     rows = connection.execute(text("""
@@ -133,7 +146,14 @@ def _count_shared_answers(connection: Connection,
 
 
 def _make_regions(a: _Submission, b: _Submission, correct: int, answers: int) -> PairRegions:
-    """Return means over all pairs of runs, from the numbers of shared answers."""
+    """Return the shared and unshared answers of a pair, as means over pairs of runs.
+
+    Args:
+        a: The submission of the first system.
+        b: The submission of the second system.
+        correct: The number of shared correct answers, over all pairs of runs.
+        answers: The number of all shared answers, over all pairs of runs.
+    """
     n_pairs = a.runs * b.runs
     shared_tp, shared_fp = correct / n_pairs, (answers - correct) / n_pairs
     return PairRegions(a.name, b.name, a.correct / a.runs - shared_tp, (a.answers - a.correct) / a.runs - shared_fp,
@@ -145,9 +165,14 @@ LISTED = 8  # items in each list of a system
 
 
 class DistinctiveItem(NamedTuple):
-    """An item with a system's score and the mean of the other systems.
+    """Item on which one system is much better or worse than the other systems.
 
-    `above` is True if the system is above the mean, `alone` if no other system is as good, or as bad.
+    Attributes:
+        item: The key of the item.
+        score: The score of the system.
+        others: The mean score of the other systems.
+        above: True if the system is better than the mean of the others, False if it is worse.
+        alone: True if no other system is as good; if `above` is False: if no other system is as bad.
     """
 
     item: str
@@ -159,15 +184,16 @@ class DistinctiveItem(NamedTuple):
 
 @dataclass(frozen=True)
 class DistinctiveItems:
-    """The items that distinguish one system most from the others of its track on a test set.
+    """Items on which one system differs most from the other systems of its track.
 
     Scores are scores of single items by the primary metric, averaged over runs.
 
     Attributes:
-        test_set, track, team, system: The system.
+        test_set, track, team, system: The test set, the track, and the names of the team and the system.
         best_alone, worst_alone: The number of items on which it is better, or worse, than every other system.
         right_or_wrong: True if all scores of items are 0 or 1.
-        items: The items furthest above the mean, then those furthest below, each list in descending distance.
+        items: First the items on which the system is better than the mean of the others, then the items on which it is
+            worse. Both lists begin with the largest difference.
     """
 
     test_set: str
@@ -181,7 +207,7 @@ class DistinctiveItems:
 
 
 def load_distinctive_items(connection: Connection, task: TaskRow, limit: int) -> Iterator[DistinctiveItems]:
-    """Yield the items that distinguish each system, at most `limit` in each list."""
+    """Yield the items that distinguish each system, at most `limit` better and `limit` worse."""
     metric, most = catalog.primary_metric(connection, task.task_id), min(limit, LISTED)
     sign, back = ("-score", -1) if metric.better == "lower" else ("score", 1)
     rows = connection.execute(text(f"""
@@ -218,16 +244,18 @@ def load_distinctive_items(connection: Connection, task: TaskRow, limit: int) ->
 
 @dataclass(frozen=True)
 class Phases:
-    """The periods in which the scores of a task were hidden.
+    """Periods in which the scores of a task were hidden.
 
     Attributes:
-        hidden: The beginning and end of each period, in UTC, in order.
+        hidden: The beginning and the end of each period, in UTC, in order of time.
     """
 
     hidden: tuple[tuple[datetime, datetime], ...] = ()
 
     def find_first_visible(self, begin: datetime, end: datetime | None) -> datetime | None:
-        """Return the first moment from `begin` and before `end` at which scores were visible; None without one.
+        """Return the first moment at which scores were visible; None if they never were.
+
+        The search begins at `begin`. It ends before `end`; without `end`, it never ends.
 
         >>> phases = Phases(((datetime(2026, 1, 5), datetime(2026, 1, 9)),))
         >>> phases.find_first_visible(datetime(2026, 1, 6), None)
@@ -241,7 +269,7 @@ class Phases:
 
 
 def load_phases(connection: Connection, task: str) -> Phases:
-    """Load from the log when the scores of a task were hidden."""
+    """Load the periods in which the scores of a task were hidden, from the log."""
     rows = connection.execute(text("""
         SELECT "at" AS since, CAST(details ->> '$.blind_until' AS TIMESTAMP) AS until,
             lead("at") OVER (ORDER BY event_id) AS next
@@ -259,7 +287,10 @@ OTHER = "other labels"
 
 
 class Cell(NamedTuple):
-    """The number of items with one gold label and one predicted label, by the labels' places; None: no label."""
+    """Number of items with one gold label and one predicted label.
+
+    `gold` and `predicted` are indices of `Confusions.labels`; None means that there is no label.
+    """
 
     gold: int | None
     predicted: int | None
@@ -268,14 +299,14 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Confusions:
-    """The confusions of all systems on one test set.
+    """Numbers of items by gold label and predicted label, for all systems on one test set.
 
     Attributes:
-        test_set: Its name.
+        test_set: The name of the test set.
         has_types: True if the labels are types of answers at the same places, False if they are labels of items.
         labels: The labels, the most frequent in the gold first. The last one is `OTHER` if some labels have no name.
-        gold: The number of each label in the gold.
-        systems: The non-empty cells of every system, over all of its runs, by (team, name).
+        gold: For each label, how often the label occurs in the gold.
+        systems: The non-empty cells of each system, summed over all runs. The keys are (team, system).
     """
 
     test_set: str
@@ -286,12 +317,12 @@ class Confusions:
 
 
 def load_confusions(connection: Connection, task: TaskRow, *, every_name: bool) -> Iterator[Confusions]:
-    """Yield the confusions on every test set whose gold has labels or types.
+    """Yield the confusions of labels for each test set whose gold has labels or types.
 
     Args:
-        connection: One transaction.
+        connection: A connection with one transaction for all queries.
         task: The task.
-        every_name: True if labels of few items have names too, which reveals the gold of these items; otherwise they
+        every_name: True to name labels of few items too, which reveals the gold of these items. Otherwise these labels
             count as `OTHER`.
     """
     for test_set, (has_types, counts) in _load_gold_labels(connection, task).items():
@@ -305,7 +336,10 @@ def load_confusions(connection: Connection, task: TaskRow, *, every_name: bool) 
 
 
 def _load_gold_labels(connection: Connection, task: TaskRow) -> dict[str, tuple[bool, dict[str, int]]]:
-    """Return for each test set whether the gold has types, and the number of each label or type."""
+    """Return the frequencies of gold labels, or of types of gold answers, by test set.
+
+    The Boolean is True if the gold has types.
+    """
     rows = connection.execute(text("""
         WITH gold AS (
             SELECT test_set.name AS test_set, test_set.position, item_id, key, type,
@@ -326,7 +360,14 @@ def _load_gold_labels(connection: Connection, task: TaskRow) -> dict[str, tuple[
 
 def _load_cells(connection: Connection, task: str, test_set: str,
                 places: Mapping[str, int]) -> dict[tuple[str, str], tuple[Cell, ...]]:
-    """Return the cells of every system; all labels without a place share the place after the last one."""
+    """Return the non-empty cells of each system, by (team, system).
+
+    Args:
+        connection: A connection to the store.
+        task: The id of the task.
+        test_set: The name of the test set.
+        places: The index of each label. All other labels share the index after the last one.
+    """
     parameters = {"task": task, "test_set": test_set}
     low, high = connection.execute(text("""
         SELECT min(scoring_id), max(scoring_id)
@@ -347,10 +388,10 @@ def _load_cells(connection: Connection, task: str, test_set: str,
 
 
 class Version(NamedTuple):
-    """A version of a system on a test set.
+    """Version of a system on a test set.
 
-    `score` is by the primary metric and the current gold; None if the version has no score, or if scores were hidden
-    as long as it was the newest version.
+    `score` is the score by the primary metric and the current gold. It is None if the version has no score. It is also
+    None if scores were hidden as long as this version was the newest one.
     """
 
     test_set: str
@@ -363,7 +404,7 @@ class Version(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """The scores of a system's runs by one metric, over all items of a test set, and the names of the runs."""
+    """Scores and names of a system's runs, by one metric on all items of a test set."""
 
     test_set: str
     team: str
@@ -374,7 +415,10 @@ class Runs(NamedTuple):
 
 
 def load_versions(connection: Connection, task: TaskRow, phases: Phases) -> list[Version]:
-    """Load the versions of all systems, except withdrawn ones, in the order of their submission."""
+    """Load all versions of all systems, except withdrawn versions.
+
+    Versions are ordered by test set, system and time of submission.
+    """
     metric = catalog.primary_metric(connection, task.task_id)
     rows = connection.execute(text("""
         SELECT test_set.name AS test_set, team.name AS team, system.name AS system, s.version, s.created_at, s.late,
@@ -393,7 +437,7 @@ def load_versions(connection: Connection, task: TaskRow, phases: Phases) -> list
 
 
 def load_runs(connection: Connection, task: TaskRow) -> list[Runs]:
-    """Load the scores of the runs of every system with several runs, by all metrics."""
+    """Load the scores of all runs by all metrics, for systems with several runs."""
     if not has_row(connection, "submission_source WHERE replicate > 0"):
         return []
     rows = connection.execute(text("""
@@ -412,7 +456,7 @@ def load_runs(connection: Connection, task: TaskRow) -> list[Runs]:
 
 
 def _name_runs(factors: Sequence[Mapping[str, str]], n: int) -> tuple[str, ...]:
-    """Return names of runs: their declared factors, or else numbers."""
+    """Return the names of `n` runs: the declared factors, such as a seed, or else numbers."""
     if len(factors) == n:
         return tuple(", ".join(f"{name} {level}" for name, level in levels.items()) for levels in factors)
     return tuple(f"run {number}" for number in range(1, n + 1))
@@ -420,19 +464,19 @@ def _name_runs(factors: Sequence[Mapping[str, str]], n: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class NewBest:
-    """A change of the best system of a leaderboard, or of its score.
+    """Change of the best system on a leaderboard, or of the best system's score.
 
     Attributes:
-        time: When it was first visible, in UTC.
-        team, system: The best system.
+        time: The time at which the change was first visible, in UTC.
+        team, system: The names of the team and the new best system.
         display_name: The system's name for people.
-        tied: The number of other systems with the same rank.
-        score: The score in the comparison of that time.
-        significant: True if it was significantly better than the best system before; None for the first one, and if
-            the two were not compared.
-        p_adjusted: The adjusted p-value of the two in their family of that time.
-        why: Other changes since the best system before: of the gold, of the metric.
-        entry: The entry of the log with the time of the comparison.
+        tied: The number of other systems that share the first rank.
+        score: The score of the system at that time.
+        significant: True if the new and the former best system differed significantly. None for the first best system,
+            and if the two systems were not compared.
+        p_adjusted: The adjusted p-value of the new and the former best system at that time.
+        why: Other changes since the former best system, such as a revision of the gold.
+        entry: The id of the log entry with the time of the comparison.
     """
 
     time: datetime
@@ -449,7 +493,13 @@ class NewBest:
 
 @dataclass(frozen=True)
 class History:
-    """The best systems of a leaderboard in order of time, and the number of its comparisons that were visible."""
+    """Best systems of a leaderboard over time.
+
+    Attributes:
+        key: Identifies the leaderboard.
+        n_states: The number of comparisons with visible scores.
+        bests: The changes of the best system or of its score, in order of time.
+    """
 
     key: LeaderboardKey
     n_states: int
@@ -457,13 +507,15 @@ class History:
 
 
 def load_histories(connection: Connection, task: TaskRow, phases: Phases, until: int | None = None) -> list[History]:
-    """Load the histories of all leaderboards on all items that have had several states.
+    """Load the best systems over time, for leaderboards with several visible comparisons.
+
+    Leaderboards of facets are left out.
 
     Args:
-        connection: One transaction.
+        connection: A connection with one transaction for all queries.
         task: The task.
-        phases: When its scores were hidden.
-        until: The last entry of the log that counts; None: all entries.
+        phases: The periods in which the scores of the task were hidden.
+        until: The id of the last log entry to use; None: all entries.
     """
     if connection.execute(_SEVERAL, {"task": task.slug, "task_id": task.task_id}).scalar_one() is None:
         return []
@@ -487,7 +539,7 @@ _SEVERAL = text("""
         SELECT 1 FROM compared WHERE boards < n OR boards < (
             SELECT count(*) FROM event WHERE action IN ('compare', 'compare-again') AND subject = :task))""")
 
-# All requests of comparisons with the best system of that time, by board, in the order of the log.
+# All comparisons with the best system at that time, by board, in the order of the log.
 _STATES = """
     WITH asked AS (
         SELECT details ->> '$.digest' AS digest, event_id, "at" FROM event
@@ -539,7 +591,14 @@ def _make_history(connection: Connection, key: LeaderboardKey, states: Sequence[
 
 def _load_decisions(connection: Connection, pairs: Sequence[tuple[int, int, int]]) -> Mapping[
         tuple[int, int], tuple[bool, float | None]]:
-    """Return the decisions between each best system and the former one, by comparison and former submission."""
+    """Return the decision and the adjusted p-value of best systems and former best systems.
+
+    The keys are a comparison id and the id of the former best submission.
+
+    Args:
+        connection: A connection to the store.
+        pairs: Ids of a comparison, of its best submission, and of the former best submission.
+    """
     if not pairs:
         return {}
     rows = connection.execute(text(f"""
@@ -556,12 +615,12 @@ class Details:
     """Details of a task's systems for its page.
 
     Attributes:
-        versions: The versions of all systems, in the order of their submission.
-        runs: The scores of the runs of systems with several runs.
-        regions: Answers that two systems share, and answers of only one of them.
+        versions: The versions of all systems, ordered by test set, system and time of submission.
+        runs: The scores of single runs, for systems with several runs.
+        regions: Numbers of answers that both or only one of two systems give.
         confusions: Numbers of items by gold label and predicted label.
         distinctive_items: The items that distinguish each system; empty if no items are shown.
-        histories: The changes of the best systems.
+        histories: The best systems of leaderboards over time.
     """
 
     versions: Sequence[Version] = ()
@@ -582,10 +641,10 @@ def load_details(connection: Connection, task: TaskRow, boards: Sequence[Leaderb
     Args:
         connection: The transaction in which the boards were loaded.
         task: The task.
-        boards: Its leaderboards.
+        boards: The leaderboards of the task.
         items: The number of items of each test set that are shown. If 0, neither items nor labels of few items are
             named.
-        until: The last entry of the log that counts; None: all entries.
+        until: The id of the last log entry to use; None: all entries.
     """
     phases = load_phases(connection, task.slug)
     return Details(

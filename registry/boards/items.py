@@ -1,4 +1,4 @@
-"""Items for people: lists of interesting items, and the answers of all systems to an item."""
+"""Lists of interesting items, and the answers of all systems to an item."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ Kind = Literal["label", "answer", "span", "tree", "alignment", "ranking", "text"
 
 @dataclass(frozen=True)
 class KnownAnswer:
-    """An answer to an item from the gold or a run.
+    """Answer to an item that occurs in the gold or in a run.
 
     Attributes:
-        key, type: Its content as readers write it: a label, the tokens of a span such as `3-4`, an arc such as `2>5`.
-        in_gold: True if the gold has it.
-        possible: True if the gold marks it as merely possible, so that no system misses it.
-        relevance: The relevance of a judged document.
+        key: The content: a label, the tokens of a span such as `3-4`, an arc of a tree such as `2>5`, ...
+        type: The type of the answer, such as the label of a span; empty without types.
+        in_gold: True if the gold has the answer.
+        possible: True if the gold marks the answer as merely possible, so that systems may leave it out.
+        relevance: The relevance of a document; None if it was not judged.
     """
 
     key: str
@@ -43,18 +44,18 @@ class KnownAnswer:
 
 @dataclass(frozen=True)
 class SystemOutput:
-    """The answers to an item in the gold (`system` is None) or in one run of a submission.
+    """Response to one item: in the gold (`system` is None), or in one run of a submission.
 
     Attributes:
-        source: `gold`, `gold NAME` of a further reference, or `system`.
-        team, system, replicate, track: The run.
-        said: The answers, as places among the known answers of the item, the best first if they have scores; only the
-            first answers of a ranking. None without a response, and for responses that are no sets of answers.
-        returned, found: The number of answers, and the number of these in the gold.
+        source: `gold` for the gold, `gold NAME` for a named reference, `system` for a run.
+        team, system, replicate, track: The team, the system, the number and the track of the run.
+        said: The answers as indices of `ItemView.known`, the best answer first if answers have scores. For rankings,
+            only the first answers. None if the response is a text or numbers.
+        returned, found: The number of answers, and the number of these answers that the gold has.
         text: The response, if it is a text.
-        numbers: The response, if it is numbers, by their names; a single number has the empty name.
+        numbers: The response, if it consists of numbers, by name. A single number has the empty name.
         score: The score by the primary metric.
-        scores: The scores by the aliases of all metrics.
+        scores: The scores by all metrics; the keys are the metrics' aliases.
     """
 
     source: str
@@ -76,14 +77,15 @@ class ItemView:
     """One item with its gold and the answers of all runs.
 
     Attributes:
-        task, test_set, item: Its task, test set and key.
+        task, test_set, item: The task, the test set and the key of the item.
         metric: The alias of the primary metric.
         kind: The kind of responses.
-        outputs: The gold, and every run.
-        tokens: Its words, if they are known.
-        known: All answers: the gold's, the most relevant first and possible ones last, then others.
-        place: Its number among the items of the test set, from 0.
-        facets: Its facets, `attribute=value`.
+        outputs: The responses of the gold, and then of every run.
+        tokens: The words of the item; empty if they are unknown.
+        known: All different answers. Answers of the gold are first: the most relevant at the beginning, and merely
+            possible answers at the end.
+        place: The index of the item in its test set, from 0.
+        facets: The facets of the item, in the form `attribute=value`.
     """
 
     task: str
@@ -99,7 +101,7 @@ class ItemView:
 
     @property
     def text(self) -> str | None:
-        """Its words as a line."""
+        """The words of the item as one line; None if they are unknown."""
         return " ".join(self.tokens) if self.tokens else None
 
     def select_correct(self, output: SystemOutput) -> list[KnownAnswer]:
@@ -111,7 +113,7 @@ class ItemView:
         return [self.known[n] for n in output.said or () if not self.known[n].in_gold]
 
     def select_missing(self, output: SystemOutput) -> list[KnownAnswer]:
-        """Return the sure answers of the gold that an output does not have."""
+        """Return the gold answers, except merely possible answers, that an output lacks."""
         places = set(output.said or ())
         return [answer for n, answer in enumerate(self.known)
                 if answer.in_gold and not answer.possible and n not in places]
@@ -160,7 +162,13 @@ class _Response(NamedTuple):
 
 
 class ItemAnswers(NamedTuple):
-    """The known answers to an item, its golds, and the response of every run as fields of `SystemOutput`."""
+    """All answers to one item.
+
+    Attributes:
+        known: The different answers of the gold and of all runs.
+        golds: The gold, or each reference.
+        responses: For each run, the fields of `SystemOutput` that contain the response.
+    """
 
     known: list[KnownAnswer]
     golds: list[SystemOutput]
@@ -169,7 +177,7 @@ class ItemAnswers(NamedTuple):
 
 def _load_answer_sets(connection: Connection, items: Mapping[int, Item], runs: Sequence[Run], *,
                       is_ranking: bool) -> dict[int, ItemAnswers]:
-    """Load the answers to items by the items' ids; only the first answers of a ranking."""
+    """Load sets of answers by item id; of a ranking, only the first `FIRST` answers."""
     parameters = {"items": list(items), "scorings": [run.scoring_id for run in runs], "ranking": is_ranking,
                   "most": FIRST if is_ranking else _ALL}
     golds: dict[int, dict[int, tuple[str, str]]] = {item_id: {} for item_id in items}
@@ -184,7 +192,7 @@ def _load_answer_sets(connection: Connection, items: Mapping[int, Item], runs: S
 
 def _make_answer_set(item: Item, gold: Mapping[int, tuple[str, str]], responses: Iterable[_Response],
                      runs: Sequence[Run]) -> ItemAnswers:
-    """Return the answers to one item: sure answers of the gold, the most relevant first, then possible, then others."""
+    """Return all answers to one item; `ItemView.known` explains their order."""
     possible = {f"{source + 1}-{target + 1}" for source, target in item.gold.possible} if isinstance(
         item.gold, Links) else set()
     judged: Mapping[str, int] = item.gold if isinstance(item.gold, dict) else {}
@@ -216,7 +224,7 @@ def _load_values(connection: Connection, parsed: ParseCache, runs: Sequence[Run]
 
 
 def _make_texts(item: Item, answers: Sequence[Answer | None]) -> ItemAnswers:
-    """Return the references of an item by their names, and the texts of all runs."""
+    """Return the reference texts of an item, and the texts of all runs."""
     golds = [SystemOutput("gold" if name == "gold" else f"gold {name}", text=reference)
              for name, reference in item.gold.items()]
     return ItemAnswers([], golds, [{"text": None if answer is None else str(answer.value)} for answer in answers])
@@ -229,7 +237,10 @@ def _make_numbers(item: Item, answers: Sequence[Answer | None]) -> ItemAnswers:
 
 
 def _name_numbers(value: Any) -> Mapping[str, float] | None:
-    """Return numbers by their names; a log-probability is a pair of its sum and the number of tokens."""
+    """Return the numbers of an answer by name; a single number has the empty name.
+
+    A pair consists of the sum of log-probabilities and the number of tokens.
+    """
     if isinstance(value, Mapping):
         return value
     if isinstance(value, tuple):
@@ -243,8 +254,8 @@ Rows = list[dict[str, Any]]
 def list_disputed_items(connection: Connection, task: TaskRow, limit: int, test_set: str | None = None) -> Rows:
     """Return the items on which submissions disagree most.
 
-    For items with sets of answers, this is the mean number of answers that two runs do not share; for other items the
-    standard deviation of their scores by the primary metric.
+    If items have sets of answers, disagreement is the mean number of answers that two runs do not share. For other
+    items, disagreement is the standard deviation of the scores by the primary metric.
 
     Raises:
         MismatchError: The gold is withheld.
@@ -278,7 +289,9 @@ def list_hard_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
 
 
 def list_suspect_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
-    """Return the items whose gold all submissions contradict, with most agreement against the gold first.
+    """Return the items whose gold all submissions contradict.
+
+    Items are first if many submissions agree on another answer.
 
     Raises:
         MismatchError: The items are texts, which cannot contradict a gold, or the gold is withheld.
@@ -293,7 +306,7 @@ def list_suspect_items(connection: Connection, task: TaskRow, limit: int) -> Row
 
 
 def require_items(connection: Connection, task: TaskRow) -> None:
-    """Raise an error if a public file has no items of a task.
+    """Raise an error if a public file does not contain the items of a task.
 
     Raises:
         MismatchError: The gold is withheld.
@@ -303,7 +316,7 @@ def require_items(connection: Connection, task: TaskRow) -> None:
 
 
 def has_answers(connection: Connection, task: TaskRow) -> bool:
-    """Return True if the task's items have sets of answers; free texts have none."""
+    """Return True if the answers to the task's items are sets, and not free texts."""
     return bool(connection.execute(text("""
         SELECT count(*) FROM answer JOIN test_set USING (gold_revision_id)
         WHERE test_set.task_id = :task AND test_set.is_declared"""), {"task": task.task_id}).scalar_one())
@@ -315,7 +328,7 @@ _KINDS: Mapping[str, Kind] = {
 
 
 def load_item_views(connection: Connection, task: TaskRow, key: str) -> list[ItemView]:
-    """Load an item with all answers to it, from every test set of the task that has it.
+    """Load an item with all answers, from every test set that has an item with this key.
 
     Raises:
         UnknownNameError: No test set has the item.
@@ -334,7 +347,7 @@ def load_item_views(connection: Connection, task: TaskRow, key: str) -> list[Ite
 
 
 def load_disputed_items(connection: Connection, task: TaskRow, limit: int) -> list[ItemView]:
-    """Load the items of every test set on which submissions disagree most, with all answers to them."""
+    """Load the most disputed items of each test set, with all answers to these items."""
     views, parsed = list[ItemView](), ParseCache(connection)
     for test_set in catalog.test_sets(connection, task.task_id):
         places = {key: n for n, key in enumerate(catalog.item_keys(connection, test_set.gold_revision_id))}
@@ -347,7 +360,7 @@ def load_disputed_items(connection: Connection, task: TaskRow, limit: int) -> li
 
 def _load_views(connection: Connection, parsed: ParseCache, task: TaskRow, test_set: TestSetRow,
                 places: Sequence[int]) -> Iterator[ItemView]:
-    """Yield the items at some places of a test set's gold, in the order of the places."""
+    """Yield the items at some places (from 0) of a test set's gold, with all answers."""
     first, _ = catalog.item_ids(connection, test_set.gold_revision_id)
     gold_items = parsed.items(test_set.gold_revision_id)
     items = {first + place: gold_items[place] for place in places}
@@ -387,7 +400,7 @@ def _load_runs(connection: Connection, test_set: TestSetRow) -> list[Run]:
 
 def _load_answers(connection: Connection, parsed: ParseCache, kind: Kind, items: Mapping[int, Item],
                   runs: Sequence[Run], first: int) -> Mapping[int, ItemAnswers]:
-    """Return the answers to items by their ids; `first` is the id of the gold's first item."""
+    """Return the answers by item id; `first` is the id of the first item in the gold."""
     if kind not in ("text", "number"):
         return _load_answer_sets(connection, items, runs, is_ranking=kind == "ranking")
     make_answers = _make_texts if kind == "text" else _make_numbers
@@ -397,14 +410,14 @@ def _load_answers(connection: Connection, parsed: ParseCache, kind: Kind, items:
 
 
 def _get_tokens(item: Item) -> Sequence[str]:
-    """Return the words of an item, if they are known."""
+    """Return the words of an item; empty if they are unknown."""
     if isinstance(item.gold, Tagged):
         return item.gold.tokens
     return [word.form for word in item.gold.words] if isinstance(item.gold, Sentence) else ()
 
 
 def _load_facets(connection: Connection, task: TaskRow, test_set: TestSetRow) -> dict[int, list[str]]:
-    """Return the facets of each item, by the item's id."""
+    """Return the facets of each item, by item id."""
     (declared,) = (section for section in decode_manifest(task.manifest).test_set if section.name == test_set.name)
     facets: dict[int, list[str]] = {}
     for name in declared.facets:

@@ -1,4 +1,8 @@
-"""A leaderboard as frozen data: comparison, systems, decisions, intervals, messages. Renderers use only this data."""
+"""A leaderboard as immutable data.
+
+The data are the settings of the comparison, the results of the systems, the test results of the pairs (decisions), the
+methods of the confidence intervals, and messages. Renderers use only these data.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,11 @@ from registry.values import parse
 
 
 class Comparison(NamedTuple):
-    """Settings and size of the comparison behind a leaderboard, and the result of its overall test if it has one."""
+    """Settings, size and overall test of the comparison behind a leaderboard.
+
+    The overall test compares all systems together. If the comparison has none, `overall`, `statistic`, `degrees` and
+    `p_value` are None.
+    """
 
     comparison_id: int
     better: str
@@ -53,12 +61,13 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True)
 class PairDecision:
-    """The test result of two systems.
+    """Test result of two systems, A and B.
 
     Attributes:
-        a, b: Their places in the standings. On a leaderboard A is the better one.
-        significant: True if they differ significantly.
-        row: The difference A - B and the p-values; on a leaderboard all `PAIR_KEYS` (reports/columns.py).
+        a, b: The places of A and B in the standings, from 0. On a leaderboard, A is the better system.
+        significant: True if A and B differ significantly.
+        row: The difference A - B and the p-values. On a leaderboard, the row has all `PAIR_KEYS`
+            (reports/columns.py).
     """
 
     a: int = field(compare=False)
@@ -78,19 +87,21 @@ class PairDecision:
 
     @property
     def p_adjusted(self) -> float | None:
-        """The p-value corrected for the family."""
+        """The p-value after the correction for the pairs of the family."""
         return self.row["p_adjusted"]  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)
 class Decisions(Sequence[PairDecision]):
-    """The test results of all pairs as columns, from which indexing and iteration make single `PairDecision`s.
+    """Test results of all pairs, stored as columns.
+
+    Iteration, and an index, make single `PairDecision`s from the columns.
 
     Attributes:
-        a, b: The places of the systems in the standings, [pairs].
-        columns: Values that differ between pairs, by the keys of rows, [pairs] each; NULL is masked.
-        common: Values that all pairs have in common.
-        systems: Values of the system at each place. Rows have them with the suffixes `_a` and `_b`.
+        a, b: The places of systems A and B in the standings, from 0, [pairs].
+        columns: Values that differ between pairs, by their key in a row. Each column is [pairs], and masks NULL.
+        common: Values that are the same for all pairs, by their key in a row.
+        systems: Values of the system at each place in the standings. In a row, their keys end in `_a` or `_b`.
     """
 
     a: Ints
@@ -105,7 +116,7 @@ class Decisions(Sequence[PairDecision]):
         return self.columns["significant"].astype(bool)
 
     def numbers(self, key: str) -> Floats:
-        """Return a column of numbers, [pairs]; NULL becomes nan."""
+        """Return a column as floats, [pairs]; NULL becomes nan."""
         return np.ma.filled(self.columns[key].astype(np.float64), np.nan)
 
     def __len__(self) -> int:
@@ -129,7 +140,7 @@ class Decisions(Sequence[PairDecision]):
             yield PairDecision(a, b, row["significant"], row)
 
     def select(self, pairs: NDArray[Any]) -> Decisions:
-        """Return some of the pairs, selected by numbers or by a mask."""
+        """Return only the pairs that an array of indices, or a mask, selects."""
         return Decisions(self.a[pairs], self.b[pairs], {key: column[pairs] for key, column in self.columns.items()},
                          self.common, self.systems)
 
@@ -148,11 +159,12 @@ _WORDS = {
 
 
 class Intervals(NamedTuple):
-    """The methods of a leaderboard's intervals.
+    """Methods of a leaderboard's confidence intervals.
 
     Attributes:
-        scores, differences: The methods in words; empty if there are no intervals, or no method is recorded.
-        messages: Why intervals are absent, may cover too rarely, or contradict p-values.
+        scores: The method of the intervals of scores, in words; empty if there are none, or no method is recorded.
+        differences: The method of the intervals of differences, in words; empty in the same cases.
+        messages: Messages if intervals are absent, may have too low a coverage, or contradict p-values.
     """
 
     scores: str = ""
@@ -176,11 +188,11 @@ NO_INTERVALS = Intervals()
 
 
 def describe_intervals(comparison: Comparison, request: str, *, has_scores: bool) -> Intervals:
-    """Return the methods of the intervals of a comparison, with messages.
+    """Return the methods of a comparison's confidence intervals, with messages.
 
     Args:
         comparison: The comparison.
-        request: Its recorded request as JSON, with the methods in closed form.
+        request: The recorded request of the comparison as JSON. It names the methods that need no resampling.
         has_scores: True if some score has an interval.
     """
     closed_forms: dict[str, Any] = json.loads(request)["intervals"]
@@ -220,30 +232,35 @@ DECIMALS: int = NUMBERS["decimals"]  # decimals of scores for people, unless the
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """The place of one system in a comparison. Fields with a default can be absent for boards of the past.
+    """Result of one system in a comparison.
+
+    The states in `registry.boards.states` have only the fields without a default.
 
     Attributes:
-        rank: 1, 2, 2, 4 by the score at full precision; None for baselines and late submissions without a rank.
-        rank_low, rank_high: The ranks that significant differences leave open.
-        cluster: A new one begins where every system above beats every system below.
-        system, team: Their names.
-        display_name: The system's name for people, with team or version if the name alone is ambiguous.
-        submission: `team/system@version`.
-        score: None if it is undefined.
-        kind: Primary, contrastive or baseline.
+        rank: The rank by the score at full precision, such as 1, 2, 2, 4. None for baselines and late submissions that
+            are not ranked.
+        rank_low, rank_high: The first and the last rank that significant differences do not rule out.
+        cluster: The number of the cluster. A new cluster begins where every system above beats every system below.
+        system, team: The names of the system and the team.
+        display_name: The system's name for people, with the team or the version if the name alone is ambiguous.
+        submission: The name of the submission, `team/system@version`.
+        score: The score; None if it is undefined.
+        kind: The kind of the submission: `primary`, `contrastive` or `baseline`.
         ci_low, ci_high: The ends of the score's confidence interval.
         runs, run_sd: The number of runs, and the standard deviation of their scores.
-        wins, losses: Significant differences in its favour and against it.
+        wins, losses: The number of significant differences in the system's favour, and against the system.
         late: True if the submission came late.
         letters: Compact letter display: systems that share a letter do not differ significantly. Empty without a rank.
-        neighbour_low, neighbour_high: The ranks up to the nearest systems that differ significantly.
-        simultaneous_low, simultaneous_high: The ranks that are left open for all systems simultaneously, if these were
-            resampled (`registry.significance.rank_sets`).
-        bootstrap_low, bootstrap_high: The ranks that most resamples give the system, if ranks were resampled.
-        share_best: The share of resamples in which it is the best.
-        frequencies: The share of resamples in which it has each rank.
+        neighbour_low, neighbour_high: The first and the last rank between the nearest system above and the nearest
+            system below that differ significantly.
+        simultaneous_low, simultaneous_high: The first and the last rank of a range that is valid for all systems
+            simultaneously (`registry.significance.rank_sets`); None if these ranks were not resampled.
+        bootstrap_low, bootstrap_high: The first and the last rank that most resamples give the system; None if ranks
+            were not resampled.
+        share_best: The share of resamples in which the system is the best.
+        frequencies: The share of resamples in which the system has each rank, from rank 1 on.
         messages: Messages about the submission.
-        attributes: What the submission declares about the system; empty if names are hidden.
+        attributes: Attributes of the system that the submission declares; empty if names are hidden.
     """
 
     rank: int | None
@@ -283,27 +300,28 @@ class Standing:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """One leaderboard.
+    """Systems of one test set, track, facet and metric, with their scores and tests.
 
     Attributes:
-        task, test_set, track, facet, metric: Its key; the metric by its alias.
+        task, test_set, track, facet, metric: The parts of the leaderboard's key; `metric` is the metric's alias.
         metric_name: The metric with its options.
         better: Whether `higher` or `lower` scores are better.
-        comparison: The settings of its tests.
-        standings: The systems, best first, undefined scores last. Unranked systems are placed by their score.
-        decisions: Every pair that was tested.
-        groups: The largest groups of ranked systems without a significant difference, by places in the standings;
-            empty if there are too many groups.
-        statements: What the comparison supports, as sentences, and what limits that, as messages.
-        signature: One line that identifies gold, test and family.
-        ranks: The convention of the ranks that people see.
-        outdated: Why the board is out of date.
-        rank_warnings: Warnings about its simultaneous ranks.
+        comparison: Settings and size of the comparison.
+        standings: The results of the systems, best first. Undefined scores are last. Unranked systems are in the order
+            of scores too.
+        decisions: The test results of all pairs.
+        groups: The largest groups in which no two ranked systems differ significantly. A group has the places of its
+            systems in the standings. Empty if there are too many groups.
+        statements: Sentences about the results of the comparison, and messages about their limits.
+        signature: One line that identifies gold, metric, test and family.
+        ranks: The kind of rank range that people see.
+        outdated: Messages about the reasons why the board is out of date.
+        rank_warnings: Warnings about the simultaneous ranks.
         declared_title: The metric's title for people, if the task declares one.
         decimals: Decimals of scores and differences for people. Ranks and decisions use full precision.
-        about: What the task declares about itself, in one line.
-        intervals: The methods of its intervals.
-        direction: Which pairs are tested one-sided, and why.
+        about: A summary of the task, in one line.
+        intervals: The methods of the confidence intervals.
+        direction: A sentence that names the pairs that are tested one-sided, and the reason.
     """
 
     task: str
@@ -335,12 +353,12 @@ class Leaderboard:
 
     @property
     def shared_values(self) -> dict[str, Any]:
-        """Values that all of its rows have in common, by `SHARED_KEYS`."""
+        """The values that all rows of the leaderboard share; the keys are `SHARED_KEYS`."""
         return {key: getattr(self, key) for key in SHARED_KEYS}
 
     @property
     def title(self) -> str:
-        """The title, with the metric."""
+        """The title of the leaderboard, which includes the metric."""
         return make_board_title(self.shared_values, self.declared_title)
 
     @property
@@ -350,17 +368,17 @@ class Leaderboard:
 
     @property
     def metric_label(self) -> str:
-        """The heading of the scores."""
+        """The heading of the column of scores."""
         return metric_label(self.metric, self.metric_name, self.declared_title)
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The statements as text."""
+        """The statements, with messages as text."""
         return tuple(map(sentence, self.statements))
 
     @property
     def warnings(self) -> Messages:
-        """All messages about the board: about its comparison, its ranks and its submissions."""
+        """All messages about the comparison, the ranks and the submissions."""
         return Messages((*(statement for statement in self.statements if isinstance(statement, Message)),
                          *self.outdated, *self.rank_warnings, *self._rounding_messages, *self._submission_messages))
 
@@ -373,12 +391,12 @@ class Leaderboard:
 
     @property
     def _submission_messages(self) -> tuple[Message, ...]:
-        """Messages about submissions, each once with the names of its systems."""
+        """The different messages about submissions, each with the names of its systems."""
         names: dict[Message, list[str]] = {}
         for standing in self.standings:
             for message in standing.messages:
                 names.setdefault(message, []).append(standing.display_name)
-        scope = {} if self.facet is None else {"in_whole_test_set": True}  # they count in all items of a test set
+        scope = {} if self.facet is None else {"in_whole_test_set": True}  # they concern all items of a test set
         return tuple(message.with_parameters(submissions=systems, **scope) for message, systems in names.items())
 
     @property
@@ -396,12 +414,15 @@ class Leaderboard:
 
     @property
     def has_teams(self) -> bool:
-        """True if some team has another name than its system, so that a column of teams is useful."""
+        """True if the names of some system and its team differ, so a column of teams helps."""
         return any(standing.team != standing.system for standing in self.standings)
 
     @cached_property
     def rank_ranges(self) -> tuple[tuple[int, int] | None, ...]:
-        """The first and last rank that the convention leaves open for each system; None without a rank."""
+        """The first and the last rank of each system's rank range; None without a rank.
+
+        `ranks` is the kind of the ranges.
+        """
         if self.ranks == "cluster":
             clusters = [standing.cluster for standing in self.standings if standing.cluster is not None]
             ends = np.cumsum(np.bincount(np.array(clusters, dtype=np.int64), minlength=1))
@@ -416,8 +437,8 @@ class Leaderboard:
     def clusters(self) -> tuple[int | None, ...]:
         """The clusters that people see, which never contradict the rank ranges.
 
-        Clusters of the significance tests are stored. For resampled ranks, a new cluster begins where no system below
-        can have a rank above, and no system above a rank below.
+        If `ranks` is `simultaneous` or `bootstrap`, a new cluster begins where all rank ranges above end before all
+        rank ranges below begin. For other kinds of rank ranges, the clusters of the significance tests are stored.
         """
         stored = tuple(standing.cluster for standing in self.standings)
         ranked = [n for n, places in enumerate(self.rank_ranges) if places is not None]
@@ -430,14 +451,14 @@ class Leaderboard:
 
     @cached_property
     def beaten_places(self) -> tuple[tuple[int, ...], ...]:
-        """The places of the systems that the system at each place beats significantly."""
+        """For each place in the standings, the places of all significantly worse systems."""
         wins = np.zeros((len(self.standings),) * 2, dtype=bool)
         significant = self.decisions.select(self.decisions.significant)
         wins[significant.a, significant.b] = True
         return tuple(tuple(np.flatnonzero(row).tolist()) for row in wins)
 
 
-# The fields of a standing with the ends of its rank range, by convention. Ranges of clusters are counted.
+# The fields of a standing with the ends of its rank range, by kind of range. Ranges of `cluster` are counted instead.
 _ENDS: dict[Ranks, tuple[str, str]] = {
     "range": ("rank_low", "rank_high"), "neighbour": ("neighbour_low", "neighbour_high"),
     "simultaneous": ("simultaneous_low", "simultaneous_high"), "bootstrap": ("bootstrap_low", "bootstrap_high")}
@@ -445,9 +466,12 @@ SHARED_KEYS = (*LeaderboardKey._fields, "metric_name", "signature")
 
 
 def make_board_title(board: Mapping[str, Any], declared_title: str | None = None) -> str:
-    """Return the title of a board from its `SHARED_KEYS` and the metric's declared title.
+    """Return the title of a leaderboard.
 
-    A metric without a declared title is named by its alias and its usual title, unless these say the same.
+    Args:
+        board: The values of `SHARED_KEYS`.
+        declared_title: The metric's title that the task declares. If it is None, the title of the leaderboard has the
+            metric's alias and its usual title, unless the two say the same.
     """
     track = f"track {board['track']}" if board["track"] else None
     alias, metric = board["metric"], declared_title or metric_title(board["metric_name"])
@@ -457,14 +481,27 @@ def make_board_title(board: Mapping[str, Any], declared_title: str | None = None
 
 
 def get_metric_display(manifest: str, metric: str, metric_name: str) -> dict[str, Any]:
-    """Return `declared_title` and `decimals` of a metric, from the stored manifest or else the defaults."""
+    """Return the title (`declared_title`) and the `decimals` of a metric for people.
+
+    Args:
+        manifest: The stored manifest of the task, which can declare both values.
+        metric: The alias of the metric.
+        metric_name: The metric with its options. It has default decimals.
+    """
     declared = next((section for section in decode_manifest(manifest).metric if section.id == metric), None)
     title, decimals = (None, None) if declared is None else (declared.title, declared.decimals)
     return {"declared_title": title, "decimals": metric_decimals(metric_name) if decimals is None else decimals}
 
 
 def make_display_names(rows: Sequence[Mapping[str, Any]], side: str = "") -> list[str]:
-    """Return the systems' names for people, with the team if several teams use the name, and with versions after 1."""
+    """Return the names of systems for people.
+
+    A name has the team if several teams use the system's name, and the version if it is not 1.
+
+    Args:
+        rows: Rows with `system` and `submission`. Rows of pairs have `system_a`, `system_b` and so on.
+        side: `_a` or `_b`, the side of pairs whose names are returned; empty if the rows are not pairs.
+    """
     sides = (side,) if not side else ("_a", "_b")
     counts = Counter(name for name, _ in {(row[f"system{suffix}"], row[f"submission{suffix}"].rpartition("@")[0])
                                           for row in rows for suffix in sides})

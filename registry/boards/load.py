@@ -88,12 +88,12 @@ Columns = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class StoredBoard:
-    """The stored data of a leaderboard.
+    """Stored data of one leaderboard.
 
     Attributes:
-        settings: The settings of its comparison.
-        standings: Its rows, best first.
-        pairs: The submissions and the requested columns of its pairs, [pairs] each.
+        settings: The settings and the size of the comparison.
+        standings: The rows of the systems, best first.
+        pairs: Columns of the pairs, [pairs] each: the two submissions, the decision, and the requested columns.
     """
 
     settings: Comparison
@@ -103,7 +103,12 @@ class StoredBoard:
 
 @dataclass(frozen=True)
 class StoredTask:
-    """The leaderboards of a task, and the recorded requests of all its boards by the id of the comparison."""
+    """Stored data of a task's leaderboards.
+
+    Attributes:
+        boards: The leaderboards that were loaded.
+        requests: The recorded request, as JSON, of every leaderboard of the task, by comparison id.
+    """
 
     boards: Sequence[StoredBoard]
     requests: Mapping[int, str]
@@ -111,13 +116,13 @@ class StoredTask:
 
 def load_stored_boards(connection: Connection, tasks: Sequence[str], metric: str | None = None,
                        pairs: Sequence[str] = ALL_PAIRS) -> dict[str, StoredTask]:
-    """Load the leaderboards of some tasks, by the tasks' ids.
+    """Load the stored data of leaderboards, by task id.
 
     Args:
         connection: A connection to the store.
         tasks: The ids of the tasks.
         metric: A metric's alias; None: all metrics.
-        pairs: Columns of pairs besides the decisions: `ALL_PAIRS`, `PAGE_PAIRS` or `BOARD_PAIRS`.
+        pairs: The columns of pairs, in addition to the decisions: `ALL_PAIRS`, `PAGE_PAIRS` or `BOARD_PAIRS`.
     """
     rows = _load_rows(connection, tasks, metric)
     ids = [comparison_id for task_rows in rows.values() for comparison_id in task_rows]
@@ -133,7 +138,7 @@ def load_stored_boards(connection: Connection, tasks: Sequence[str], metric: str
 
 
 def _load_rows(connection: Connection, tasks: Sequence[str], metric: str | None) -> dict[str, dict[int, list[Row]]]:
-    """Load the rows of all boards, by task and comparison."""
+    """Load the rows of all leaderboards, by task id and comparison id."""
     rows = [dict(row._mapping) for row in connection.execute(_ROWS, {"tasks": list(tasks), "metric": metric})]
     if not rows:
         return {}
@@ -149,7 +154,7 @@ def _load_rows(connection: Connection, tasks: Sequence[str], metric: str | None)
 
 
 def _load_messages(connection: Connection, tasks: Sequence[str]) -> dict[int, Messages]:
-    """Return the messages about submissions on leaderboards, by submission id; runs are numbered from 1."""
+    """Return messages about submissions, by submission id; run numbers begin at 1."""
     if not has_row(connection, "scoring_message") and not (
             has_row(connection, "gold_revision WHERE n_items >= 10") and has_row(connection, _EQUAL_SUBMISSIONS)):
         return {}
@@ -161,7 +166,7 @@ def _load_messages(connection: Connection, tasks: Sequence[str]) -> dict[int, Me
 
 
 def _load_pairs(connection: Connection, ids: Sequence[int], pairs: Sequence[str]) -> dict[int, Columns]:
-    """Load the pairs of comparisons, by the comparisons' ids."""
+    """Load the columns of all pairs of some comparisons, by comparison id."""
     if not ids:
         return {}
     texts = _list_texts(connection)
@@ -175,7 +180,7 @@ def _load_pairs(connection: Connection, ids: Sequence[int], pairs: Sequence[str]
         ORDER BY comparison_pair.comparison_id, position""").bindparams(  # noqa: S608 - columns, of `_VALUES`
             bindparam("comparisons", list(ids), expanding=True),
             *(bindparam(key, known or [""], expanding=True) for key, known in texts.items())))
-    for key, known in texts.items():  # all rows with a text share one object, to save memory
+    for key, known in texts.items():  # rows with the same text share one object, to save memory
         objects = np.empty(len(known) + 1, dtype=object)
         objects[1:] = list(map(Messages.load, known)) if key == "messages" else known
         columns[key] = objects[columns[key]]
@@ -187,14 +192,14 @@ def _load_pairs(connection: Connection, ids: Sequence[int], pairs: Sequence[str]
 
 
 def _list_texts(connection: Connection) -> dict[str, list[str]]:
-    """Return the different texts in the columns of all pairs that hold texts."""
+    """Return the different texts in each column of `_TEXTS`, over all stored pairs."""
     rows = connection.execute(select(*(models.pair_result.c[key] for key in _TEXTS)).distinct()).all()
     return {key: sorted({row._mapping[key] for row in rows} - {None}) for key in _TEXTS}
 
 
 _MEAN = "Mean"  # the metric of scores that users computed
 
-ResampledRanks = Mapping[str, Floats]  # by the names of the board and the submission
+ResampledRanks = Mapping[str, Floats]  # keys: `BOARD: SUBMISSION`
 
 
 def make_leaderboards(task: StoredTask, ranks: Ranks = "range",
@@ -203,9 +208,9 @@ def make_leaderboards(task: StoredTask, ranks: Ranks = "range",
 
     Args:
         task: The stored data.
-        ranks: The convention of the ranks that people see.
-        resampled: The share of resamples in which each submission has each rank; for `simultaneous` ranks its lowest
-            and highest rank.
+        ranks: The kind of rank range that people see.
+        resampled: For each submission, the share of resamples in which the submission has each rank. For `simultaneous`
+            ranks, the submission's first and last rank instead.
     """
     families = parse_families(task.requests)
     return [_make_leaderboard(board, ranks, resampled or {}, task.requests[board.settings.comparison_id],
@@ -221,9 +226,9 @@ def load_leaderboards(connection: Connection, task_row: TaskRow, metric: str | N
         connection: A connection to the store.
         task_row: The task.
         metric: A metric's alias; None: all metrics.
-        ranks: The convention of the ranks that people see; None: the task's.
-        pairs: Columns of pairs (`load_stored_boards`).
-        stored: The stored data of these boards, if it was loaded before.
+        ranks: The kind of rank range that people see; None: the task's.
+        pairs: The columns of pairs to load (`load_stored_boards`).
+        stored: The stored data of these leaderboards; None: load the data.
     """
     manifest = decode_manifest(task_row.manifest)
     convention = ranks or manifest.board.ranks
@@ -301,7 +306,7 @@ def _make_decisions(board: StoredBoard) -> Decisions:
 
 
 def _get_resampled_ranks(row: Row, resampled: ResampledRanks, ranks: Ranks, confidence: float) -> Row:
-    """Return the fields of a standing with resampled ranks; empty if the system has none."""
+    """Return the fields of a standing with resampled ranks; empty if there are none."""
     if not resampled:
         return {}
     board = LeaderboardKey(*(row[key] for key in LeaderboardKey._fields))
@@ -314,7 +319,12 @@ def _get_resampled_ranks(row: Row, resampled: ResampledRanks, ranks: Ranks, conf
 
 
 def summarise_resampled_ranks(frequencies: Floats, confidence: float) -> Row:
-    """Return the fields of a standing from the share of resamples in which its system has each rank, [ranks]."""
+    """Return the fields of a standing that summarise the ranks of its system in resamples.
+
+    Args:
+        frequencies: The share of resamples in which the system has each rank, [ranks].
+        confidence: The confidence of the rank range, such as 0.95.
+    """
     ((low,), (high,)) = find_frequent_ranks(frequencies[None], confidence)
     return {"bootstrap_low": int(low), "bootstrap_high": int(high), "share_best": float(frequencies[0]),
             "frequencies": tuple(map(float, frequencies))}

@@ -1,4 +1,4 @@
-"""Sentences about a planned comparison: its size, its cost, and the differences that it cannot find."""
+"""Sentences about a planned comparison: its size, its cost, and warnings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _METHODS: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of a
 
 
 def describe_plan(plan: Plan, *, in_full: bool) -> Iterator[str]:
-    """Yield a sentence about the planned comparison (if `in_full`) and its warnings."""
+    """Yield lines about a planned comparison: a summary if `in_full`, and warnings."""
     if in_full and plan.n_new_pairs:
         boards = [board for board in plan.boards if board.n_new_pairs]
         sizes = [board.n_systems for board in boards]
@@ -46,7 +46,7 @@ def _list_warnings(plan: Plan) -> Iterator[str]:
 
 
 def _describe_methods(plan: Plan) -> str:
-    """Return how many p-values are computed by which method, and why some are simulated."""
+    """Return the number of p-values by method, and the reason for simulations."""
     counts = {phrase: n for method, phrase in _METHODS.items() if (n := plan.count_by_method(method))}
     if (n_simulated := counts.pop("simulated", 0)):
         boards = [board for board in plan.boards if board.n_simulated]

@@ -1,4 +1,8 @@
-"""Data of a site about all of its tasks: changes, systems in several tasks, and tasks without a page."""
+"""Data for the pages of a site that cover all of its tasks.
+
+The feed needs the changes of all tasks. The index needs an overview of systems that take part in several tasks, and the
+reasons why some tasks have no page.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +30,10 @@ _NOT_COMPARED = text("SELECT slug FROM task WHERE slug NOT IN (SELECT task FROM 
 
 
 def explain_missing_tasks(connection: Connection) -> dict[str, str]:
-    """Return for each task without a visible leaderboard a sentence that says why, by the task's id."""
+    """Return the reasons why tasks have no visible leaderboard.
+
+    The keys are the ids of these tasks, and the values are sentences.
+    """
     hidden = find_left_out(connection)
     reasons = {task: f"{sentence}." for task, sentence in zip(hidden.blind, hidden.sentences, strict=True)}
     return reasons | {task: f"{task}: nothing has been compared yet." for task in connection.execute(
@@ -35,7 +42,7 @@ def explain_missing_tasks(connection: Connection) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class NewGold:
-    """A new revision of the gold of a test set; the first one has number 1."""
+    """A new revision of a test set's gold; the first revision has number 1."""
 
     test_set: str
     revision: int
@@ -44,7 +51,12 @@ class NewGold:
 
 @dataclass(frozen=True)
 class NewSystems:
-    """The new systems and the new versions of known systems that one command added, by names for people."""
+    """Systems that one command submitted.
+
+    Attributes:
+        new: The names for people of new systems.
+        new_versions: The names for people of systems that have an earlier version.
+    """
 
     new: tuple[str, ...]
     new_versions: tuple[str, ...]
@@ -52,14 +64,22 @@ class NewSystems:
 
 @dataclass(frozen=True)
 class WithdrawnSubmissions:
-    """The submissions that one command withdrew, and that are still withdrawn."""
+    """Submissions that one command withdrew and that are still withdrawn."""
 
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class NewLeader:
-    """A new best system of a leaderboard by the primary metric, and the former one."""
+    """A new best system, or a new best score, on a leaderboard by the primary metric.
+
+    Attributes:
+        key: Identifies the leaderboard.
+        metric: The title of the primary metric.
+        decimals: The decimals of scores for people.
+        best: The new best system.
+        before: The former best system.
+    """
 
     key: LeaderboardKey
     metric: str
@@ -76,11 +96,11 @@ class Change:
     """A change of a task.
 
     Attributes:
-        key: A unique key, which stays the same as long as the registry's log does, and contains no names.
-        time: When it happened, in UTC.
-        task, title: The task's id and title.
-        organisers: The task's organisers.
-        event: The change.
+        key: A unique key without names of teams and systems. It stays the same as long as the registry's log does.
+        time: The time of the change, in UTC.
+        task, title: The id and the title of the task.
+        organisers: The organisers of the task.
+        event: The kind of the change, and its details.
     """
 
     key: str
@@ -93,11 +113,11 @@ class Change:
 
 @dataclass(frozen=True)
 class Changes:
-    """The changes of a registry, the newest first.
+    """Changes of all tasks in a registry.
 
     Attributes:
-        origin: The digest of the first command that wrote into the registry, which identifies it.
-        changes: The changes.
+        origin: The digest of the first command that wrote into the registry. It identifies the registry.
+        changes: The changes, the newest first.
     """
 
     origin: str
@@ -136,7 +156,12 @@ _OF_ENTRY = text("SELECT event_id, coalesce(run.digest, '') FROM event JOIN run 
 
 
 def load_changes(connection: Connection, tasks: Sequence[str] | None = None) -> Changes:
-    """Load the changes of some tasks, or of all tasks with visible scores; empty if there are none."""
+    """Load the changes of tasks with visible scores.
+
+    Args:
+        connection: A connection to the store.
+        tasks: The ids of tasks; None: all tasks with visible scores.
+    """
     try:
         rows = {row.task_id: row for row in catalog.tasks(connection) if tasks is None or row.slug in tasks}
     except (HiddenError, InputError):  # all tasks are hidden, or the registry has none
@@ -182,7 +207,10 @@ def _load_withdrawn(connection: Connection, tasks: Mapping[int, TaskRow]) -> Ite
 
 
 def _load_leaders(connection: Connection, tasks: Mapping[int, TaskRow]) -> Iterator[Change]:
-    """Yield new best systems by the primary metric, without the first one of each leaderboard."""
+    """Yield the changes of the best system on leaderboards by the primary metric.
+
+    The first best system of a leaderboard is not a change.
+    """
     changed = [task_id for task_id in connection.execute(_MOVED).scalars() if task_id in tasks]
     digests = dict(map(tuple, connection.execute(_OF_ENTRY))) if changed else {}
     for row in (tasks[task_id] for task_id in sorted(changed)):
@@ -200,14 +228,15 @@ def _load_leaders(connection: Connection, tasks: Mapping[int, TaskRow]) -> Itera
 
 @dataclass(frozen=True)
 class PlacedSystem:
-    """A ranked system on the first leaderboard of one task.
+    """Place of a ranked system on the first leaderboard of one task.
 
     Attributes:
-        team, system: Its name.
+        team, system: The names of the team and the system.
         rank: The rank by the score.
-        low, high: The rank range of the board.
-        above: The share of the other ranked systems that it scores above, ties counted half; None without others.
-        wins, losses: Significant differences in its favour and against it.
+        low, high: The first and the last rank of the system's rank range.
+        above: The share of the other ranked systems that have a worse score. Ties count half. None if no other system
+            is ranked.
+        wins, losses: The number of significant differences in the system's favour, and against the system.
     """
 
     team: str
@@ -227,7 +256,8 @@ class FirstBoard:
     Attributes:
         task: The task's id.
         anonymous: True if systems have pseudonyms, which differ between tasks.
-        systems: Its ranked systems; None if the task has leaderboards of facets only, which do not represent it.
+        systems: The ranked systems; None if the task has only leaderboards of facets, because a facet does not
+            represent the whole task.
     """
 
     task: str
@@ -237,15 +267,15 @@ class FirstBoard:
 
 @dataclass(frozen=True)
 class SystemOverview:
-    """A system on several tasks.
+    """Summary of one system over several tasks.
 
     Attributes:
-        team, system: Its name, the same on all tasks.
-        places: Its place on each task, by the task's id.
-        mean_rank: The mean of its ranks.
-        mean_above: The mean of `PlacedSystem.above`, over the tasks with other systems.
-        may_be_first: The number of tasks whose rank range includes the first rank.
-        wins, losses: Significant differences in its favour and against it, on all tasks.
+        team, system: The names of the team and the system, which are the same in all tasks.
+        places: The system's place in each task, by the task's id.
+        mean_rank: The mean of the system's ranks.
+        mean_above: The mean of `PlacedSystem.above` over the tasks that rank other systems too.
+        may_be_first: The number of tasks in which the system's rank range includes the first rank.
+        wins, losses: The number of significant differences in the system's favour, and against it, in all tasks.
     """
 
     team: str
@@ -260,12 +290,13 @@ class SystemOverview:
 
 @dataclass(frozen=True)
 class Overview:
-    """The systems on several tasks.
+    """Systems that take part in several tasks.
 
     Attributes:
-        tasks: The ids of tasks with such a system.
-        systems: Systems on all tasks by mean rank, then the others.
-        sentences: What the numbers mean, and what they do not mean.
+        tasks: The ids of the tasks in which these systems take part.
+        systems: First the systems in all of these tasks, by mean rank. The other systems follow, by descending
+            `mean_above`.
+        sentences: Sentences that explain the numbers and their limits.
     """
 
     tasks: tuple[str, ...]
@@ -274,7 +305,7 @@ class Overview:
 
 
 def find_first_board(task: TaskBoards) -> FirstBoard:
-    """Find a task's first leaderboard on all items."""
+    """Return the data of a task's first leaderboard on all items."""
     board = next((board for board in task.primary_first if board.facet is None), None)
     if board is None:
         return FirstBoard(task.task, task.about.anonymous, None)
@@ -286,15 +317,27 @@ def find_first_board(task: TaskBoards) -> FirstBoard:
 
 
 def _compute_share_above(rank: int, ranks: Sequence[int]) -> float | None:
-    """Return the share of the other systems, by all ranks in order, that a rank is above."""
+    """Return the share of the other systems that have a worse rank.
+
+    Args:
+        rank: The rank of a system.
+        ranks: The ranks of all systems, in ascending order.
+
+    Returns:
+        The share, in which systems with the same rank count half; None if there is no other system.
+    """
     first, end, n_others = bisect_left(ranks, rank), bisect_right(ranks, rank), len(ranks) - 1
     return (len(ranks) - end + (end - first - 1) / 2) / n_others if n_others else None
 
 
 def make_overview(boards: Sequence[FirstBoard]) -> Overview | None:
-    """Return the systems of several tasks side by side; None if no system is on two tasks.
+    """Return an overview of the systems that take part in several tasks.
 
-    Anonymous tasks are left out, because their pseudonyms differ, and so are tasks with leaderboards of facets only.
+    Anonymous tasks are left out, because a system has different pseudonyms in different tasks. Tasks that have only
+    leaderboards of facets are left out too.
+
+    Returns:
+        The overview; None if no system takes part in two tasks.
     """
     anonymous = {board.task for board in boards if board.anonymous}
     partial = {board.task for board in boards if board.systems is None}

@@ -1,4 +1,4 @@
-"""Leaderboards of one or more tasks, loaded in one transaction, with warnings and details for pages."""
+"""Leaderboards of several tasks, with warnings and details for the tasks' pages."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ class TaskAbout:
     """Facts about a task for its page.
 
     Attributes:
-        declared: The task's declaration.
-        compared: The day of its newest comparison, in UTC.
+        declared: The declaration of the task in the manifest.
+        compared: The day of the newest comparison, in UTC.
         computed_by: The versions of this program and of packages in the newest comparison.
         gold: The digest of the gold of each test set that has a leaderboard.
-        anonymous: True if systems have pseudonyms, which are different in every task.
+        anonymous: True if systems have pseudonyms. A system has different pseudonyms in different tasks.
     """
 
     declared: Task
@@ -61,13 +61,13 @@ class TaskBoards:
     """The leaderboards of one task.
 
     Attributes:
-        task, title, version: The task's id, title and version.
-        primary: The alias of its primary metric.
-        boards: Its leaderboards, in the order of the manifest.
+        task, title, version: The id, the title and the version of the task.
+        primary: The alias of the primary metric.
+        boards: The leaderboards, in the order of the manifest.
         about: Facts about the task.
         averages: Macro-averages over test sets, if requested (`Snapshot.with_averages`).
-        items: The most interesting items, the worst first; None if they were not requested.
-        past: The moment of the past that the boards show; empty for the present.
+        items: The items on which submissions disagree most; None if items were not requested.
+        past: A sentence about the moment of the past that the boards show; empty for the present.
         details: Details of systems, pairs and former best systems, if requested (`add_details`).
     """
 
@@ -84,7 +84,7 @@ class TaskBoards:
 
     @property
     def primary_first(self) -> list[Leaderboard]:
-        """The leaderboards, with those by the primary metric first."""
+        """The leaderboards, in an order that begins with the primary metric."""
         return sorted(self.boards, key=lambda board: board.metric != self.primary)
 
 
@@ -93,9 +93,9 @@ class Snapshot:
     """The leaderboards of the requested tasks.
 
     Attributes:
-        tasks: The tasks, with their leaderboards.
+        tasks: The tasks with their leaderboards.
         warnings: Warnings about outdated boards, uncertain ranks and hidden tasks.
-        asked: The requested macro-averages over test sets, if any.
+        asked: The requested studies of macro-averages over test sets, if any.
     """
 
     tasks: tuple[TaskBoards, ...]
@@ -108,13 +108,13 @@ class Snapshot:
         return [board for task in self.tasks for board in task.boards]
 
     def with_averages(self, averages: Sequence[MacroBoard]) -> Snapshot:
-        """Return a copy with macro-averages over test sets, each at its task."""
+        """Return a copy in which each task has its macro-averages over test sets."""
         return replace(self, tasks=tuple(
             replace(task, averages=[average for average in averages if average.task == task.task])
             for task in self.tasks))
 
     def past(self, moment: Moment) -> Snapshot:
-        """Return a copy that is marked as a state of the past."""
+        """Return a copy whose texts say that the boards show a moment of the past."""
         return replace(self, warnings=tuple(f"then, {warning}" for warning in self.warnings), tasks=tuple(
             replace(task, past=moment.heading, boards=[
                 replace(board, statements=(moment.heading, *board.statements)) for board in task.boards])
@@ -123,15 +123,15 @@ class Snapshot:
 
 def load_snapshot(connection: Connection, task: str | Sequence[str] | None = None, metric: str | None = None,
                   ranks: Ranks | None = None, *, items: int = 0, pairs: Sequence[str] = ALL_PAIRS) -> Snapshot:
-    """Load leaderboards and the most interesting items.
+    """Load leaderboards, and the items on which submissions disagree most.
 
     Args:
-        connection: One transaction.
-        task: The id of a task or of several; None: all tasks.
+        connection: A connection with one transaction for all queries.
+        task: The id of one task, or the ids of several tasks; None: all tasks.
         metric: The alias of a metric; None: all metrics.
-        ranks: The convention of the ranks that people see; None: each task's.
-        items: The number of items per test set.
-        pairs: Columns of pairs (`registry.boards.load.load_stored_boards`).
+        ranks: The kind of rank range that people see; None: the kind that each task declares.
+        items: The number of items to load per test set.
+        pairs: The columns of pairs to load (`registry.boards.load.load_stored_boards`).
 
     Raises:
         UnknownNameError: The task or the metric is unknown.
@@ -153,7 +153,7 @@ def load_snapshot(connection: Connection, task: str | Sequence[str] | None = Non
                      for board in boards for warning in board.rank_warnings]
         views = None
         if items and boards:
-            from registry.boards.items import load_disputed_items  # late, because it parses golds, which boards do not
+            from registry.boards.items import load_disputed_items  # imported late, because only items need parsed golds
 
             try:
                 views = load_disputed_items(connection, row, items)
@@ -167,7 +167,7 @@ def load_snapshot(connection: Connection, task: str | Sequence[str] | None = Non
 
 
 def _get_tasks(connection: Connection, tasks: Sequence[str]) -> list[TaskRow]:
-    """Return the tasks with some ids; the errors are those of `catalog.tasks`."""
+    """Return the tasks with some ids; raise the same errors as `catalog.tasks`."""
     known = {row.slug: row for row in catalog.tasks(connection)} if len(tasks) > 1 else {}
     return [known[task] if task in known else catalog.tasks(connection, task)[0] for task in tasks]
 
@@ -189,7 +189,7 @@ def add_details(connection: Connection, snapshot: Snapshot, items: int, moment: 
 
 
 def _load_origins(connection: Connection, stored: Mapping[str, StoredTask]) -> dict[int, Row[Any]]:
-    """Load gold and program of each leaderboard, by the id of its comparison."""
+    """Load the gold, the time and the program of each comparison, by comparison id."""
     ids = [board.settings.comparison_id for task in stored.values() for board in task.boards]
     rows = connection.execute(_ORIGINS, {"ids": ids}).all() if ids else []
     return {row.comparison_id: row for row in rows}

@@ -47,19 +47,27 @@ _SCORED_BY = text("""
 
 
 class Outdated(NamedTuple):
-    """A test set with outdated boards; `str` is a line for the terminal."""
+    """Message about the outdated leaderboards of one test set."""
 
     task: str
     test_set: str
     message: Message
 
     def __str__(self) -> str:
-        """Return the place and the text."""
+        """Return the task, the test set and the message as one line."""
         return f"{self.task}/{self.test_set}: {self.message}"
 
 
 def find_outdated(connection: Connection, task: str | None = None) -> list[Outdated]:
-    """Return outdated boards: their submissions have changed, or other code computed their scores."""
+    """Return messages about leaderboards that are out of date.
+
+    A leaderboard is out of date if its submissions, its gold or its family have changed, if a team on it was purged, if
+    other code computed its scores, or if its scores were computed again after the comparison.
+
+    Args:
+        connection: A connection to the store.
+        task: A task's id; None: all tasks.
+    """
     changed_rows = connection.execute(_CHANGED, {"task": task}).all()
     purged_rows = connection.execute(_PURGED, {"task": task}).all() if has_row(connection, "tombstone") else []
     blind = find_left_out(connection).blind  # boards of blind tasks are hidden, so they cannot be outdated
@@ -76,7 +84,10 @@ def find_outdated(connection: Connection, task: str | None = None) -> list[Outda
 
 
 def _find_other_code(connection: Connection, task: str | None) -> Iterator[Outdated]:
-    """Yield boards whose scores were computed by other code than this program, or computed again since."""
+    """Yield messages about leaderboards whose scores come from other code or changed.
+
+    Scores have changed if they were computed again after the comparison.
+    """
     rescored, runs = rescorings(connection), load_scorers(connection)
     if not rescored and not any(_describe_differences(runs, {row.run_id}, row.name) for row in connection.execute(
             _SCORED_BY, {"task": task})):
@@ -105,13 +116,22 @@ def _find_other_code(connection: Connection, task: str | None) -> Iterator[Outda
 
 
 def _describe_differences(runs: Mapping[int, Mapping[str, Scorer]], run_ids: Iterable[int], metric: str) -> set[str]:
-    """Return how the code that computed scores in some runs differs from this program's code for the metric."""
+    """Return the differences between this program's code of a metric and older code.
+
+    Args:
+        runs: The code of each metric, by the id of the command that used it.
+        run_ids: The ids of the commands that computed the scores.
+        metric: The name of the metric.
+    """
     scorers = [run_scorer for run_id in run_ids if (run_scorer := runs.get(run_id, {}).get(metric))]
     return {describe_difference(before, _get_scorer(metric)) for before in scorers} - {""}
 
 
 def _get_scorer(name: str) -> Scorer:
-    """Return the code of a metric in this program; only its package if the package is not installed."""
+    """Return a description of a metric's code in this program.
+
+    If the metric comes from a package that is not installed, the description names only this package.
+    """
     try:
         return describe_scorer(parse("metric", METRICS, name))
     except InputError:

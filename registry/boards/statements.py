@@ -1,4 +1,4 @@
-"""Statements about a comparison: sentences about its results, and messages about their limits."""
+"""Sentences about the results of a comparison, and messages about their limits."""
 
 from __future__ import annotations
 
@@ -49,11 +49,13 @@ def has_observed_direction(comparison: Comparison) -> bool:
 
 def describe_direction(comparison: Comparison, request: str, rows: Sequence[Mapping[str, Any]],
                        names: Sequence[str]) -> str:
-    """Return which pairs are tested one-sided and why; empty if all are tested two-sided.
+    """Return a sentence that names the pairs that are tested one-sided, and the reason.
+
+    The sentence is empty if all pairs are tested two-sided.
 
     Args:
         comparison: The comparison.
-        request: Its recorded request as JSON.
+        request: The recorded request of the comparison as JSON.
         rows: The systems, with `team`, `system` and `kind`.
         names: The systems' names for people.
     """
@@ -78,11 +80,11 @@ def describe_direction(comparison: Comparison, request: str, rows: Sequence[Mapp
 
 @dataclass(frozen=True)
 class StoredFamily:
-    """The family of a board, among all boards of its task.
+    """Family of a board: the boards of a task whose p-values are corrected together.
 
     Attributes:
         boards: The names of the family's boards without the task; empty if the board is a family by itself.
-        absent: Names that the family declares, and that no board has.
+        absent: The names that the task declares for the family, but that no board has.
         n_single: The number of boards of the task that are families by themselves.
         n_boards: The number of boards of the task.
     """
@@ -93,14 +95,17 @@ class StoredFamily:
     n_boards: int = 1
 
     def compute_share(self, board: str, pairs: int, family_size: int) -> float:
-        """Return the share of the family's pairs that are on boards of the same systems and items.
+        """Return the share of the family's pairs that are on boards with the same items.
+
+        These are the boards with the same test set, track and facet as `board`. If the board is a family by itself, the
+        share is 1.
 
         >>> StoredFamily(("dev, f1", "dev, acc", "test, f1")).compute_share("dev, f1", 3, 15)
         0.4
 
         Args:
             board: The name of a board without its task.
-            pairs: The number of its pairs.
+            pairs: The number of pairs on this board.
             family_size: The number of pairs of all boards of the family.
         """
         same_items = sum(name.rpartition(", ")[0] == board.rpartition(", ")[0] for name in self.boards)
@@ -108,7 +113,11 @@ class StoredFamily:
 
 
 def parse_families(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
-    """Return the families of all boards of a task from their recorded requests, by the id of the comparison."""
+    """Return the families of all boards of a task, by comparison id.
+
+    Args:
+        requests: The recorded requests of the task's comparisons as JSON, by comparison id.
+    """
     families = {number: json.loads(request).get("family", {}) for number, request in requests.items()}
     n_single = sum(not family.get("boards") for family in families.values())
     return {number: StoredFamily(tuple(family.get("boards", ())), tuple(family.get("absent", ())), n_single,
@@ -117,7 +126,10 @@ def parse_families(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
 
 
 def describe_family(family: StoredFamily, correction: str, alpha: float, n_pairs: int) -> tuple[str | Message, ...]:
-    """Return for which pairs the error rate of a board holds; nothing if the task has no other board.
+    """Return a sentence that names the pairs over which the error rate holds.
+
+    A message follows if declared boards are absent. The result is empty if the correction controls no error rate, or if
+    the task has no other board.
 
     Args:
         family: The board's family.
@@ -143,12 +155,14 @@ def describe_family(family: StoredFamily, correction: str, alpha: float, n_pairs
 
 def find_changed_families(connection: Connection, task: str | None,
                           changed: Collection[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield task and test set of boards whose family has changed or misses a board.
+    """Yield the task and the test set of each board whose family has changed.
+
+    A family has changed if a board of it is new, or if its submissions or its gold have changed.
 
     Args:
         connection: A connection to the store.
         task: A task's id; None: all tasks.
-        changed: Task and test set of boards whose submissions or gold have changed.
+        changed: The task and the test set of each board whose submissions or gold have changed.
     """
     rows = connection.execute(text("""
         SELECT l.task, l.test_set, l.metric, concat_ws(', ', l.test_set, l.track, l.facet, l.metric) AS board, c.request
@@ -178,9 +192,11 @@ def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decision
         comparison: The comparison.
         runs: The number of runs of each system.
         pairs: The test results.
-        share: The share of alpha for boards of the same items, if joint resamples are corrected over a family.
-        ranks: The convention of the ranks that people see.
-        request: The recorded request of the comparison as JSON, with the codes of messages that chance explains.
+        share: The share of alpha for boards with the same items (`StoredFamily.compute_share`). Only corrections by
+            joint resamples use it.
+        ranks: The kind of rank range that people see.
+        request: The recorded request of the comparison as JSON. Its `chance_codes` are codes of messages that chance
+            explains; such messages are left out.
     """
     if comparison.n_systems == 1:
         return (Message("one-system"),)
@@ -206,7 +222,10 @@ def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decision
 
 
 def _summarise_pair_messages(pairs: Decisions, chance_codes: Collection[str]) -> Iterator[Message]:
-    """Yield the messages of pairs that concern the board, each with the number of its pairs."""
+    """Summarise the messages of all pairs as messages about the board.
+
+    Each message has the number of pairs that it concerns. Messages with one of the `chance_codes` are left out.
+    """
     different, numbers = _number_messages(pairs)
     is_purged = _find_purged_pairs(pairs)
     is_undefined = np.isnan(pairs.numbers("p_value")) & ~is_purged
@@ -228,7 +247,7 @@ def _summarise_pair_messages(pairs: Decisions, chance_codes: Collection[str]) ->
 
 
 def _number_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
-    """Return the different messages of pairs, and the number of each pair's messages among them, [pairs]."""
+    """Return the different collections of messages, and the index of each pair's collection, [pairs]."""
     column = pairs.columns["messages"]
     ids = np.fromiter(map(id, column), dtype=np.int64, count=len(column))  # equal messages share few objects
     _, first, numbers = np.unique(ids, return_index=True, return_inverse=True)
@@ -236,13 +255,16 @@ def _number_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
 
 
 def _find_purged_pairs(pairs: Decisions) -> Flags:
-    """Return True for pairs with a purged team, whose p-values were deleted, [pairs]."""
+    """Return True for each pair whose p-value was deleted with a purged team, [pairs]."""
     different, numbers = _number_messages(pairs)
     return np.array(["purged-team" in messages.codes for messages in different], dtype=bool)[numbers]
 
 
 def _describe_runs(comparison: Comparison, runs: Sequence[int]) -> Sequence[Message]:
-    """Return for which runs and items conclusions hold if systems have several runs."""
+    """Return a message that names the runs and items for which conclusions hold.
+
+    The result is empty if every system has a single run, or if conclusions hold for other runs and items too.
+    """
     if max(runs) == 1:
         return ()
     test = parse("test", TESTS, comparison.test)
@@ -256,7 +278,7 @@ def _describe_runs(comparison: Comparison, runs: Sequence[int]) -> Sequence[Mess
 
 
 def _describe_results(comparison: Comparison, n_significant: int, ranks: Ranks) -> str:
-    """Return how many differences are significant by which test."""
+    """Return a sentence with the number of significant differences, and the test."""
     correction = CORRECTIONS[comparison.correction]
     corrected = "uncorrected" if comparison.correction == "none" else f"after {correction.title}"
     level = "a false discovery rate of " if correction.controls == "false discovery rate" else ""
@@ -269,7 +291,12 @@ def _describe_results(comparison: Comparison, n_significant: int, ranks: Ranks) 
 
 
 def describe_sample(comparison: Comparison, units: str) -> str:
-    """Return what a comparison treats as a random sample: the units, the runs of systems, or both."""
+    """Return in words what a comparison samples at random: units, runs, or both.
+
+    Args:
+        comparison: The comparison.
+        units: The units in words, such as `clusters` or `300 items`.
+    """
     if comparison.runs == "fixed":
         return units
     test = parse("test", TESTS, comparison.test)
@@ -278,7 +305,7 @@ def describe_sample(comparison: Comparison, units: str) -> str:
 
 
 def count_significant(n_significant: int, n_differences: int) -> str:
-    """Return the beginning of a sentence: how many differences are significant.
+    """Return the beginning of a sentence with the number of significant differences.
 
     >>> [count_significant(n, 1) for n in (0, 1)]
     ['The one difference is not significant', 'The one difference is significant']
@@ -302,12 +329,12 @@ def _describe_sides(comparison: Comparison) -> str:
 
 
 def _warn_of_few_units(comparison: Comparison, runs: Sequence[int]) -> Sequence[Message]:
-    """Return a warning if there are too few units or runs for any difference to be significant."""
+    """Return a warning if no difference can be significant with so few units or runs."""
     if not parse("test", TESTS, comparison.test).swaps_units:
         return ()
     alpha, correction = comparison.alpha, comparison.correction
     is_two_sided = comparison.alternative == "two-sided"
-    # Pairs of the family's other boards count as significant, the best case.
+    # The best case: all pairs on the family's other boards are significant.
     n_pairs = comparison.family_size if correction == "bonferroni" else math.comb(comparison.n_systems, 2)
     if comparison.runs == "random":
         warning = explain_too_few_runs(runs, n_pairs, correction, alpha, two_sided=is_two_sided)
@@ -319,7 +346,7 @@ def _warn_of_few_units(comparison: Comparison, runs: Sequence[int]) -> Sequence[
 
 
 def _warn_of_few_resamples(comparison: Comparison, pairs: Decisions, share: float) -> Sequence[Message]:
-    """Return a warning if there are too few resamples for any simulated difference to be significant."""
+    """Return a warning if no simulated difference can be significant with so few resamples."""
     p = pairs.numbers("p_value")
     corrects_p_values = CORRECTIONS[comparison.correction].function is not None  # otherwise it needs joint resamples
     is_known = ~np.isnan(p) | _find_purged_pairs(pairs)
@@ -339,14 +366,17 @@ def _warn_of_few_resamples(comparison: Comparison, pairs: Decisions, share: floa
 
 def describe_groups(names: Sequence[str], ranks: Sequence[int], differs: Flags,
                     groups: Sequence[Sequence[int]], comparison: Comparison) -> str:
-    """Return which systems differ significantly: the content of the letters, or the number of pairs.
+    """Return a sentence about the systems that do not differ significantly.
+
+    The sentence lists the groups of the compact letter display. If there are too many groups, the sentence has the
+    number of pairs instead.
 
     Args:
-        names: The ranked systems, best first; at least two.
-        ranks: Their ranks on the board: 1, 2, 2, 4.
+        names: The names of the ranked systems, best first; at least two.
+        ranks: The ranks of these systems on the board, such as 1, 2, 2, 4.
         differs: True for pairs that differ significantly, [systems, systems], symmetric.
-        groups: The largest groups without a significant difference, by place from 0; empty if there are too many
-            (`registry.significance.ranks.find_groups`).
+        groups: The largest groups in which no two systems differ significantly, as indices of `names`. Empty if there
+            are too many groups (`registry.significance.ranks.find_groups`).
         comparison: The settings of the comparison.
     """
     corrected = "" if comparison.correction == "none" else f" after {CORRECTIONS[comparison.correction].title}"
@@ -370,7 +400,7 @@ def describe_groups(names: Sequence[str], ranks: Sequence[int], differs: Flags,
 
 
 def _list_groups(names: Sequence[str], ranks: Sequence[int], groups: Sequence[Sequence[int]]) -> str:
-    """Return the groups of several systems by ranks; empty if they are too many for a sentence."""
+    """Return the ranks of each group of systems; empty if too many for a sentence."""
     large = [group for group in groups if len(group) > 1]
     places = [_list_ranks(names, ranks, group) for group in large[:_MOST_GROUPS]]
     if len(large) > _MOST_GROUPS or sum(map(len, places)) > _MOST_PLACES:
@@ -380,7 +410,11 @@ def _list_groups(names: Sequence[str], ranks: Sequence[int], groups: Sequence[Se
 
 
 def _list_ranks(names: Sequence[str], ranks: Sequence[int], group: Sequence[int]) -> list[str]:
-    """Return the ranks of a group, with names if only some systems of a rank are in it, and runs of ranks joined."""
+    """Return the ranks of the systems in a group, in words.
+
+    Consecutive ranks are joined, such as `2 to 4`. If a rank has other systems too, the names of the group's systems
+    follow the rank.
+    """
     known = sorted(set(ranks))
     members = [[n for n in group if ranks[n] == rank] for rank in known]
     has_several_ranks = sum(map(bool, members)) > 1

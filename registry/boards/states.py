@@ -1,4 +1,8 @@
-"""States of leaderboards, and the changes between two states with their causes."""
+"""Stored states of leaderboards, and the causes of changes between two states.
+
+A state is a leaderboard as one comparison computed it. A later comparison, such as one with corrected gold, makes a new
+state.
+"""
 
 from __future__ import annotations
 
@@ -23,34 +27,35 @@ from registry.store.catalog import GoldRevisionRow
 from registry.store.embargoes import require_scores
 from registry.values import parse
 
-# The settings of a comparison, by the words that people see.
+# The names of a comparison's settings, as people see them.
 SETTINGS = ("test", "alternative", "candidate", "unit", "runs", "strata", "alpha", "correction", "resamples", "seed",
             "interval", "confidence", "overall", "family")
 
 
-# Settings that change adjusted p-values only, and changes that leave all p-values the same.
+# Settings that change only adjusted p-values, and causes (`_find_causes`) that leave all p-values the same.
 _FAMILY_SETTINGS = ("alpha", "correction", "family")
 _CHANGES_WITHOUT_P_VALUES = ("ranked", "version", "overall")
 
 
 @dataclass(frozen=True)
 class State:
-    """One state of a leaderboard.
+    """A leaderboard as one stored comparison computed it.
 
     Attributes:
-        key: The leaderboard.
-        comparison_id: The id of its comparison in its database.
-        signature: The signature, which identifies the state everywhere.
+        key: Identifies the leaderboard.
+        comparison_id: The id of the comparison in the database that contains the state.
+        signature: The signature of the leaderboard, which identifies the state in every database.
         metric_name: The metric with its options.
         gold: The digest of the gold.
-        task_version: The task's version.
+        task_version: The version of the task.
         n_items: The number of items.
         n_units: The number of units that are resampled or permuted.
-        code: The version of the program.
-        settings: The settings of the comparison, by `SETTINGS`.
-        systems: The systems by `team/system`, best first.
-        pairs: The pairs by both names, in alphabetical order.
-        declared_title, decimals: The metric's title and decimals for people (`Leaderboard`).
+        code: The version of the program that made the comparison.
+        settings: The settings of the comparison; the keys are `SETTINGS`.
+        systems: The standing of each system, best first; the keys are names `team/system`.
+        pairs: The test result of each pair; a key has the names of both systems in alphabetical order.
+        declared_title: The metric's title for people; None if the task declares none.
+        decimals: The decimals of scores for people.
     """
 
     key: LeaderboardKey
@@ -76,7 +81,9 @@ class State:
 
 def load_latest_states(connection: Connection, task: str | None = None,
                        metric: str | None = None) -> dict[LeaderboardKey, list[State]]:
-    """Load the last state of every board and the state before it, if there is one.
+    """Load the two latest states of every leaderboard, the latest state first.
+
+    A leaderboard with a single comparison has only one state.
 
     Args:
         connection: A connection to the store.
@@ -103,7 +110,13 @@ def load_latest_states(connection: Connection, task: str | None = None,
 
 def load_states(connection: Connection, name: str | None, task: str | None = None,
                 metric: str | None = None) -> dict[LeaderboardKey, State]:
-    """Load the state with an id, the end of a signature; without one, the last state of every board.
+    """Load the state with an id, or the latest state of every leaderboard.
+
+    Args:
+        connection: A connection to the store.
+        name: The id of a state, which is the end of its signature; None: the latest state of every leaderboard.
+        task: A task's id; None: all tasks. Only used without `name`.
+        metric: A metric's alias; None: all metrics. Only used without `name`.
 
     Raises:
         UnknownNameError: No state has this id.
@@ -169,13 +182,13 @@ def _find_in_signature(signature: str, key: str) -> str | None:
 
 def _load_pairs(connection: Connection, comparison_id: int, submissions: Sequence[int],
                 names: Sequence[str]) -> Iterator[tuple[tuple[str, str], PairDecision]]:
-    """Yield the pairs of a comparison with their names in alphabetical order.
+    """Yield the names of each pair, in alphabetical order, and the test result.
 
     Args:
         connection: A connection to the store.
-        comparison_id: The comparison.
-        submissions: The ids of its submissions, best first.
-        names: Their names.
+        comparison_id: The id of the comparison.
+        submissions: The ids of the submissions in the comparison, best first.
+        names: The names `team/system` of these submissions.
     """
     places = {submission: n for n, submission in enumerate(submissions)}
     rows = connection.execute(text("""
@@ -196,9 +209,11 @@ class CorrectedItem:
     """An item whose gold was changed.
 
     Attributes:
-        item: Its key.
-        before, after: The parts of the gold that were removed and added; None if the item did not exist.
-        on_board: False if the leaderboard is of a facet, and the item is in neither the earlier nor the later facet.
+        item: The key of the item.
+        before: The part of the gold that was removed; None if the item is new.
+        after: The part of the gold that was added; None if the item was deleted.
+        on_board: True if the leaderboard counts the item. A leaderboard of a facet counts an item that belonged to the
+            facet before or after the correction.
     """
 
     item: str
@@ -209,7 +224,13 @@ class CorrectedItem:
 
 @dataclass(frozen=True)
 class SystemItems:
-    """The number of items whose statistics changed for a system, and the most changed items."""
+    """Items whose sufficient statistics changed for one system.
+
+    Attributes:
+        system: The name of the system, `team/system`.
+        n_items: The number of items whose statistics changed.
+        most: The keys of the items with the largest changes, the largest change first.
+    """
 
     system: str
     n_items: int
@@ -221,9 +242,10 @@ class Correction:
     """The changes between two revisions of a test set's gold.
 
     Attributes:
-        n_before, n_after: The number of items of each revision.
-        items: The items whose gold changed, in the order of the gold, of the whole test set.
-        systems: The changed items of each system on the board, in the order of the later board.
+        n_before, n_after: The number of items in the earlier and in the later revision.
+        items: The items of the whole test set whose gold changed, in the order of the later gold. Deleted items are
+            last.
+        systems: The items whose statistics changed, for each system on both boards, in the order of the later board.
     """
 
     n_before: int
@@ -233,18 +255,21 @@ class Correction:
 
     @property
     def on_board(self) -> list[CorrectedItem]:
-        """The corrected items that the board counts."""
+        """The corrected items that the leaderboard counts."""
         return [item for item in self.items if item.on_board]
 
 
 def find_correction(before: tuple[Connection, State], after: tuple[Connection, State],
                     most: int = 3) -> Correction | None:
-    """Find the changes of the gold between two states of a board; None if both have the same gold.
+    """Find the changes of the gold between two states of a leaderboard.
 
     Args:
-        before: A connection to the database of the earlier state, and the state.
-        after: The same for the later state.
-        most: The number of most changed items to name for every system.
+        before: A connection to the database of the earlier state, and the earlier state.
+        after: A connection to the database of the later state, and the later state.
+        most: The number of items to name for each system. Items with the largest changes are named.
+
+    Returns:
+        The changes of the gold; None if both states have the same gold.
     """
     if before[1].gold == after[1].gold:
         return None
@@ -265,14 +290,17 @@ def find_correction(before: tuple[Connection, State], after: tuple[Connection, S
 
 
 def _is_in_facet(facet: str | None, item: Item | None) -> bool:
-    """Return True if an item exists and is in a facet, `attribute=value`; None is the facet of all items."""
+    """Return True if the item exists and belongs to the facet.
+
+    A facet has the form `attribute=value`. If `facet` is None, every item belongs to it.
+    """
     if item is None or facet is None:
         return item is not None
     return any(f"{name}={value}" == facet for name, value in item.attributes.items())
 
 
 def _load_gold(connection: Connection, state: State) -> tuple[dict[str, Item], Reader]:
-    """Return the items of a state's gold by their keys, and the reader of their file."""
+    """Return the gold items of a state by key, and the reader of the gold file."""
     revision = catalog.get(connection, GoldRevisionRow, gold_revision_id=connection.execute(text(
         "SELECT gold_revision_id FROM comparison WHERE comparison_id = :id"), {"id": state.comparison_id}).scalar_one())
     items = ParseCache(connection).items(revision.gold_revision_id)
@@ -280,7 +308,10 @@ def _load_gold(connection: Connection, state: State) -> tuple[dict[str, Item], R
 
 
 def _find_gold_difference(before: tuple[Reader, Item], after: tuple[Reader, Item]) -> tuple[str, str] | None:
-    """Return the removed and the added parts of an item's gold; None if the gold is the same."""
+    """Return the removed and the added parts of an item's gold and attributes.
+
+    The result is None if nothing was removed or added.
+    """
     old_content, new_content = (canonical_json([reader.content(item.gold), dict(item.attributes)])
                                 for reader, item in (before, after))
     if old_content == new_content:
@@ -304,11 +335,17 @@ def _describe_gold(reader: Reader, item: Item) -> str:
     return ", ".join(_list_answers(reader, item)) or (content if isinstance(content, str) else canonical_json(content))
 
 
-Statistics = dict[tuple[str, int], tuple[Any, ...]]  # by item and run
+Statistics = dict[tuple[str, int], tuple[Any, ...]]  # of one system, by item and run
 
 
 def _load_statistics(connection: Connection, state: State, gold: Mapping[str, Item]) -> dict[str, Statistics]:
-    """Load the statistics of every system on the items of a board, by the system's name."""
+    """Load the sufficient statistics of every system, by the system's name.
+
+    Args:
+        connection: A connection to the store.
+        state: The state of the leaderboard. Only items of its facet are loaded.
+        gold: The items of the state's gold by key.
+    """
     family, metric_id, scorings = "", 0, dict[str, int]()
     for row in connection.execute(text("""
             SELECT metric.family, metric.metric_id, team.name || '/' || system.name AS system, standing.scoring_id
@@ -339,7 +376,7 @@ def _find_changed_items(system: str, before: Statistics, after: Statistics, most
         old, new = before.get(key), after.get(key)
         if old == new:
             continue
-        change = 1.0  # for labels and for items that exist only once
+        change = 1.0  # if statistics are labels, or if only one state has the item
         if old is not None and new is not None and not any(isinstance(value, str) for value in (*old, *new)):
             change = sum(abs(b - a) for a, b in zip(old, new, strict=True))
         changes[key[0]] = changes.get(key[0], 0) + change
@@ -349,7 +386,13 @@ def _find_changed_items(system: str, before: Statistics, after: Statistics, most
 
 @dataclass(frozen=True)
 class StandingChange:
-    """A system whose standing changed, before and after (None: absent), and why."""
+    """Change of one system's standing between two states.
+
+    Attributes:
+        system: The name of the system, `team/system`.
+        before, after: The standing in the earlier and in the later state; None if the system is absent.
+        why: The cause of the change in a few words, such as `new version`.
+    """
 
     system: str
     before: Standing | None
@@ -359,7 +402,13 @@ class StandingChange:
 
 @dataclass(frozen=True)
 class DecisionChange:
-    """A pair whose p-values or decision changed, before and after, and why."""
+    """Change of one pair's p-values or decision between two states.
+
+    Attributes:
+        systems: The names `team/system` of the two systems.
+        before, after: The test result in the earlier and in the later state.
+        why: The cause of the change in a few words, such as `new version`.
+    """
 
     systems: tuple[str, str]
     before: PairDecision
@@ -368,7 +417,7 @@ class DecisionChange:
 
     @property
     def is_substantial(self) -> bool:
-        """True if the decision or the raw p-value changed, and not only the adjusted p-value."""
+        """True if the decision or the raw p-value changed."""
         return self.before.significant != self.after.significant or self.before.p_value != self.after.p_value
 
 
@@ -377,10 +426,11 @@ class BoardDifference:
     """The differences between two states of a leaderboard.
 
     Attributes:
-        before, after: The states.
-        reasons: What changed in the data and settings of the states.
-        systems, pairs: The systems and pairs that changed.
-        correction: The changes of the gold, if it was revised.
+        before, after: The earlier and the later state.
+        reasons: Sentences about the changed data and settings.
+        systems: The systems whose standing changed.
+        pairs: The pairs whose test result changed.
+        correction: The changes of the gold; None if the gold is the same.
     """
 
     before: State
@@ -392,7 +442,13 @@ class BoardDifference:
 
 
 def compare_states(before: State, after: State, correction: Correction | None = None) -> BoardDifference:
-    """Compare two states of one leaderboard; `correction` has the changes of the gold between them."""
+    """Compare two states of one leaderboard.
+
+    Args:
+        before: The earlier state.
+        after: The later state.
+        correction: The changes of the gold between the two states (`find_correction`).
+    """
     causes = _find_causes(before, after)
     new_versions = {name for name in before.systems.keys() & after.systems
                     if before.systems[name].version != after.systems[name].version}
@@ -402,7 +458,10 @@ def compare_states(before: State, after: State, correction: Correction | None = 
 
 
 def _find_causes(before: State, after: State) -> dict[str, str]:
-    """Return sentences about changes that affect all systems, by a short name for each."""
+    """Return sentences about the changes that affect all systems.
+
+    The keys are short names of the changes, such as `gold` or `alpha`.
+    """
     causes = {}
     if before.gold != after.gold:
         versions = before.task_version, after.task_version
@@ -421,7 +480,7 @@ def _find_causes(before: State, after: State) -> dict[str, str]:
         if before.settings[name] != after.settings[name]:
             old, new = ("none" if state.settings[name] is None else state.settings[name] for state in (before, after))
             causes[name] = f"{name} was {old}, and now is {new}."
-    # The rank of baselines and late submissions is a setting.
+    # A setting decides if baselines and late submissions have a rank.
     unranked, ranked = ([name for name, standing in state.systems.items() if standing.rank is not None
                          and name in other.systems and other.systems[name].rank is None]
                         for state, other in ((before, after), (after, before)))

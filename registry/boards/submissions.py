@@ -1,4 +1,4 @@
-"""The place and the scores of one submission, and the submissions that a Ladder has shown."""
+"""Places and scores of one submission, and leaderboards by the Ladder mechanism."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ from registry.store.embargoes import require_scores
 
 
 def describe_places(boards: Sequence[Leaderboard], test_set: str, submission: str) -> Iterator[str]:
-    """Yield a sentence about the place of `team/system@version` on each board of a test set that has it."""
+    """Yield a sentence about the place of a submission on each leaderboard of a test set.
+
+    Args:
+        boards: The leaderboards.
+        test_set: The test set.
+        submission: The name of the submission, `team/system@version`.
+    """
     sources = {"simultaneous": "simultaneous ranks", "bootstrap": "resamples"}
     for board in boards:
         for standing, ranks in zip(board.standings, board.rank_ranges, strict=True):
@@ -33,7 +39,7 @@ def describe_places(boards: Sequence[Leaderboard], test_set: str, submission: st
 
 
 class SubmissionScore(NamedTuple):
-    """One score of a submission by a metric on a test set; None if it is undefined."""
+    """Score of a submission by one metric on one test set; None if undefined."""
 
     test_set: str
     metric: str
@@ -41,7 +47,12 @@ class SubmissionScore(NamedTuple):
 
 
 def load_submission_scores(connection: Connection, task: str, submission: str) -> list[SubmissionScore]:
-    """Return all scores of a submission, `team/system` or `team/system@version`, in the order of the manifest.
+    """Return all scores of a submission, in the order of the manifest.
+
+    Args:
+        connection: A connection to the store.
+        task: The id of the task.
+        submission: The name of the submission, `team/system` or `team/system@version`.
 
     Raises:
         UnknownNameError: No ranked submission has this name.
@@ -65,7 +76,14 @@ def load_submission_scores(connection: Connection, task: str, submission: str) -
 
 
 class LadderRow(NamedTuple):
-    """A submission that raised the released score: its rank among these submissions, and the new score."""
+    """Submission that raised the released score of a Ladder.
+
+    Attributes:
+        rank: The rank among all submissions that raised the score.
+        system, team: The names of the system and the team.
+        submission: The name `team/system@version`.
+        score: The score that was released for the submission.
+    """
 
     rank: int
     system: str
@@ -76,15 +94,19 @@ class LadderRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Ladder:
-    """A leaderboard by the Ladder mechanism, which releases a score only if it is clearly better.
+    """Leaderboard by the Ladder mechanism.
+
+    The mechanism releases a score only if the score is clearly better than the last released score.
 
     Attributes:
-        task, test_set, track, metric, metric_name: Its key; the metric's alias, and its name with options.
+        task, test_set, track: The task, the test set and the track.
+        metric, metric_name: The metric's alias, and its name with options.
         step: The improvement that the last release required.
-        shown: The released score; None before the first release.
+        shown: The last released score; None before the first release.
         submitted: The number of scored submissions.
-        rows: The submissions that raised the score, the last one first.
-        declared_title, decimals: The metric's title and decimals for people (`Leaderboard`).
+        rows: The submissions that raised the released score, the latest submission first.
+        declared_title: The metric's title for people; None if the task declares none.
+        decimals: The decimals of scores for people.
     """
 
     task: str
@@ -101,7 +123,12 @@ class Ladder:
 
 
 def load_ladders(connection: Connection, task: str | None) -> list[Ladder]:
-    """Load the Ladders of a task (None: of all tasks), by the current gold and the primary metric."""
+    """Load the Ladders by the current gold and the primary metric.
+
+    Args:
+        connection: A connection to the store.
+        task: The id of a task; None: all tasks.
+    """
     ladders = []
     conditions = [] if task is None else [models.task.c.slug == task]
     for row in connection.execute(select(*TaskRow.columns()).where(*conditions).order_by(models.task.c.task_id)):

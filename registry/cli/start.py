@@ -174,7 +174,7 @@ def import_(
     options = parse_named_values(option, "--option")
     if kind == CODABENCH:
         if to is not None:
-            raise InputError("--to is the folder of a new task; codabench adds submissions to a stored task")
+            raise InputError("codabench adds submissions to a stored task and writes no folder; leave out --to")
         if task is None:
             raise InputError("codabench adds submissions to a stored task; name it with --task TASK")
     slug = task or path.name.partition(".")[0]

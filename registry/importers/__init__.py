@@ -1,4 +1,4 @@
-"""Results of other evaluation programs, one file per program; `IMPORTERS` maps names to importers."""
+"""Importers of results from other evaluation programs; `IMPORTERS` lists all."""
 
 from registry.importers.base import Importer
 from registry.importers.eval_arena import EvalArena

@@ -1,8 +1,9 @@
-"""The base of importers, which turn results of another program into a task.
+"""Base classes and helper functions of importers.
 
-A task is a manifest with its files in one folder. In logs of scores every benchmark becomes a test set, and every score
-of an item a line of a file. Importers never drop an item silently: they refuse an item without a score of some system,
-unless an option drops it for all systems.
+An importer reads the results of another evaluation program and makes a task: a manifest and its files in one folder.
+Each benchmark becomes a test set, and each score of an item becomes a line of a file. Importers never drop an item
+silently. If a system has no score of an item, the importer raises an error, unless the user sets `missing = "drop"`,
+which drops the item for all systems.
 """
 
 from __future__ import annotations
@@ -32,27 +33,35 @@ def make_title(path: Path) -> str:
 
 
 class Importer(Value):
-    """A kind of results of another program, with its options."""
+    """Base class of importers; each importer reads one format of results."""
 
     @abstractmethod
     def read(self, path: Path) -> TaskFolder:
         """Make a task of the results at `path`.
 
         Raises:
-            InputError: They are of another kind or damaged; names file and line.
+            InputError: The results have another format or are damaged; the error names file and line.
         """
 
     def read_files(self, files: Sequence[Path]) -> TaskFolder | None:  # noqa: ARG002
-        """Make a task of several files; None if they are of another kind, or the importer takes one path.
+        """Make a task of several files.
+
+        Returns:
+            The task; None if the files have another format, or if this importer reads only one path.
 
         Raises:
-            InputError: They are of this kind and cannot be read; names file and line.
+            InputError: The files have this format but cannot be read; the error names file and line.
         """
         return None
 
 
 def check_metric_name(importer: str, metric: str) -> None:
-    """Raise InputError if leaderboards cannot use a name for a metric."""
+    """Raise InputError if a metric's name is not valid on leaderboards.
+
+    Args:
+        importer: Name of the importer, for the error.
+        metric: Name of the metric.
+    """
     try:
         check_slug(metric)
     except ValueError as error:
@@ -63,49 +72,63 @@ MAX_FILES = 2**16  # in one folder and its subfolders
 
 
 class Place(NamedTuple):
-    """A file and a line of it; lines count from 1."""
+    """Place in an input file, for error messages.
+
+    Attributes:
+        path: Path of the file.
+        line: Line number, from 1; None for the whole file.
+    """
 
     path: str
     line: int | None = None
 
     def error(self, message: str, item: str | None = None, *, category: Category = "format") -> InputError:
-        """Return an error that names this place."""
+        """Return an error that names this place, and `item` if it is not None."""
         return InputError(message, path=self.path, line=self.line, item=item, category=category)
 
 
 class Sources:
-    """The files of an import; `digests` has the digest of each loaded file by its name."""
+    """Loader of the files of an import, which records their digests.
+
+    Attributes:
+        path: The folder or file that is imported.
+        digests: Digest of every loaded file, by file name.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.digests: dict[str, str] = {}
 
     def load(self, file: Path) -> Document:
-        """Load a file and store its digest.
+        """Load a file and record its digest.
 
         Raises:
-            InputError: It cannot be read.
+            InputError: The file cannot be read.
         """
         document = Document.load(file, self.path)
         self.digests[document.name] = document.digest
         return document
 
     def load_json(self, file: Path) -> tuple[Any, Place]:
-        """Load a file that is one JSON value; returns the value and its place. See `read_json`."""
+        """Load a file that contains one JSON value; return the value and its place.
+
+        Raises:
+            InputError: The file cannot be read, or is not JSON.
+        """
         document = self.load(file)
         return read_json(document), Place(document.path)
 
 
 def find_files(path: Path, matches: Callable[[str], bool], what: str, *, deep: bool = True) -> list[Path]:
-    """Find matching files in a folder and (`deep`) its subfolders, or return the file `path` itself.
+    """Return the matching files in a folder; if `path` is a file, return it alone.
 
     Files are sorted by name, folder by folder. Links to folders are not followed.
 
     Args:
         path: A folder or file.
-        matches: True for the names of wanted files.
-        what: Description of such files, for the error if the folder has none.
-        deep: True to search subfolders.
+        matches: Function that returns True for the name of a matching file.
+        what: Description of the matching files, for the error if the folder has none.
+        deep: True to search subfolders too.
 
     Raises:
         InputError: No file matches, there are too many files, a name is not printable, or a link leads out of the
@@ -134,7 +157,14 @@ def find_files(path: Path, matches: Callable[[str], bool], what: str, *, deep: b
 
 
 def check_known(requested: Iterable[str], known: Iterable[str], what: str, path: Path) -> None:
-    """Raise InputError, which begins "no `what`", if the files at `path` lack a requested name."""
+    """Raise InputError if a requested name does not occur in the files at `path`.
+
+    Args:
+        requested: Names that the user requests.
+        known: Names that occur in the files.
+        what: Kind of name, such as "samples of task"; the error begins with "no" and this kind.
+        path: The imported folder or file, for the error.
+    """
     known = set(known)
     for name in requested:
         if name not in known:
@@ -142,19 +172,23 @@ def check_known(requested: Iterable[str], known: Iterable[str], what: str, path:
 
 
 def read_json(document: Document) -> Any:
-    """Parse a file that is one JSON value; accepts NaN and Infinity.
+    """Parse a file that contains one JSON value; NaN and Infinity are allowed.
 
     Raises:
-        InputError: It is not JSON; names the line.
+        InputError: The file is not JSON; the error names the line.
     """
     return parse_json_text(document.text(), document.path)
 
 
 def read_objects(document: Document, *, nan: bool = False) -> Iterator[tuple[dict[str, Any], Place]]:
-    """Yield the objects of a JSON Lines file with their places; blank lines are ignored.
+    """Yield every object of a JSON Lines file with its place; skip blank lines.
+
+    Args:
+        document: The file.
+        nan: True to allow NaN and Infinity.
 
     Raises:
-        InputError: A line is no JSON object; see `parse_object`.
+        InputError: A line is not a JSON object; see `parse_object`.
     """
     for line, text in document.lines():
         if text.strip():
@@ -162,7 +196,15 @@ def read_objects(document: Document, *, nan: bool = False) -> Iterator[tuple[dic
 
 
 def parse_json_text(text: str | bytes, path: str) -> Any:
-    """Parse the text of the file at `path`; see `read_json`."""
+    """Parse one JSON value from a file's text; NaN and Infinity are allowed.
+
+    Args:
+        text: Content of the file.
+        path: Path of the file, for the error.
+
+    Raises:
+        InputError: The text is not JSON; the error names the line.
+    """
     try:
         return parse_json(text, nan=True)
     except json.JSONDecodeError as error:
@@ -172,7 +214,10 @@ def parse_json_text(text: str | bytes, path: str) -> Any:
 
 
 def is_encodable(value: Any) -> bool:
-    """True if a JSON value can be written as UTF-8; escaped lone surrogates cannot."""
+    r"""Return True if a JSON value can be written as UTF-8.
+
+    Text with a lone surrogate (half of a character, such as `\ud800`) cannot be written.
+    """
     try:
         json.dumps(value, ensure_ascii=False).encode()
     except UnicodeEncodeError:
@@ -187,10 +232,10 @@ _KINDS: dict[Any, str] = {
 
 
 def get_member(value: Any, *keys: str, kind: type | tuple[type, ...], place: Place) -> Any:
-    """Return the value under keys of nested objects.
+    """Return the value under nested keys: `value[keys[0]][keys[1]]...`.
 
     Raises:
-        InputError: A key is absent, or the value has another type than `kind`; names the keys.
+        InputError: A key is absent, or the value is not of type `kind`; the error names the keys.
     """
     for n, key in enumerate(keys, 1):
         if not isinstance(value, dict) or key not in value:
@@ -202,7 +247,11 @@ def get_member(value: Any, *keys: str, kind: type | tuple[type, ...], place: Pla
 
 
 def require_list(value: Any, place: Place, what: str, kind: type = object) -> list[Any]:
-    """Return a list of values of one type; raise InputError "not a list of `what`" for others."""
+    """Return `value` if it is a list whose elements have the type `kind`.
+
+    Raises:
+        InputError: It is not such a list; the message is "not a list of" and `what`.
+    """
     if not isinstance(value, list) or not all(isinstance(element, kind) for element in value):
         raise place.error(f"not a list of {what}")
     return value
@@ -217,9 +266,16 @@ Run = dict[str, tuple[Score, Place]]  # by item
 def add_score(run: Run, item: str, score: Score, place: Place, label: str = "", remedy: str = "") -> None:
     """Add the score of an item to a run.
 
+    Args:
+        run: Scores and their places, by item.
+        item: Name of the item.
+        score: Score of the item; None if the item has no score.
+        place: Place of the score in the logs.
+        label: Name of the item in the error; by default `item`.
+        remedy: Advice at the end of the error.
+
     Raises:
-        InputError: The run already has the item. The message names it by `label` (default: `item`) and ends with
-            `remedy`.
+        InputError: The run already has a score of this item.
     """
     if item in run:
         raise make_duplicate_error(label or item, place, run[item][1], remedy)
@@ -228,11 +284,13 @@ def add_score(run: Run, item: str, score: Score, place: Place, label: str = "", 
 
 @dataclass(frozen=True)
 class Measure:
-    """How items' scores make a system's score: their mean, or a formula over sums of several statistics.
+    """Rule that computes a system's score from the scores of items.
+
+    The rule is the mean of the scores, or a formula over the sums of several statistics.
 
     Attributes:
-        statistics: Names of an item's statistics, in the order of its score; empty if an item has one number.
-        formula: Formula over their sums, as `Formula` takes it.
+        statistics: Names of the statistics of an item, in the order of its values; empty if an item has one number.
+        formula: Formula over the sums of the statistics, in the syntax of the metric `Formula`; empty for the mean.
         name: Name of the metric on leaderboards.
     """
 
@@ -241,20 +299,24 @@ class Measure:
     name: str = "score"
 
     def describe_reader(self, attributes: Sequence[str]) -> dict[str, Any]:
-        """Return the manifest's keys for files whose items have `attributes`."""
+        """Return the manifest's keys `format` and `options` for files of scores.
+
+        Args:
+            attributes: Names of the items' attributes.
+        """
         options: dict[str, Any] = {"syntax": "jsonl", **({"attributes": list(attributes)} if attributes else {})}
         if self.formula:
             return {"format": "statistics", "options": options | {"statistics": list(self.statistics)}}
         return {"format": "scores", "options": options}
 
     def describe_metric(self, better: Better) -> dict[str, Any]:
-        """Return the manifest's table for the metric."""
+        """Return the manifest's `[[metric]]` table for this measure."""
         if self.formula:
             return {"id": self.name, "name": "Formula", "options": {"formula": self.formula, "better": better}}
         return {"id": self.name, "name": "Mean", "options": {"better": better}}
 
     def make_row(self, score: Score) -> dict[str, Any]:
-        """Return the columns of an item's score."""
+        """Return the columns of a file's row that has this score."""
         return dict(zip(self.statistics, score, strict=True)) if isinstance(score, tuple) else {"score": score}
 
 
@@ -262,11 +324,13 @@ MEAN = Measure()
 
 
 class ScoredImporter(Importer):
-    """The base of importers of logs of scores.
+    """Base class of importers that read scores of items.
 
     Attributes:
-        missing: Items without a score by one of the systems: `reject` the logs, or `drop` the item for all systems.
-        better: Whether `higher` or `lower` scores are better; by default as the logs say, else `higher`.
+        missing: Treatment of an item without a score by one of the systems: `reject` the logs, or `drop` the item for
+            all systems.
+        better: Direction of scores: `higher` or `lower` scores are better. The default is the direction in the logs; if
+            the logs have none, `higher`.
     """
 
     missing: Literal["reject", "drop"] = "reject"
@@ -278,8 +342,8 @@ class ScoreCollection(Sources):
 
     Args:
         path: The folder or file that is imported.
-        missing: How to treat items without a score: see `ScoredImporter`.
-        better: Direction of scores from the user; None for the direction in the logs.
+        missing: Treatment of items without a score; see `ScoredImporter`.
+        better: Direction of scores that the user requests; None to use the direction in the logs.
     """
 
     def __init__(self, path: Path, missing: str, better: Better | None) -> None:
@@ -291,7 +355,14 @@ class ScoreCollection(Sources):
         self._clusters: dict[str, str] = {}
 
     def add_run(self, test_set: str, model: str, run: str, scores: Run, better: Better | None = None) -> None:
-        """Add scores to a run of a model. `better` is the direction of scores, if the logs have it.
+        """Add scores to a run of a model.
+
+        Args:
+            test_set: Name of the test set.
+            model: Name of the model.
+            run: Name of the run.
+            scores: Scores and their places, by item.
+            better: Direction of the scores in the logs; None if the logs have none.
 
         Raises:
             InputError: The run already has an item, or a name is empty or not printable.
@@ -309,7 +380,7 @@ class ScoreCollection(Sources):
         """Store the attributes of an item.
 
         Raises:
-            InputError: The item already has other attributes.
+            InputError: Another value of an attribute is already stored for this item.
         """
         stored = self._attributes.setdefault((test_set, item), attributes)
         for name, value in attributes.items():
@@ -318,19 +389,21 @@ class ScoreCollection(Sources):
                                   item)
 
     def set_cluster(self, test_set: str, attribute: str) -> None:
-        """Declare that items with the same value of an attribute depend on each other."""
+        """Declare that items with the same value of an attribute form a cluster."""
         self._clusters[test_set] = attribute
 
     @property
     def test_sets(self) -> tuple[str, ...]:
-        """Names of the test sets."""
+        """Names of the test sets that have scores."""
         return tuple(self._runs)
 
     def join_test_sets(self, parts: Mapping[str, str], name: str) -> None:
-        """Join test sets into one; the attribute `part` of an item names its former test set.
+        """Join several test sets into one.
+
+        The attribute `part` of an item identifies the test set from which the item comes.
 
         Args:
-            parts: Names of the test sets, each with the value of `part` for its items.
+            parts: Value of the attribute `part`, by the name of the joined test set.
             name: Name of the new test set.
         """
         joined: dict[str, dict[str, Run]] = {}
@@ -349,21 +422,22 @@ class ScoreCollection(Sources):
         self._runs[name] = joined
 
     def remove_test_sets(self, test_sets: Iterable[str]) -> None:
-        """Remove test sets for all models."""
+        """Remove test sets and their scores for all models."""
         for name in test_sets:
             self._runs.pop(name, None)
 
     def make_task(self, measure: Measure = MEAN, notes: tuple[str, ...] = (),
                   advice: tuple[str, ...] = ()) -> TaskFolder:
-        """Make the task: one file with the items of a test set, and one with the scores of each run.
+        """Make the task: a file of items per test set, and a file of scores per run.
 
         Args:
-            measure: How items' scores make a system's score.
-            notes: Facts that the user has to know.
+            measure: Rule that computes a system's score from the scores of items.
+            notes: Messages for the user, for example about ignored data.
             advice: Further commands that may be useful.
 
         Raises:
-            InputError: A system lacks scores that others have, or the scores of test sets have opposite directions.
+            InputError: A system has no score of an item that other systems have, or test sets have opposite directions
+                of scores.
         """
         test_sets, submits, files = [], [], {}
         slugs = make_slugs(self._runs, self.path)
@@ -404,7 +478,16 @@ class ScoreCollection(Sources):
         return next(iter(examples), "higher")
 
     def _check_complete(self, scores: Run, items: list[str], test_set: str, system: str) -> None:
-        """Refuse a run that lacks scores which others have; if items are dropped, only a run without any score."""
+        """Raise InputError if a run has no score of some items.
+
+        If the user set `missing = "drop"`, raise it only if the run has no score at all.
+
+        Args:
+            scores: Scores of the run, by item.
+            items: All items of the test set.
+            test_set: Name of the test set, for the error.
+            system: Name of the system, for the error.
+        """
         missing = [item for item in items if item not in scores or scores[item][0] is None]
         if not missing or (self._missing == "drop" and len(missing) < len(items)):
             return
@@ -417,7 +500,7 @@ class ScoreCollection(Sources):
 
 
 def to_score(value: Any) -> float | None:
-    """Convert a finite number or truth value to a score; None for others."""
+    """Convert a finite number or truth value to a score; return None for others."""
     if not isinstance(value, int | float):
         return None
     try:
@@ -439,12 +522,19 @@ def compute_mean(scores: Sequence[float]) -> float:
 
 
 def is_near(computed: float, logged: float) -> bool:
-    """True if the score computed from items equals the one in a log."""
+    """Return True if a recomputed score equals the logged score, up to rounding."""
     return math.isclose(computed, logged, rel_tol=1e-6, abs_tol=1e-9)
 
 
 def make_duplicate_error(item: str, place: Place, first: Place, remedy: str = "") -> InputError:
-    """Return the error for an item that occurs twice."""
+    """Return the error for an item that occurs twice in a run.
+
+    Args:
+        item: Name of the item.
+        place: Place of the second occurrence.
+        first: Place of the first occurrence.
+        remedy: Advice at the end of the message.
+    """
     position = f"in {first.path}" + (f":{first.line}" if first.line else "")
     if first.path == place.path and first.line:
         position = f"in line {first.line}"
@@ -452,13 +542,16 @@ def make_duplicate_error(item: str, place: Place, first: Place, remedy: str = ""
 
 
 def select_repeated(dates: Mapping[Path, str], repeated: Repeated, subject: str, remedy: str = "") -> list[Path]:
-    """Return the logs of one model and task to import, sorted by date.
+    """Select which of several logs of one model and task to import.
 
     Args:
         dates: Date of every log, by path.
-        repeated: What to do with several logs: see the option of the importers.
+        repeated: The option `repeated`: `reject` several logs, import the `latest`, or import all as `runs`.
         subject: Model and task, for the error.
-        remedy: Further advice at the end of the error.
+        remedy: Advice at the end of the error.
+
+    Returns:
+        Paths of the selected logs, sorted by date.
 
     Raises:
         InputError: There are several logs, and `repeated` is `reject`.
@@ -472,7 +565,9 @@ def select_repeated(dates: Mapping[Path, str], repeated: Repeated, subject: str,
 
 
 def split_model(model: str) -> dict[str, str]:
-    """Return system and team of a model: the part before the last slash is the team; `/` and `@` become `_`.
+    """Split the name of a model into team and system.
+
+    The part before the last slash is the team. In both names `_` replaces `/` and `@`.
 
     >>> split_model("openai/gpt-4o"), split_model("aspen@2")
     ({'system': 'gpt-4o', 'team': 'openai'}, {'system': 'aspen_2'})
@@ -482,10 +577,14 @@ def split_model(model: str) -> dict[str, str]:
 
 
 def make_slugs(names: Iterable[str], path: Path) -> dict[str, str]:
-    """Return a distinct slug for each name, of characters valid in file names.
+    """Return a distinct slug for each name: characters that are valid in file names.
+
+    Args:
+        names: Names of systems or test sets.
+        path: The imported folder or file, for errors.
 
     Raises:
-        InputError: Two names have the same slug, or one has none.
+        InputError: Two names have the same slug, or a name has no letter or digit.
     """
     owners: dict[str, str] = {}
     slugs = {}
@@ -501,14 +600,14 @@ def make_slugs(names: Iterable[str], path: Path) -> dict[str, str]:
 
 
 def suggest_across(test_sets: Mapping[str, str], options: str) -> tuple[str, ...]:
-    """Return advice on comparing systems across several imported benchmarks; none for a single test set.
+    """Return advice on the comparison of systems over several benchmarks.
 
     Args:
-        test_sets: The benchmark of every test set.
+        test_sets: Benchmark of every test set, by the test set's name.
         options: Options that select one test set of each benchmark, such as "--option metrics=acc".
 
     Returns:
-        Sentences; the caller replaces `{task}` by the task's id.
+        Sentences, in which the caller replaces `{task}` by the task's id; empty if there is only one test set.
     """
     benchmarks = Counter(test_sets.values())
     if len(test_sets) < 2:

@@ -1,8 +1,9 @@
-"""The scores of examples in the format of Eval Arena: JSON Lines, one for every benchmark, model and example.
+"""Importer of scores in the format of Eval Arena.
 
-If a model has answered an example several times, its score is the share of correct answers. Such answers do not become
-runs: a line has the number of correct answers but does not identify them, so answers of different examples cannot be
-assigned to the same run. Tests pair items, and the mean over items needs only the shares.
+The format is JSON Lines with one line per benchmark, model and example. If a model has answered an example several
+times, its score is the share of correct answers. The answers do not become runs, because a line has only the number of
+correct answers: nobody can know which answers to different examples belong to the same run. Tests do not need runs
+here, because the mean over items needs only the shares.
 """
 
 from __future__ import annotations
@@ -34,10 +35,10 @@ _COUNTS = ("count", "N")  # older files call it N
 
 
 class EvalArena(ScoredImporter):
-    """Eval Arena: JSON Lines of benchmark, model, example, and the share of correct answers.
+    """Eval Arena: JSON Lines with a share of correct answers for every example.
 
     Attributes:
-        benchmarks: Benchmarks; empty for all.
+        benchmarks: Names of the benchmarks to import; empty for all.
     """
 
     name = "eval-arena"
@@ -65,7 +66,7 @@ class EvalArena(ScoredImporter):
 
 
 def _to_share(entry: dict[str, Any], place: Place) -> float | None:
-    """Return the share of correct answers; None if there is no answer."""
+    """Return the share of correct answers in a line; None if it has no answer."""
     share = entry.get("pass1")
     counts = [entry[name] for name in _COUNTS if entry.get(name) is not None]
     for name, value in (("pass1", share), *(("count", count) for count in counts)):

@@ -1,12 +1,14 @@
-"""Records of Every Eval Ever (github.com/evaleval/every_eval_ever): aggregate scores, and their samples.
+"""Importer of records of Every Eval Ever.
 
-A record holds the scores of one model, and a file next to it a line per item and metric. Scores without samples cannot
-be compared; the importer ignores them with a warning. Records and samples are untrusted: samples are read from the
-record's folder only, and must match the record.
+A record (github.com/evaleval/every_eval_ever) is a JSON file with the total scores of one model. A file of samples next
+to the record has one line per item and metric. Scores without samples cannot be compared, so that the importer ignores
+them with a warning. Records and samples are untrusted: the importer reads samples only from the record's folder, and
+checks that they match the record.
 
-Data without a place in the format is JSON text in details and metadata. Records with the detail `TASK` were written by
-a registry. With the `STATISTICS` in the samples such a record becomes its task again with the same leaderboards:
-`Recorded` scores stored statistics; labels, numbers and single answers restore the other metrics.
+This program can write such records too. Data for which the format has no field are then stored as JSON text in
+`additional_details` and `metadata`. A record with the detail `TASK` was written by this program. If its samples contain
+statistics (`STATISTICS`), the importer restores the original task with the same leaderboards: the metric `Recorded`
+scores the stored statistics; labels, numbers and single answers restore the other metrics.
 """
 
 from __future__ import annotations
@@ -76,16 +78,16 @@ class Result:
     """One score of a record.
 
     Attributes:
-        id: Name of the score in samples; optional.
+        id: Identifier by which samples refer to this score; None if the record has none.
         evaluation: Name of the benchmark.
         dataset: Name of the data set.
         split: Split of the data set.
         metric: Id or name of the metric.
         parameters: Parameters of the metric.
         lower: True if lower scores are better.
-        has_unknown: True if a sample's score of -1 means that it has no score.
-        score: Score of all samples.
-        interval: Ends of its confidence interval, if known.
+        has_unknown: True if the score -1 means that a sample has no score.
+        score: Score of the model on all samples.
+        interval: Confidence limits of the score; None if the record has none.
     """
 
     id: str | None
@@ -101,13 +103,25 @@ class Result:
 
     @property
     def formatted_score(self) -> str:
-        """Score, with its interval if known."""
+        """Score as text, followed by its confidence interval if the record has one."""
         return f"{self.score:.6g}" + ("" if self.interval is None else " [{:.6g}, {:.6g}]".format(*self.interval))
 
 
 @dataclass(frozen=True)
 class Sample:
-    """A line of samples: one item with its score by one metric, None if it has no score."""
+    """One line of a file of samples: the score of one item by one metric.
+
+    Attributes:
+        place: File and line of the sample.
+        item: Name of the item.
+        result_id: Identifier of the `Result` to which the sample belongs; None if the line has none.
+        evaluation: Name of the benchmark.
+        run: Name of the run.
+        score: Score of the item; None if it has no score.
+        prompt: Input of the model.
+        reference: Correct answers.
+        metadata: Further texts, by key.
+    """
 
     place: Place
     item: str
@@ -122,20 +136,20 @@ class Sample:
 
 @dataclass(frozen=True)
 class Record:
-    """An aggregate record.
+    """Record of one evaluation: the total scores of one model.
 
-    Samples are not stored, because the samples of all records may not fit into memory.
+    The samples are not stored here, because the samples of all records may not fit into memory.
 
     Attributes:
-        place: Its file.
-        evaluation_id: Identifies the evaluation.
+        place: Path of the record's file.
+        evaluation_id: Identifier of the evaluation.
         model: Developer and name of the model.
-        timestamp: Time of evaluation, as written in the record.
-        results: Its scores.
-        details: The task, if a registry wrote the record.
+        timestamp: Time of the evaluation, as the record writes it.
+        results: Scores of the model.
+        details: Description of the original task if this program wrote the record; else empty.
         content: The record as normalized JSON.
-        samples: The file of its samples; None if it has none.
-        digest: Digest of that file.
+        samples: Path of the file of samples; None if the record has none.
+        digest: Digest of the file of samples; None if the record has none.
     """
 
     place: Place
@@ -150,7 +164,7 @@ class Record:
 
     @property
     def seconds(self) -> float:
-        """Time of evaluation, in seconds since 1970.
+        """Time of the evaluation, in seconds since 1970.
 
         Raises:
             InputError: The record has no valid time.
@@ -167,10 +181,10 @@ class Record:
                                    ) from None
 
     def read_samples(self) -> Iterator[Sample]:
-        """Yield the samples.
+        """Yield the samples of the record.
 
         Raises:
-            InputError: A line is no sample of this record, or the file changed during the import.
+            InputError: A line is not a sample of this record, or the file has changed during the import.
         """
         if self.samples is None:
             return
@@ -203,17 +217,21 @@ class Record:
             get_member(entry, "input", "raw", kind=str, place=place), tuple(reference), metadata)
 
     def find_results(self, sample: Sample) -> tuple[Result, ...]:
-        """Return the results of a sample by id or name; several if the sample is ambiguous."""
+        """Return the results to which a sample may belong.
+
+        Results are found by the sample's `result_id`, or else by the name of its benchmark. If there are several
+        results, the sample is ambiguous.
+        """
         if sample.result_id is not None and any(result.id is not None for result in self.results):
             return tuple(result for result in self.results if result.id == sample.result_id)
         return tuple(result for result in self.results if result.evaluation == sample.evaluation) or self.results
 
 
 def read_record(path: Path, sources: Sources) -> Record:
-    """Read an aggregate record, and load the file of its samples if that is next to it.
+    """Read a record, and load the file of its samples if that file exists.
 
     Raises:
-        InputError: It is no record, or the samples do not match it.
+        InputError: The file is not a record, or the samples do not match the record.
     """
     entry, place = sources.load_json(path)
     evaluation_id = get_member(entry, "evaluation_id", kind=str, place=place)
@@ -233,7 +251,7 @@ def read_record(path: Path, sources: Sources) -> Record:
 
 
 def _format_model(entry: dict[str, Any], place: Place) -> str:
-    """Return developer and name."""
+    """Return developer and name of a model as one text."""
     name = get_member(entry, "id", kind=str, place=place)
     developer = entry.get("developer")
     return name if "/" in name or not isinstance(developer, str) or not developer.strip() else f"{developer}/{name}"
@@ -280,7 +298,17 @@ def _read_texts(value: Any, key: str, place: Place) -> dict[str, str]:
 
 
 def _load_samples(record: Path, description: Any, place: Place, sources: Sources) -> Document | None:
-    """Load the samples of a record, if they are in its folder, and compare them with their description in it."""
+    """Load the file of a record's samples and check its digest and line count.
+
+    Args:
+        record: Path of the record.
+        description: The record's description of the file; None if the record has none.
+        place: Place of the record, for errors.
+        sources: Loader of files.
+
+    Returns:
+        The file of samples; None if it is not in the record's folder.
+    """
     file = record.with_name(record.name.removesuffix(".json") + SAMPLES)
     if description is not None:
         name = PurePosixPath(get_member(description, "file_path", kind=str, place=place)).name
@@ -307,13 +335,14 @@ _LEVEL = re.compile(r"[A-Za-z0-9_-]{1,60}")  # valid in file names
 
 
 class Declaration:
-    """The task that a record declares.
+    """Description of the original task in a record that this program wrote.
 
     Attributes:
-        layout: Which contents of samples restore the task.
-        metrics: Metrics by alias; the original metric if statistics of it were already `Recorded`.
-        columns: Names of the statistics of every metric, by its alias.
-        main_alias: Alias of a metric whose statistics contain all data: labels by class, or pairs of numbers.
+        layout: Kind of data in the samples from which the task is restored: `statistics`, `labels`, `scores` or
+            `answers`.
+        metrics: Metrics of the task, by id. A metric `Recorded` is replaced by the metric whose statistics it stores.
+        columns: Names of the statistics of every metric, by the metric's id.
+        main_alias: Id of the metric whose samples contain all data that the layout needs.
     """
 
     def __init__(self, record: Record) -> None:
@@ -336,7 +365,11 @@ class Declaration:
         self.main_alias = suitable[0]
 
     def get_field(self, key: str, kind: type) -> Any:
-        """Return a field of the task; raise InputError if it is absent or of another type."""
+        """Return a field of the task.
+
+        Raises:
+            InputError: The field is absent, or not of type `kind`.
+        """
         return get_member(self.task, key, kind=kind, place=self.place)
 
     def _read_metrics(self) -> dict[str, Metric]:
@@ -352,7 +385,13 @@ class Declaration:
 
 @dataclass
 class RestoredTestSet:
-    """A test set from records: items, submissions and their files."""
+    """Test set restored from records.
+
+    Attributes:
+        items: Rows of the file of items, by item.
+        submits: `[[submit]]` tables of the manifest.
+        files: Contents of the submissions' files, by path.
+    """
 
     items: Rows = field(default_factory=dict)
     submits: list[dict[str, Any]] = field(default_factory=list)
@@ -361,14 +400,14 @@ class RestoredTestSet:
 
 @dataclass
 class SubmissionReader:
-    """Reads the samples of one record, which are a submission to a test set.
+    """Reader of the samples of one record, which are one submission to a test set.
 
     Attributes:
-        declaration: The task.
+        declaration: Description of the original task.
         record: The record.
         test_set: Name of the test set.
-        target: Receives items, files and the submission.
-        runs: Rows of the submission's files, by run.
+        target: Restored test set, to which the reader adds items, files and the submission.
+        runs: Rows of the submission's files, by run and item.
     """
 
     declaration: Declaration
@@ -381,7 +420,8 @@ class SubmissionReader:
         """Read the samples into `runs`, and their items into `target`.
 
         Raises:
-            InputError: A sample has no score of its task, or occurs twice; or no sample has the main metric.
+            InputError: A sample's score is not declared in its task, a sample occurs twice, or no sample has the main
+                metric (`main_alias`).
         """
         main_result = f"{self.test_set}.{self.declaration.main_alias}"
         aliases = {f"{self.test_set}.{alias}": alias for alias in self.declaration.columns}
@@ -401,7 +441,11 @@ class SubmissionReader:
             raise self.record.place.error(f"no sample has the score {main_result!r}, from which items are restored")
 
     def _read_item(self, sample: Sample) -> dict[str, Any]:
-        """Store an item, whose attributes must be the same in all samples."""
+        """Store the item of a sample and return it.
+
+        Raises:
+            InputError: An earlier record has other attributes or another gold answer of the item.
+        """
         attributes = _get_nested(sample, ATTRIBUTES, "{}")
         if not isinstance(attributes, dict) or not all(isinstance(value, str) for value in attributes.values()):
             raise sample.place.error(f"{ATTRIBUTES!r} is no object of texts", sample.item)
@@ -416,7 +460,7 @@ class SubmissionReader:
         return item
 
     def _read_answer(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:
-        """Store a sample's answer in its row, and the gold answer in its item."""
+        """Store a sample's answer in `row`, and the gold answer in `item`."""
         if self.declaration.layout == "statistics":
             columns = self.declaration.columns[alias]
             statistics = [to_score(value) for value in _get_list(sample, STATISTICS, len(columns))]
@@ -426,7 +470,8 @@ class SubmissionReader:
         elif self.declaration.layout == "labels":
             gold, predicted = _get_list(sample, STATISTICS, 2)
             if not isinstance(gold, str) or not isinstance(predicted, str | None):
-                raise sample.place.error(f"{STATISTICS!r} are no two labels", sample.item)
+                raise sample.place.error(f"{STATISTICS!r} must be a list of two labels: the gold label and the "
+                                         "system's label", sample.item)
             self._set_gold(sample, item, "label", gold)
             row["label"] = predicted
         elif self.declaration.layout == "scores":
@@ -445,7 +490,7 @@ class SubmissionReader:
 
     @cached_property
     def submission(self) -> dict[str, Any]:
-        """Facts about the submission."""
+        """Declared properties of the submission, such as team and system."""
         facts = parse_json_text(self.record.details.get(SUBMISSION, ""), self.record.place.path)
         if not isinstance(facts, dict):
             raise self.record.place.error(f"{SUBMISSION!r} is no object")
@@ -453,17 +498,17 @@ class SubmissionReader:
 
     @cached_property
     def name(self) -> tuple[str, str, str]:
-        """Team, system and version."""
+        """Team, system and version of the submission."""
         place = self.record.place
         return (get_member(self.submission, "team", kind=str, place=place),
                 get_member(self.submission, "system", kind=str, place=place),
                 get_member({"version": "1", **self.submission}, "version", kind=str, place=place))
 
     def write(self, prefix: str) -> None:
-        """Write one file per run, and declare the submission.
+        """Add one file per run and the submission's `[[submit]]` table to `target`.
 
         Args:
-            prefix: Distinguishes the names of the submission's files from others.
+            prefix: Beginning of the file names, which makes them differ from those of other submissions.
         """
         facts, (team, system, _) = self.submission, self.name
         name = re.sub(r"[^A-Za-z0-9_-]+", "_", system)[:60]
@@ -484,7 +529,13 @@ class SubmissionReader:
 
 
 def _name_runs(factors: Any, n_runs: int, place: Place) -> tuple[str, list[str]]:
-    """Return the pattern of a submission's file names, and the part of it for every run."""
+    """Return a pattern for a submission's file names, and its part for each run.
+
+    Args:
+        factors: Declared captures of every run, such as `[{"seed": "1"}, {"seed": "2"}]`; empty to number the runs.
+        n_runs: Number of runs.
+        place: Place of the record, for errors.
+    """
     if not factors:
         return "/{run}", [f"/{n}" for n in range(1, n_runs + 1)]
     if not isinstance(factors, list) or len(factors) != n_runs or not all(
@@ -498,7 +549,11 @@ def _name_runs(factors: Any, n_runs: int, place: Place) -> tuple[str, list[str]]
 
 
 def _get_nested(sample: Sample, key: str, default: str = "null") -> Any:
-    """Parse the JSON text under a key of a sample's metadata."""
+    """Parse the JSON text under a key of a sample's metadata.
+
+    Raises:
+        InputError: The text is not JSON, or contains half of a character (a lone surrogate).
+    """
     value = parse_json_text(sample.metadata.get(key, default), sample.place.path)
     if not is_encodable(value):
         raise sample.place.error(f"{key!r} has half of a character (a lone surrogate)", sample.item)
@@ -526,10 +581,15 @@ _BOARD = ("rank_baselines", "rank_late", "ranks")  # without embargoes, which or
 
 
 def restore_task(records: Sequence[Record], digests: Mapping[str, str], notes: Sequence[str]) -> TaskFolder:
-    """Make the task of records that a registry wrote, all of one task.
+    """Restore the task from records that this program wrote, all of one task.
+
+    Args:
+        records: The records.
+        digests: Digest of every loaded file, by file name.
+        notes: Earlier messages for the user.
 
     Raises:
-        InputError: A record does not describe its task, or lacks valid samples.
+        InputError: A record does not describe its task, or has no valid samples.
     """
     declaration = Declaration(records[0])
     restored: dict[str, RestoredTestSet] = {}
@@ -557,7 +617,7 @@ def restore_task(records: Sequence[Record], digests: Mapping[str, str], notes: S
 
 def _make_tables(declaration: Declaration,
                  restored: Mapping[str, RestoredTestSet]) -> tuple[dict[str, Any], list[str]]:
-    """Make the manifest's tables, and messages about them."""
+    """Return the manifest's tables, and messages for the user about them."""
     significance, messages = _make_significance(declaration)
     tables: dict[str, Any] = {
         "task": {key: declaration.get_field(key, str) for key in ("title", "version")},
@@ -579,7 +639,10 @@ def _make_tables(declaration: Declaration,
 
 
 def _make_significance(declaration: Declaration) -> tuple[dict[str, Any], list[str]]:
-    """Return the settings of tests, without the task's name in names of leaderboards, and messages."""
+    """Return the table `[significance]`, and messages for the user about it.
+
+    Names of leaderboards lose the id of the original task, because the restored task has another id.
+    """
     settings = {key: value for key, value in declaration.get_field("significance", dict).items() if value is not None}
     if isinstance(family := settings.get("family"), list):
         settings["family"] = [str(name).removeprefix(f"{declaration.id}/") for name in family]
@@ -611,7 +674,10 @@ def _make_test_set(declaration: Declaration, name: str, restored: RestoredTestSe
 
 
 def _make_metric(declaration: Declaration, entry: Any) -> dict[str, Any]:
-    """Return a metric by name if answers restore it, else by its statistics."""
+    """Return the `[[metric]]` table of a metric.
+
+    If the samples have only statistics, the metric is `Recorded`; otherwise it is the original metric.
+    """
     alias = entry["id"]
     metric = declaration.metrics[alias]
     if declaration.layout == "statistics":
@@ -632,14 +698,14 @@ Runs = dict[str, Run]
 
 
 class _Evaluation(NamedTuple):
-    """One result of a record with the scores of its samples."""
+    """A result of a record, with the scores of its samples by run."""
 
     record: Record
     result: Result
     runs: Runs
 
     def list_scores(self) -> dict[str, dict[str, object]]:
-        """Return the scores by run and item."""
+        """Return the scores by run and item, without their places."""
         return {run: {item: score for item, (score, _) in scores.items()} for run, scores in self.runs.items()}
 
 
@@ -647,9 +713,10 @@ class EveryEvalEver(ScoredImporter):
     """Every Eval Ever: aggregate records with their samples.
 
     Attributes:
-        benchmarks: Names of evaluations; empty for all.
-        metrics: Metrics, by id, else by name; empty for all.
-        repeated: Several records of one model and benchmark: `reject` them, import the `latest`, or all as `runs`.
+        benchmarks: Names of the evaluations to import; empty for all.
+        metrics: Ids of the metrics to import (their names, if they have no id); empty for all.
+        repeated: Treatment of several records of one model and benchmark: `reject` them, import the `latest`, or import
+            all as `runs`.
     """
 
     name = "every-eval-ever"
@@ -659,7 +726,10 @@ class EveryEvalEver(ScoredImporter):
     repeated: Repeated = "reject"
 
     def read(self, path: Path) -> TaskFolder:
-        """Make a test set of every benchmark and metric, or restore the task of records that a registry wrote."""
+        """Make one test set per benchmark and metric, or restore an original task.
+
+        A task is restored if this program wrote all records.
+        """
         collection = ScoreCollection(path, self.missing, self.better)
         records, notes = _drop_copies([
             read_record(file, collection)
@@ -700,9 +770,14 @@ class EveryEvalEver(ScoredImporter):
         return collection.make_task(notes=(*notes, *report.make_notes()))
 
     def _read_runs(self, record: Record, selected: Mapping[Result, str], report: _ImportReport) -> dict[Result, Runs]:
-        """Return the scores of samples by result and run.
+        """Return the scores of a record's samples, by result and run.
 
-        If the user selects metrics, a sample that fits several results belongs to the selected one.
+        A sample may fit several results. If the user selects metrics, such a sample belongs to the selected result.
+
+        Args:
+            record: The record.
+            selected: Test set of every imported result.
+            report: Receives ambiguous samples and items whose input has changed.
         """
         results: dict[Result, Runs] = {result: defaultdict(dict) for result in selected}
         for sample in record.read_samples():
@@ -733,7 +808,14 @@ class EveryEvalEver(ScoredImporter):
                     collection.add_run(test_set, model, f"{n}.{run}" if len(selected) > 1 else run, scores, better)
 
     def _select_evaluations(self, candidates: Sequence[_Evaluation]) -> list[_Evaluation]:
-        """Return the imported evaluations of a model on a test set: one, or with `runs` all."""
+        """Select which of several evaluations of one model on one test set to import.
+
+        Returns:
+            One evaluation; all different evaluations if the option `repeated` is `runs`.
+
+        Raises:
+            InputError: The evaluations differ and `repeated` is `reject`, or the two latest have the same time.
+        """
         distinct: list[_Evaluation] = []
         for candidate in candidates:
             if not any(candidate.record.timestamp == other.record.timestamp
@@ -756,13 +838,13 @@ class EveryEvalEver(ScoredImporter):
 
 @dataclass
 class _ImportReport:
-    """Facts about records that the user has to know.
+    """Messages about an import, collected while records are read.
 
     Attributes:
         untestable: Scores without samples.
-        different: Scores that are not the mean of their samples.
-        ambiguous: Paths of records whose samples do not name one of several scores.
-        changed: Items whose input differs between models, by test set and name.
+        different: Scores that differ from the mean of their samples.
+        ambiguous: Paths of records with samples that fit several scores.
+        changed: Items whose input differs between models, by test set and item name.
     """
 
     untestable: list[str] = field(default_factory=list)
@@ -772,7 +854,13 @@ class _ImportReport:
     _items: dict[tuple[str, str], tuple[int, tuple[str, ...], Place]] = field(default_factory=dict)
 
     def check_item(self, test_set: str, sample: Sample) -> None:
-        """Raise InputError if an item has another reference than before, and note another input."""
+        """Check that an item is the same in all samples.
+
+        If the input (prompt) of the item differs from an earlier sample, record the item in `changed`.
+
+        Raises:
+            InputError: The item's correct answers differ from an earlier sample.
+        """
         prompt = hash(sample.prompt)  # prompts themselves may need much memory
         first_prompt, reference, first = self._items.setdefault(
             (test_set, sample.item), (prompt, sample.reference, sample.place))
@@ -783,7 +871,10 @@ class _ImportReport:
             self.changed[test_set, sample.item] = None
 
     def compare_mean(self, model: str, test_set: str, result: Result, runs: Runs) -> None:
-        """Note a score that is neither the mean of its samples nor this mean in percent."""
+        """Record a score that is not the mean of its samples.
+
+        The score may also be 100 times the mean, because some records have percentages.
+        """
         scores = [score for run in runs.values() for score, _ in run.values() if isinstance(score, float)]
         mean = compute_mean(scores) if scores else math.nan
         if not any(math.isclose(result.score, mean * scale, rel_tol=_MEAN_TOLERANCE, abs_tol=_MEAN_TOLERANCE)
@@ -791,7 +882,7 @@ class _ImportReport:
             self.different.append(f"{model} on {test_set}: {mean:.6g}, not {result.score:.6g}")
 
     def make_notes(self) -> list[str]:
-        """Return one message per kind of fact."""
+        """Return one message for each kind of problem that was found."""
         notes = []
         if self.untestable:
             notes.append(f"{counted(len(self.untestable), 'score has', 'scores have')} no samples, and cannot be "
@@ -811,7 +902,11 @@ class _ImportReport:
 
 
 def _drop_copies(records: Iterable[Record]) -> tuple[list[Record], list[str]]:
-    """Return records without duplicates, and a message about these."""
+    """Return the records without exact copies, and a message that counts the copies.
+
+    Raises:
+        InputError: Two records of the same evaluation have different contents.
+    """
     distinct: dict[str, Record] = {}
     n_copies = 0
     for record in records:
@@ -819,15 +914,19 @@ def _drop_copies(records: Iterable[Record]) -> tuple[list[Record], list[str]]:
         if first is record:
             continue
         if (record.content, record.digest) != (first.content, first.digest):
-            raise record.place.error(f"the evaluation {record.evaluation_id[:100]!r} with other content than in "
-                                     f"{first.place.path}; keep one", category="duplicate")
+            raise record.place.error(f"the record of the evaluation {record.evaluation_id[:100]!r} differs from the "
+                                     f"one in {first.place.path}; remove one of the two records", category="duplicate")
         n_copies += 1
     notes = [f"{counted(n_copies, 'record is a copy', 'records are copies')} of another one, and ignored"]
     return list(distinct.values()), notes if n_copies else []
 
 
 def _name_test_sets(records: Sequence[Record]) -> list[dict[Result, str]]:
-    """Name the test set of every result: evaluation and metric, and data set or parameters if those are ambiguous."""
+    """Return the name of the test set of every result, for each record.
+
+    A name consists of benchmark and metric. The data set is added if the benchmark has several, and the metric's
+    parameters if the same metric occurs several times.
+    """
     sources: dict[str, set[tuple[str, str]]] = defaultdict(set)
     ambiguous: set[tuple[str, str]] = set()
     for record in records:

@@ -1,7 +1,8 @@
-"""The runs of HELM: a folder for every scenario and model, with `per_instance_stats.json` and `run_spec.json`.
+"""Importer of HELM runs: a folder for every scenario and model.
 
-A run may have its instances several times. Each perturbation of the instances becomes a separate test set, because HELM
-reports them separately. Trials with other examples in the prompt become runs.
+The folder contains `per_instance_stats.json` and `run_spec.json`. A run may contain the same instances several times:
+unchanged, and changed by perturbations. Each perturbation becomes a separate test set, because HELM reports it
+separately. Trials, which have different examples in the prompt, become runs.
 """
 
 from __future__ import annotations
@@ -33,7 +34,16 @@ _MODEL = re.compile(r"[,:](model|model_deployment)=[^,]*")
 
 
 class _Stat(NamedTuple):
-    """One statistic of one instance; `version` has its perturbation, and its split if that is not `test`."""
+    """One statistic of one instance.
+
+    Attributes:
+        version: Name of the perturbation, and name of the split; each is left out if there is no perturbation or the
+            split is `test`.
+        trial: Number of the trial.
+        item: Name of the instance.
+        metric: Name of the statistic.
+        score: Value of the statistic; None if HELM has not computed it.
+    """
 
     version: tuple[str, ...]
     trial: int
@@ -46,7 +56,8 @@ class Helm(ScoredImporter):
     """HELM: `per_instance_stats.json` of the runs below a folder.
 
     Attributes:
-        metrics: Statistics that are scores, such as `exact_match`; most statistics of a run are not.
+        metrics: Names of the statistics to import, such as `exact_match`. Required, because most statistics of a run
+            are not scores.
     """
 
     name = "helm"
@@ -59,7 +70,8 @@ class Helm(ScoredImporter):
         for file in find_files(path, lambda name: name.removesuffix(".gz") == _STATS, _STATS):
             scenario, model = _split_name(*collection.load_json(_find_spec(file)))
             if (first := files.setdefault((scenario, model), file)) is not file:
-                raise InputError(f"another run of {model!r} on {scenario!r} than {first}; keep one", path=file,
+                raise InputError(f"a second run of {model!r} on {scenario!r}, in addition to {first}; remove one of "
+                                 "the two runs", path=file,
                                  category="duplicate")
             runs: dict[tuple[str, int], Run] = defaultdict(dict)
             entries, place = collection.load_json(file)
@@ -80,15 +92,15 @@ class Helm(ScoredImporter):
 
 
 def _find_spec(stats: Path) -> Path:
-    """Return the file with the specification of a run, which may be compressed."""
+    """Return the path of a run's specification, which may be compressed."""
     plain, compressed = stats.with_name(_SPEC), stats.with_name(f"{_SPEC}.gz")
     return compressed if compressed.exists() and not plain.exists() else plain
 
 
 def _split_name(spec: Any, place: Place) -> tuple[str, str]:
-    """Return the run's name without its model, and the model.
+    """Return the name of the run without its model, and the name of the model.
 
-    The settings of prompts (the adapter's method, the examples) remain in the name.
+    The settings of prompts (the adapter's method, the examples) remain in the name of the run.
     """
     name = get_member(spec, "name", kind=str, place=place)
     model = get_member(spec, "adapter_spec", "model", kind=str, place=place)
@@ -97,7 +109,10 @@ def _split_name(spec: Any, place: Place) -> tuple[str, str]:
 
 
 def _read_stats(entries: Any, place: Place) -> Iterator[_Stat]:
-    """Yield every statistic of every instance; an instance occurs once per metric of HELM."""
+    """Yield every statistic of every instance.
+
+    An instance may have several entries, because each metric of HELM adds its own entry.
+    """
     if not isinstance(entries, list):
         raise place.error("not a list of instances")
     for entry in entries:
@@ -115,7 +130,10 @@ def _read_stats(entries: Any, place: Place) -> Iterator[_Stat]:
 
 
 def _name_perturbation(perturbation: Any, place: Place) -> str:
-    """Return the name of a perturbation, with options that distinguish several of that name."""
+    """Return the name of a perturbation and its options.
+
+    The options distinguish several perturbations with the same name.
+    """
     name = get_member(perturbation, "name", kind=str, place=place)
     return "_".join([name, *(f"{key}-{value}" for key, value in sorted(perturbation.items()) if key not in _NOT_OPTIONS
                              and isinstance(value, str | int | float))])

@@ -1,11 +1,15 @@
-"""Logs of Inspect: each evaluates one model on one task, as an `.eval` zip file or as one JSON file.
+"""Importer of logs of Inspect (`inspect_ai`).
 
-The format is not specified, so `inspect_ai.log.read_eval_log` reads logs if Inspect is installed. Otherwise this module
-reads the layout that Inspect now writes. Both return header, samples and reductions as JSON. Summaries of samples have
-all scores. Only full samples show which are invalid; the importer reads those if the header mentions invalid samples.
-Epochs are runs, or one score if the user selects a reducer that the log has applied.
+Each log has the evaluation of one model on one task, as an `.eval` zip file or as one JSON file. The format is not
+specified. If Inspect is installed, its function `inspect_ai.log.read_eval_log` reads the logs; otherwise this module
+reads the layout that Inspect writes at present. Both readers return the header, the samples and the reductions
+(scores that summarize epochs) as JSON.
 
-An archive is untrusted. Its members are read in memory one at a time, within bounds on each and on all together.
+The log has full samples, and short summaries of them. Summaries have all scores, but only full samples show which
+samples are invalid. The importer therefore reads full samples only if the header mentions invalid samples. Epochs
+become runs. If the user selects a reducer that the log has applied, the reduced scores become one run.
+
+A zip file is untrusted. Its members are read in memory one at a time, with limits on each member and on all together.
 """
 
 from __future__ import annotations
@@ -61,10 +65,10 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
 class Archive:
-    """A zip file with JSON members; of members with the same name it has only the last one.
+    """Zip file with JSON members. If members have the same name, the last one counts.
 
     Attributes:
-        path: Path of the file, for messages.
+        path: Path of the zip file, for messages.
         names: Names of the members.
     """
 
@@ -72,7 +76,7 @@ class Archive:
         """Read the list of members.
 
         Raises:
-            InputError: It is no zip file, or a member is a link or has a path outside of the archive.
+            InputError: The file is not a zip file, or a member is a link or has a path outside of the archive.
         """
         self.path = document.path
         self._content = document.content
@@ -90,15 +94,17 @@ class Archive:
                 raise document.error(f"the member {name!r} leads out of the archive")
 
     def load_json(self, name: str) -> Any:
-        """Read a member that is one JSON value.
+        """Read a member that contains one JSON value.
 
         Raises:
-            InputError: It cannot be read (see `read`), or is not JSON.
+            InputError: The member cannot be read (see `read`), or is not JSON.
         """
         return parse_json_text(self.read(name), self.make_path(name))
 
     def check(self) -> None:
-        """Read every member as JSON, before a program without limits of its own reads the archive.
+        """Check that every member is JSON and within the limits.
+
+        Call this method before another program without limits reads the archive.
 
         Raises:
             InputError: A member cannot be read (see `read`), or is not JSON.
@@ -112,10 +118,10 @@ class Archive:
         return f"{self.path}/{name}"
 
     def read(self, name: str) -> bytes:
-        """Read a member.
+        """Return the unpacked content of a member.
 
         Raises:
-            InputError: It is damaged, too large, encrypted, or compressed by an unknown method.
+            InputError: The member is damaged, too large, encrypted, or compressed by an unknown method.
         """
         info, limit = self._members[name], min(MAX_MEMBER, self._left)
         try:
@@ -152,7 +158,7 @@ class Archive:
         return content
 
     def _find_zstandard(self) -> tuple[Callable[[io.BytesIO], BinaryIO], type[Exception]]:
-        """Return a function that opens compressed frames, and the error that it raises."""
+        """Return a function that opens zstandard frames, and the type of its errors."""
         if sys.version_info >= (3, 14):
             from compression import zstd
 
@@ -171,12 +177,12 @@ _SPREADS = {"stderr", "bootstrap_stderr", "std", "var"}
 
 
 def describe_differences(header: Any, runs: Mapping[tuple[str, int], Run], reducer: str | None) -> Iterator[str]:
-    """Describe which scores in the results are not the means of the imported runs.
+    """Yield a message for each logged score that is not the mean of imported runs.
 
     Args:
         header: Header of the log.
-        runs: Runs by scorer (or scorer and key) and epoch.
-        reducer: How epochs are reduced to one score; None if each epoch is a run.
+        runs: Imported scores, by test set and epoch. A test set is a scorer, or a scorer and one of its keys.
+        reducer: Name of the reducer that the user selects; None if each epoch is a run.
     """
     scorer_runs: dict[str, list[Run]] = defaultdict(list)
     for (scorer, _), run in runs.items():
@@ -204,7 +210,12 @@ def describe_differences(header: Any, runs: Mapping[tuple[str, int], Run], reduc
 
 
 def _name_run(score: Mapping[str, Any], runs: Mapping[str, Sequence[Run]]) -> str | None:
-    """Return the name of a score in the results: the scorer, or the scorer with its key."""
+    """Return the imported test set of a logged score; None if it was not imported.
+
+    Args:
+        score: An entry of the results in the log.
+        runs: Imported runs, by scorer, or by scorer and key (`scorer.key`).
+    """
     name, scorer = score.get("name"), score.get("scorer")
     if not isinstance(scorer, str):
         return None
@@ -219,7 +230,7 @@ def _list_numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _compute_mean(runs: Sequence[Run]) -> float | None:
-    """Return the mean over samples of the means over their epochs."""
+    """Return the mean over samples; each sample counts with its mean over epochs."""
     item_scores: dict[str, list[float]] = defaultdict(list)
     for run in runs:
         for item, (score, _) in run.items():
@@ -229,27 +240,33 @@ def _compute_mean(runs: Sequence[Run]) -> float | None:
 
 
 _HEADER, _SUMMARIES, _REDUCTIONS = "header.json", "summaries.json", "reductions.json"
-_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT.*_.*\.json")  # only its date marks a JSON file as a log
+_NAME = re.compile(r".+\.eval|\d{4}-\d\d-\d\dT.*_.*\.json")  # only the date in its name shows that a JSON file is a log
 Sample = tuple[dict[str, Any], Place]
 
 
 def find_logs(path: Path) -> list[Path]:
-    """Return the logs at a path: `*.eval`, and `DATE_TASK_ID.json`."""
+    """Return the paths of logs in a folder: `*.eval` and `DATE_TASK_ID.json`."""
     return find_files(path, lambda name: _NAME.fullmatch(name) is not None, "log called *.eval or DATE_TASK_ID.json")
 
 
 class LogFile(ABC):
-    """A log of one evaluation."""
+    """Log of one evaluation."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
 
     @classmethod
     def open(cls, file: Path, folder: Path) -> LogFile:
-        """Open a log as `.eval` or JSON file, with Inspect if it is installed.
+        """Open a log: an `.eval` file or a JSON file.
+
+        If Inspect is installed, Inspect reads the log.
+
+        Args:
+            file: Path of the log.
+            folder: The imported folder.
 
         Raises:
-            InputError: It is no log of Inspect.
+            InputError: The file is not a log of Inspect.
         """
         document = Document.load(file, folder)
         plain: LogFile = _Json(document) if document.content.lstrip()[:1] == b"{" else _Zipped(document)
@@ -260,31 +277,38 @@ class LogFile(ABC):
 
     @property
     def place(self) -> Place:
-        """Place of the header."""
+        """Place of the header, for error messages."""
         return Place(self.document.path)
 
     @property
     @abstractmethod
     def header(self) -> Any:
-        """Evaluated task and model, status, and results."""
+        """Header of the log: task, model, status and results."""
 
     @abstractmethod
     def read_entries(self, *, in_full: bool) -> Iterator[tuple[Any, Place]]:
-        """Yield samples (`in_full`) or their summaries, with their places."""
+        """Yield every sample with its place.
+
+        Args:
+            in_full: True for full samples; False for their summaries, if the log has them.
+        """
 
     @abstractmethod
     def read_reductions(self) -> Any:
-        """Return the reduced epochs of each scorer by each reducer; None if the log has none."""
+        """Return the logged scores that summarize epochs; None if the log has none."""
 
     @abstractmethod
     def check(self) -> None:
-        """Raise InputError if the log is not JSON or larger than the limits."""
+        """Raise InputError if the log is not JSON, or is larger than the limits."""
 
     def read_samples(self, *, in_full: bool) -> list[Sample]:
-        """Return the samples as objects, in the order of the data set if the header has it.
+        """Return the samples, in the order of the data set if the header has this order.
+
+        Args:
+            in_full: True for full samples; False for their summaries, if the log has them.
 
         Raises:
-            InputError: A sample is no object.
+            InputError: A sample is not a JSON object.
         """
         samples: list[Sample] = []
         for sample, place in self.read_entries(in_full=in_full):
@@ -300,7 +324,7 @@ class LogFile(ABC):
 
 
 class _Zipped(LogFile):
-    """A `.eval` file."""
+    """Log in an `.eval` zip file."""
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
@@ -335,11 +359,11 @@ class _Zipped(LogFile):
 
 
 class _Json(LogFile):
-    """A log that is one JSON file."""
+    """Log in one JSON file."""
 
     @cached_property
     def whole(self) -> Any:
-        """The JSON value."""
+        """Parsed content of the file."""
         return read_json(self.document)
 
     @property
@@ -358,7 +382,7 @@ class _Json(LogFile):
 
 
 class _InspectReader(_Json):
-    """A log that the installed Inspect reads."""
+    """Log that is read by the installed Inspect."""
 
     def __init__(self, document: Document, file: Path) -> None:
         super().__init__(document)
@@ -396,10 +420,12 @@ class Inspect(ScoredImporter):
     """Inspect: `.eval` logs, and logs written as JSON.
 
     Attributes:
-        tasks: Tasks; empty for all.
-        scorers: Scorers; empty for all.
-        reducer: How the log reduced epochs to one score, such as `max` or `pass_at_2`; by default epochs are runs.
-        repeated: Several logs of one model and task: `reject` them, import the `latest`, or all as `runs`.
+        tasks: Names of the tasks to import; empty for all.
+        scorers: Names of the scorers to import; empty for all.
+        reducer: Name of a reducer, such as `max` or `pass_at_2`, whose logged scores are imported instead of single
+            epochs. By default each epoch becomes a run.
+        repeated: Treatment of several logs of one model and task: `reject` them, import the `latest`, or import all as
+            `runs`.
     """
 
     name = "inspect"
@@ -434,7 +460,7 @@ class Inspect(ScoredImporter):
         return collection.make_task(notes=tuple(notes), advice=suggest_across(tasks, "--option scorers=NAME"))
 
     def _select_logs(self, path: Path) -> dict[tuple[str, str], list[Path]]:
-        """Return the requested logs of every task and model, by date."""
+        """Return the paths of the imported logs, by task and model, sorted by date."""
         dates: dict[tuple[str, str], dict[Path, str]] = defaultdict(dict)
         known_tasks = set()
         for file in find_logs(path):
@@ -453,7 +479,10 @@ class Inspect(ScoredImporter):
                 for (task, model), files in dates.items()}
 
     def _read_runs(self, samples: list[Sample], known_scorers: set[str]) -> Runs:
-        """Return the scores by scorer and epoch, None for samples of the epoch without a score."""
+        """Return the scores of samples, by scorer and epoch.
+
+        A sample of an epoch without a score has the score None. The names of all scorers are added to `known_scorers`.
+        """
         runs: Runs = defaultdict(dict)
         for sample, place in samples:
             item, epoch = _make_key(sample, place)
@@ -468,7 +497,11 @@ class Inspect(ScoredImporter):
 
     def _read_scores(self, sample: dict[str, Any], place: Place,
                      known_scorers: set[str]) -> Iterator[tuple[str, float | None]]:
-        """Yield each scorer's score of a finished, valid sample; a mapping counts as several scorers."""
+        """Yield the requested scorers and their scores of a sample.
+
+        A sample that is unfinished or invalid has no scores. If a scorer returns several values by key, each key counts
+        as a scorer.
+        """
         scores = sample.get("scores")
         if sample.get("error") is not None or sample.get("invalidation") is not None or not sample.get(
                 "completed", True) or scores is None:
@@ -481,7 +514,10 @@ class Inspect(ScoredImporter):
                 yield from _list_values(scorer, score, place)
 
     def _read_reduced(self, log: LogFile, runs: Runs) -> Runs:
-        """Return the reduced epochs of each scorer; None for samples that were not reduced."""
+        """Return the scores that the requested reducer computed from the epochs.
+
+        Samples that were not reduced have the score None.
+        """
         place, known = log.place, set[str]()
         reduced: Runs = {}
         for entry in require_list(log.read_reductions() or [], place, "reductions", dict):
@@ -506,7 +542,13 @@ class Inspect(ScoredImporter):
 
 def _check_targets(task: str, samples: Iterable[Sample],
                    targets: dict[tuple[str, str], tuple[Any, Place]]) -> None:
-    """Check that an id is the same sample in all logs; adds the targets of new samples."""
+    """Check that samples with the same id have the same target in all logs.
+
+    Args:
+        task: Name of the task.
+        samples: Samples of one log.
+        targets: Targets of earlier samples with their places, by task and sample; receives those of new samples.
+    """
     for sample, place in samples:
         item, _ = _make_key(sample, place)
         target, first = targets.setdefault((task, item), (sample.get("target"), place))
@@ -516,13 +558,16 @@ def _check_targets(task: str, samples: Iterable[Sample],
 
 
 def _make_key(sample: dict[str, Any], place: Place) -> tuple[str, int]:
-    """Return the sample's id and epoch."""
+    """Return the id and the epoch of a sample."""
     item = get_member(sample, "id", kind=(str, int), place=place)
     return str(item), get_member(sample, "epoch", kind=int, place=place)
 
 
 def _list_values(scorer: str, score: Any, place: Place) -> Iterator[tuple[str, float | None]]:
-    """Yield a scorer's value with its name, or several values with the name and their keys."""
+    """Yield the names and scores of a scorer's result.
+
+    A single value has the scorer's name. Values by key have names such as `scorer.key`.
+    """
     value = get_member(score, "value", kind=object, place=place) if isinstance(score, dict) else None
     if isinstance(value, dict):
         yield from ((f"{scorer}.{key}", _to_number(element, scorer, place)) for key, element in value.items())
@@ -531,7 +576,11 @@ def _list_values(scorer: str, score: Any, place: Place) -> Iterator[tuple[str, f
 
 
 def _to_number(value: Any, scorer: str, place: Place) -> float | None:
-    """Convert a value as Inspect does; None for nan, which means that the sample has no score."""
+    """Convert a value to a number by the rules of Inspect.
+
+    Returns:
+        The number; None if the value is NaN or None, because the sample then has no score.
+    """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, str):

@@ -1,14 +1,17 @@
-"""Samples of the LM Evaluation Harness: a folder per model, with `samples_TASK_DATE.jsonl` per task.
+"""Importer of samples of the LM Evaluation Harness.
 
-A sample is identified by the digests of its document and target, because `doc_id` only counts documents. Sample scores
-are imported if their mean is the score; for perplexities, their log-probabilities and lengths. Other aggregates (corpus
-BLEU, F1) cannot be computed from single numbers.
+The harness writes a folder per model, with a file `samples_TASK_DATE.jsonl` per task. A sample is identified by the
+digests of its document and its target, because `doc_id` only counts documents. A metric is imported if the mean of its
+sample scores equals the score in the results. Perplexities are imported if the formula over log-probabilities and
+lengths does. Other scores, such as corpus BLEU and F1, cannot be computed from one number per sample.
 
 The results of a run (`results_DATE.json`, or `NAME_DATE.json` if `--output_path` is a file) have these scores, the
-model's name, and whether lower is better. Several models may share a folder, so the date connects results and samples.
+model's name, and whether lower scores are better. Several models may share a folder, so that the date in the file names
+connects results and samples.
 
-A group's score is the mean of its tasks' scores, weighted by numbers of samples or not; only the scores tell which. If
-weighted, all tasks become one test set. Otherwise each task stays a test set, and all have equal weight.
+The score of a group of tasks is either the mean over all samples, or the mean over tasks; only the scores show which.
+If it is the mean over samples, all tasks become one test set. Otherwise each task becomes a test set, all with equal
+weight.
 """
 
 from __future__ import annotations
@@ -52,23 +55,24 @@ from registry.readers import Document
 
 
 def list_groups(logs: Iterable[Log]) -> list[str]:
-    """Return the groups that have scores."""
+    """Return the names of groups that have scores in any log."""
     return list(dict.fromkeys(name for log in logs for name in log.get_result("groups", kind=dict) or ()))
 
 
 class Group:
-    """A group of tasks, with the samples of its tasks and its scores.
+    """Group of tasks, with the scores of the group and of its tasks.
 
     Attributes:
         name: Name of the group.
-        tasks: Tasks of the group and its subgroups.
+        tasks: Names of the tasks in the group and its subgroups.
     """
 
     def __init__(self, name: str, logs: list[Log], path: Path) -> None:
-        """Find the group's tasks in the results.
+        """Find the tasks of the group in the results.
 
         Raises:
-            InputError: No results have the group, two results list different tasks, or a model lacks a task.
+            InputError: No results mention the group, two results list different tasks, or a model has no samples of a
+                task.
         """
         self.name = name
         listed = {log.path: tasks for log in logs if (tasks := _list_tasks(log, name))}
@@ -90,12 +94,22 @@ class Group:
         self._scores: dict[tuple[str, str], tuple[float, Path]] = {}
 
     def has(self, metric: str, filter_: str, log: Log) -> bool:
-        """Return True if the group has a score by the metric and filter, or no score at all."""
+        """Return True if the results have a score of the group by this metric and filter.
+
+        Also return True if the results have no score of the group at all.
+        """
         scores = log.get_result("groups", self.name, kind=dict)
         return not scores or f"{metric},{filter_}" in scores
 
     def add(self, log: Log, metric: str, filter_: str, run: Run) -> None:
-        """Add a task's samples, and the group's results."""
+        """Record the mean of a task's samples, and the logged score of the group.
+
+        Args:
+            log: Log of the task.
+            metric: Name of the metric.
+            filter_: Name of the filter.
+            run: Scores of the task's samples.
+        """
         key = (log.model, log.date)
         scores = [score for score, _ in run.values() if isinstance(score, float)]
         self._means[key].append((compute_mean(scores) if scores else 0.0, len(scores)))
@@ -103,10 +117,12 @@ class Group:
             self._scores[key] = score, log.path
 
     def is_by_sample(self) -> bool:
-        """Return True if the group's score is the mean over samples of all tasks, False if it is the mean over tasks.
+        """Return True if the group's score is the mean over all samples of all tasks.
+
+        Return False if the score is the mean over tasks, or is unknown.
 
         Raises:
-            InputError: It is neither.
+            InputError: The score is neither of the two means.
         """
         is_weighted = True
         for key, (score, path) in self._scores.items():
@@ -124,7 +140,7 @@ class Group:
 
 
 def _list_tasks(log: Log, name: str) -> tuple[str, ...]:
-    """List the tasks of a group and its subgroups; empty if the results lack the group."""
+    """Return the tasks of a group and its subgroups; empty for an unknown group."""
     members = log.get_result("group_subtasks", kind=dict) or {}
     tasks: dict[str, None] = {}
     visited, pending = {name}, [name] if name in members else []
@@ -146,7 +162,14 @@ _RESULTS = re.compile(r".+_(?P<date>[^_]+)\.json(\.gz)?")
 
 @dataclass(frozen=True)
 class Log:
-    """The samples of one task, with the results of the whole run; None if the results are absent."""
+    """Log of one task: the samples, and the results of the run.
+
+    Attributes:
+        path: Path of the file of samples.
+        task: Name of the task.
+        date: Date in the file name.
+        results: Parsed results of the whole run; None if there is no such file.
+    """
 
     path: Path
     task: str
@@ -155,35 +178,46 @@ class Log:
 
     @property
     def model(self) -> str:
-        """Name of the model, else of the folder."""
+        """Name of the model in the results; if there are no results, name of the folder."""
         return self.get_result("model_name", kind=str) or self.path.absolute().parent.name
 
     def get_result(self, *keys: str, kind: type | tuple[type, ...]) -> Any:
-        """Return the results under nested keys; None if absent or of another type."""
+        """Return the value under nested keys of the results.
+
+        Returns:
+            The value; None if a key is absent or the value is not of type `kind`.
+        """
         value = self.results
         for key in keys:
             value = value.get(key) if isinstance(value, dict) else None
         return value if isinstance(value, kind) else None
 
     def get_score(self, metric: str, filter_: str, group: str | None = None) -> float | None:
-        """Return the score of the task or of a group."""
+        """Return the logged score of the task, or of a group; None if there is none."""
         keys = ("results", self.task) if group is None else ("groups", group)
         return to_score(self.get_result(*keys, f"{metric},{filter_}", kind=(int, float)))
 
     @cached_property
     def filters(self) -> list[str]:
-        """Filters that have scores, in the order of the results."""
+        """Names of the filters in the task's results, in their order."""
         scores = self.get_result("results", self.task, kind=dict) or {}
         return list(dict.fromkeys(key.partition(",")[2] for key in scores if "," in key))
 
     def get_direction(self, metric: str) -> Better | None:
-        """Return the direction of a metric by the results; None if unknown."""
+        """Return "higher" or "lower", whichever scores are better by the results.
+
+        Returns:
+            The direction; None if the results do not mention the metric.
+        """
         is_higher = self.get_result("higher_is_better", self.task, metric, kind=bool)
         return None if is_higher is None else "higher" if is_higher else "lower"
 
 
 def is_log(file: Path) -> bool:
-    """Return True if a file has the name and content of samples with digests."""
+    """Return True if a file has the name and the content of a file of samples.
+
+    The samples must have digests (`doc_hash`).
+    """
     if _FILE.fullmatch(file.name) is None:
         return False
     try:
@@ -194,7 +228,12 @@ def is_log(file: Path) -> bool:
 
 
 def find_logs(sources: Sources, files: Sequence[Path] | None = None) -> list[Log]:
-    """Return the logs of an import, or of some files, with their parsed results."""
+    """Return the logs of an import, with their parsed results.
+
+    Args:
+        sources: Loader of the imported folder.
+        files: Files of samples; None to search the folder.
+    """
     logs: list[Log] = []
     folders: dict[Path, dict[str, Path]] = {}
     parsed: dict[Path, Any] = {}
@@ -214,7 +253,7 @@ def find_logs(sources: Sources, files: Sequence[Path] | None = None) -> list[Log
 
 
 def _find_results(folder: Path) -> dict[str, Path]:
-    """Return the results in a folder by date."""
+    """Return the paths of the results in a folder, by date."""
     dated = {match["date"]: file for file in sorted(folder.iterdir()) if (match := _RESULTS.fullmatch(file.name))}
     return {date: file for date, file in dated.items() if file.is_file() and not file.is_symlink()}
 
@@ -232,15 +271,15 @@ Samples = dict[str, tuple[Any, Place]]  # values of one metric, by item
 
 @dataclass
 class _Import:
-    """Data that an import has read from logs.
+    """Data that an import has read so far.
 
     Attributes:
-        collection: The scores.
-        tasks: Task of every test set.
-        measures: An example metric of every measure.
-        ignored: Reason for every test set that is not imported.
-        metrics: Metrics of all samples.
-        filters: Filters of all samples.
+        collection: Imported scores.
+        tasks: Name of the task, by test set.
+        measures: Name of one imported metric, by measure.
+        ignored: Reason why a test set is not imported, by test set.
+        metrics: Names of the metrics of all samples.
+        filters: Names of the filters of all samples.
     """
 
     collection: ScoreCollection
@@ -252,16 +291,17 @@ class _Import:
 
 
 class LmEval(ScoredImporter):
-    """LM Evaluation Harness: `samples_*.jsonl` of one or several models, in one folder each.
+    """LM Evaluation Harness: `samples_*.jsonl`, in one folder per model.
 
     Attributes:
-        tasks: Tasks; empty for all.
-        metrics: Metrics; empty for all that are means over samples.
-        filters: Filters of answers; empty for all.
-        group: A group of tasks, which is imported with the average that the harness computes.
-        repeated: Several logs of one model and task: `reject` them, import the `latest`, or all as `runs`.
-        duplicates: A document that occurs twice in a task: `reject` the log, or `number` it in the log's order;
-            documents are then the units of the tests.
+        tasks: Names of the tasks to import; empty for all.
+        metrics: Names of the metrics to import; empty for all metrics that are means over samples.
+        filters: Names of the filters of answers to import; empty for all.
+        group: Name of a group of tasks to import, with the average that the harness computes.
+        repeated: Treatment of several logs of one model and task: `reject` them, import the `latest`, or import all as
+            `runs`.
+        duplicates: Treatment of a document that occurs twice in a task: `reject` the log, or `number` the occurrences
+            in the log's order. With `number`, documents are the clusters of the tests.
     """
 
     name = "lm-eval"
@@ -312,7 +352,7 @@ class LmEval(ScoredImporter):
             f"{test_set!r} is ignored: it {reason}" for test_set, reason in data.ignored.items()), advice)
 
     def _select_logs(self, logs: list[Log], group: Group | None, path: Path) -> list[list[Log]]:
-        """Return the requested logs of every task and model, by date."""
+        """Return the requested logs of every task and model, sorted by date."""
         check_known(self.tasks, {log.task for log in logs}, "samples of task", path)
         selected: dict[tuple[str, str], dict[Path, Log]] = defaultdict(dict)
         for log in logs:
@@ -325,7 +365,7 @@ class LmEval(ScoredImporter):
             for (task, model), files in selected.items()]
 
     def _add_scores(self, log: Log, run: str, group: Group | None, data: _Import) -> None:
-        """Add the requested scores of a log's samples by filter and metric."""
+        """Add the requested scores of a log to `data`, by filter and metric."""
         for (filter_, metric), samples in self._read_samples(log, data).items():
             if group and not group.has(metric, filter_, log):
                 continue
@@ -348,7 +388,11 @@ class LmEval(ScoredImporter):
                 group.add(log, metric, filter_, scores)
 
     def _find_obstacle(self, scores: Run | None, measure: Measure, metric: str, filter_: str, log: Log) -> str | None:
-        """Return why a metric of a log is ignored; None if it is imported."""
+        """Return the reason why a metric cannot be imported; None if it can.
+
+        Raises:
+            InputError: The user requests this metric, but the samples do not give its score.
+        """
         reason = _explain_mismatch(scores, measure, log.get_score(metric, filter_))
         if reason and metric in self.metrics:
             raise InputError(f"metric {metric!r} of {log.task!r} {reason}", path=log.path)
@@ -357,7 +401,11 @@ class LmEval(ScoredImporter):
         return reason
 
     def _join_group(self, data: _Import, group: Group | None, path: Path) -> tuple[str, ...]:
-        """Join the tasks of a group whose score is the mean over samples; returns advice."""
+        """Make one test set of a group if its score is the mean over samples.
+
+        Returns:
+            Advice for the user.
+        """
         if group is None:
             return ()
         tasks = {test_set: data.tasks[test_set] for test_set in data.collection.test_sets}
@@ -373,7 +421,10 @@ class LmEval(ScoredImporter):
                 f"the samples of its {len(tasks)} tasks, {name!r}, which is the group's score in the harness",)
 
     def _read_samples(self, log: Log, data: _Import) -> dict[tuple[str, str], Samples]:
-        """Return the values of every requested filter and metric by item; adds all names to `data`."""
+        """Return the values of samples, by filter and metric.
+
+        Only requested filters and metrics are returned. The names of all filters and metrics are added to `data`.
+        """
         values: dict[tuple[str, str], Samples] = defaultdict(dict)
         for entry, place in read_objects(data.collection.load(log.path), nan=True):
             filter_ = _read_filter(entry, log, place)
@@ -392,7 +443,11 @@ class LmEval(ScoredImporter):
         return values
 
     def _number_item(self, item: str, samples: Samples, entry: dict[str, Any], log: Log, place: Place) -> str:
-        """Return the item, with a number if it exists and duplicates are allowed."""
+        """Return the name of an item, with a number if an item with this name exists.
+
+        Raises:
+            InputError: The name exists, and the option `duplicates` is `reject`, or the samples lack the key `filter`.
+        """
         if item not in samples:
             return item
         if "filter" not in entry and not log.filters:
@@ -405,7 +460,7 @@ class LmEval(ScoredImporter):
 
 
 def _read_filter(entry: dict[str, Any], log: Log, place: Place) -> str:
-    """Return the filter of the answer that a sample scores."""
+    """Return the name of the filter that produced the scored answer."""
     if "filter" in entry:
         filter_: str = get_member(entry, "filter", kind=str, place=place)
         return filter_
@@ -416,7 +471,10 @@ def _read_filter(entry: dict[str, Any], log: Log, place: Place) -> str:
 
 
 def _make_key(entry: dict[str, Any], place: Place) -> str:
-    """Return the name of a sample: the first 64 bits of both digests."""
+    """Return the name of a sample.
+
+    The name consists of the first 64 bits of the digests of document and target.
+    """
     if "doc_hash" not in entry:
         raise place.error("samples have no key 'doc_hash', by which systems' samples are paired; evaluate the task "
                           "with lm_eval 0.4.3 or newer")
@@ -428,7 +486,11 @@ def _make_key(entry: dict[str, Any], place: Place) -> str:
 
 
 def _read_scores(metric: str, measure: Measure, samples: Samples) -> Run | None:
-    """Return the scores of samples, None for nan; None if a value is no number, such as a text for corpus BLEU."""
+    """Return the scores of samples; a score is None if the value is NaN.
+
+    Returns:
+        The scores; None if a value is not a number, such as a text for corpus BLEU.
+    """
     scores: Run = {}
     for item, (value, place) in samples.items():
         numbers = value if isinstance(value, list) and measure is not MEAN else [value, 1]
@@ -448,7 +510,12 @@ def _read_scores(metric: str, measure: Measure, samples: Samples) -> Run | None:
 
 
 def _explain_mismatch(scores: Run | None, measure: Measure, score: float | None) -> str | None:
-    """Return why samples do not make the harness's score; None if they do or the score is unknown."""
+    """Return the reason why the logged score cannot be computed from the samples.
+
+    Returns:
+        The end of a sentence such as "... has no number for each sample"; None if the computed score is correct, or if
+        the logged score is unknown.
+    """
     if scores is None:
         return "has no number for each sample"
     pairs = [pair if isinstance(pair, tuple) else (pair, 1.0) for pair, _ in scores.values() if pair is not None]

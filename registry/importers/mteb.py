@@ -1,7 +1,8 @@
-"""The results of MTEB: `MODEL/REVISION/TASK.json`, a score of every split and subset of every task.
+"""Importer of MTEB results: `MODEL/REVISION/TASK.json`.
 
-MTEB stores scores of whole tasks, not of their items, so tasks are the units of tests: conclusions are about other
-tasks of this kind, not about other items of these tasks. A task's score is the mean of its subsets' main scores.
+A file has one score per split and subset of a task. MTEB stores no scores of single items. Tasks are therefore the
+items of the imported test set, and the conclusions of tests apply to other tasks of this kind, not to other items of
+these tasks. The score of a task is the mean of the main scores of its subsets.
 """
 
 from __future__ import annotations
@@ -36,10 +37,11 @@ class Mteb(ScoredImporter):
     """MTEB: folders of results, `MODEL/REVISION/TASK.json`; tasks are the items.
 
     Attributes:
-        tasks: Tasks, such as the tasks of a benchmark; empty for all.
-        splits: Splits of each task; empty for `test` if a task has it, else all.
-        languages: Only subsets in one of these languages, such as `eng` or `eng-Latn`.
-        revisions: Several revisions of a model with the same task: `reject` them, or import them as systems `apart`.
+        tasks: Names of the tasks to import, such as the tasks of one benchmark; empty for all.
+        splits: Names of the splits to import; empty for `test`, or for all splits of a task without `test`.
+        languages: Languages of the subsets to import, such as `eng` or `eng-Latn`; empty for all.
+        revisions: Treatment of several revisions of a model with the same task: `reject` them, or import each revision
+            as a system (`apart`).
     """
 
     name = "mteb"
@@ -81,7 +83,7 @@ class Mteb(ScoredImporter):
             "for other tasks of this kind, not for other items of these tasks",))
 
     def _read_model(self, folder: Path, sources: Sources) -> str:
-        """Return the model of a folder by its metadata, else by folder names."""
+        """Return the model's name from the folder's metadata, else from its path."""
         revision, model = folder.absolute().name, folder.absolute().parent.name.replace("__", "/", 1)
         if (folder / _META).is_file():
             meta, place = sources.load_json(folder / _META)
@@ -89,7 +91,10 @@ class Mteb(ScoredImporter):
         return f"{model}.{revision[:7]}" if self.revisions == "apart" else model
 
     def _read_task(self, results: Any, place: Place) -> tuple[str, float | None, Parts]:
-        """Return a task's name, its score, and its splits and subsets."""
+        """Return the name of a task, its score, and its pairs of split and subset.
+
+        The score is None if a subset has no score. Only requested splits and languages count.
+        """
         task = get_member(results, "task_name", kind=str, place=place)
         scores = get_member(results, "scores", kind=dict, place=place)
         splits = self.splits or (("test",) if "test" in scores else tuple(scores))
@@ -106,7 +111,11 @@ class Mteb(ScoredImporter):
         return task, compute_mean(list(parts.values())), parts.keys()
 
     def _read_subset(self, entry: Any, place: Place) -> float | None:
-        """Return a subset's main score, nan if absent; None if its language is not requested."""
+        """Return the main score of a subset.
+
+        Returns:
+            The score; NaN if the subset has none; None if the subset's language is not requested.
+        """
         languages = get_member(entry, "languages", kind=list, place=place)
         if self.languages and not any(str(language) in self.languages or str(language).partition("-")[0] in
                                       self.languages for language in languages):
@@ -120,7 +129,14 @@ class Mteb(ScoredImporter):
 
 
 def _make_parts_error(task: str, first: tuple[str, Parts], second: tuple[str, Parts], place: Place) -> InputError:
-    """Return the error for two models with different splits or subsets of a task."""
+    """Return the error for two models with different splits or subsets of a task.
+
+    Args:
+        task: Name of the task.
+        first: One model and its pairs of split and subset.
+        second: Another model and its pairs of split and subset.
+        place: Place of the results.
+    """
     if not second[1] - first[1]:
         first, second = second, first
     (model, parts), (other, other_parts) = first, second

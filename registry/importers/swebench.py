@@ -1,15 +1,17 @@
-"""SWE-bench: reports of its harness, and results published in SWE-bench/experiments.
+"""Importer of SWE-bench: reports of its harness, and published results.
 
-- `MODEL.RUN.json`: the report of the harness since 2.0, with lists of instances by outcome. The `report.json` of single
-  instances in its logs are not such reports.
-- `SYSTEM/results/results.json` of SWE-bench/experiments: lists of instances that are resolved, not generated, or
-  without logs. All others are unresolved, so a list of all instances is needed. The harness before 2.0 lists more.
-- `SYSTEM/per_instance_details.json` there: an object per instance that says whether it is resolved.
-- `SYSTEM/metadata.yaml` there: who submitted, and which model. This module reads PyYAML's nodes, because merged
-  mappings can fill all memory when they become objects. Without PyYAML (extra `swe-bench`) the file is ignored.
+- `MODEL.RUN.json` is the report that the harness writes since version 2.0. The report lists instances by outcome.
+  Files `report.json` of single instances in the harness's logs are different and cannot be imported.
+- `SYSTEM/results/results.json` (in SWE-bench/experiments) lists instances that are resolved, not generated, or without
+  logs. All other instances are unresolved, so that the importer also needs a list of all instances. Results of the
+  harness before 2.0 have more lists.
+- `SYSTEM/per_instance_details.json` (there too) has an object per instance with the key `resolved`.
+- `SYSTEM/metadata.yaml` (there too) has the names of submitter and model. This module reads the nodes that PyYAML
+  parses, because merged mappings can fill all memory when they become objects. Without PyYAML (extra `swe-bench`) the
+  file is ignored.
 
-The outcome of an instance is its label and the gold label is `resolved`, so accuracy is SWE-bench's score. Other labels
-are `unresolved`, `error` (the evaluation failed), `empty_patch` and `incomplete` (no patch was submitted).
+The outcome of an instance is its label, and the gold label is `resolved`, so that accuracy is SWE-bench's score. Other
+labels are `unresolved`, `error` (the evaluation failed), `empty_patch` and `incomplete` (no patch was submitted).
 """
 
 from __future__ import annotations
@@ -27,7 +29,7 @@ from registry.manifest.folder import TaskFolder
 _DATE = re.compile(r"(\d{4})(\d\d)(\d\d)_.+")
 _MAX_BYTES = 2**16  # of metadata
 _MAX_CHARACTERS, _MAX_TEXTS = 300, 20  # stored characters of a text, and texts of a list
-_TAGS = ("str", "bool", "int", "float", "null", "timestamp", "seq", "map")  # without tags of single programs
+_TAGS = ("str", "bool", "int", "float", "null", "timestamp", "seq", "map")  # tags of single programs are refused
 _TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 # Keys of every attribute in newer and older files.
 _KEYS = {
@@ -39,10 +41,10 @@ _KEYS = {
 
 
 def read_attributes(folder: Path, sources: Sources) -> dict[str, Any]:
-    """Return the attributes of a submission from its folder.
+    """Return the attributes of a submission, from its folder's name and metadata.
 
     Raises:
-        InputError: Its metadata are no YAML, or too large.
+        InputError: The metadata are not YAML, or too large.
     """
     attributes: dict[str, Any] = {}
     if match := _DATE.fullmatch(folder.name):
@@ -58,7 +60,7 @@ def read_attributes(folder: Path, sources: Sources) -> dict[str, Any]:
 
 
 def _read_metadata(file: Path, sources: Sources) -> Any:
-    """Return the metadata as a YAML node; None without PyYAML."""
+    """Return the metadata as a YAML node; None if PyYAML is not installed."""
     try:
         import yaml
     except ImportError:
@@ -87,7 +89,10 @@ def _list_nodes(root: Any) -> Iterator[Any]:
 
 
 def _check_node(node: Any, file: Path) -> None:
-    """Refuse objects of other programs, merged mappings and duplicate keys."""
+    """Raise InputError for unsupported YAML.
+
+    Not supported are tags of single programs, merged mappings and duplicate keys.
+    """
     line = node.start_mark.line + 1
     kind = node.tag.removeprefix("tag:yaml.org,2002:")
     if kind not in _TAGS:
@@ -101,7 +106,10 @@ def _check_node(node: Any, file: Path) -> None:
 
 
 def _get_text(metadata: Any, keys: Sequence[str]) -> str | bool | None:
-    """Return a text or truth value under nested keys; a list becomes one text."""
+    """Return the text or truth value under nested keys; None if there is none.
+
+    The texts of a list are joined with commas.
+    """
     node = metadata
     for key in keys:
         members = node.value if node.id == "mapping" else ()
@@ -115,7 +123,10 @@ def _get_text(metadata: Any, keys: Sequence[str]) -> str | bool | None:
 
 
 def _to_plain(node: Any) -> str | bool | None:
-    """Convert a scalar: text, truth value, or whole number as text."""
+    """Convert a YAML scalar to a truth value or text; None for other scalars.
+
+    Whole numbers become text.
+    """
     kind = node.tag.rpartition(":")[2] if node.id == "scalar" else ""
     if kind == "bool":
         return _TRUTHS.get(node.value.lower())
@@ -133,12 +144,16 @@ _FAILED = ("install_fail", "reset_failed", "no_apply", "test_errored", "test_tim
 
 
 class SweBench(Importer):
-    """SWE-bench: reports of the evaluation harness, or results from SWE-bench/experiments, in a folder.
+    """SWE-bench: reports of the evaluation harness, or published results.
+
+    Published results are a folder with files from the repository SWE-bench/experiments.
 
     Attributes:
-        run: RUN of the reports' names MODEL.RUN.json; it is removed from the systems' names.
-        instances: File in the folder with all instances, one per line; published `results.json` need it.
-        missing: Instances that are not in one system's file: `reject` the files, or `drop` them for all systems.
+        run: The part RUN of the reports' names MODEL.RUN.json, which is removed from the systems' names.
+        instances: File in the folder with the names of all instances, one per line; required for published
+            `results.json`.
+        missing: Treatment of instances that are not in one system's file: `reject` the files, or `drop` these instances
+            for all systems.
     """
 
     name = "swe-bench"
@@ -159,13 +174,15 @@ class SweBench(Importer):
         for file in published or files:
             system = _find_folder(file).name if published else file.name.removesuffix(suffix)
             if system in outcomes:
-                raise InputError(f"a second report of {system!r}; keep one", path=file, category="duplicate")
+                raise InputError(f"a second report of {system!r}; remove one of the two reports", path=file,
+                                 category="duplicate")
             read = _PUBLISHED.get(file.name, _read_report)
             attributes[system] = read_attributes(_find_folder(file), sources) if published else {}
             outcomes[system] = read(*sources.load_json(file), known)
             for instance in outcomes[system]:
                 if not instance.strip() or not instance.isprintable():
-                    raise InputError(f"names {instance!r}, which is no instance", path=file)
+                    raise InputError(f"{instance!r} is not a valid instance id, because it is blank or has invisible "
+                                     "characters", path=file)
                 if known and instance not in known:
                     raise InputError(f"not in {self.instances!r}, which lists all instances", path=file, item=instance,
                                      category="unknown")
@@ -199,7 +216,7 @@ class SweBench(Importer):
         }, files, sources.digests)
 
     def _list_instances(self, sources: Sources) -> frozenset[str]:
-        """Return all instances, if a file lists them."""
+        """Return the names of all instances; empty if no file lists them."""
         if self.instances is None:
             return frozenset()
         document = sources.load((sources.path if sources.path.is_dir() else sources.path.parent) / self.instances)
@@ -207,13 +224,17 @@ class SweBench(Importer):
 
 
 def _find_folder(file: Path) -> Path:
-    """Return the folder of a submission's SYSTEM/results/results.json or SYSTEM/per_instance_details.json."""
+    """Return the folder of a submission.
+
+    Args:
+        file: Path of its `results/results.json` or `per_instance_details.json`.
+    """
     folder = file.absolute().parent
     return folder.parent if folder.name == "results" else folder
 
 
 def _read_report(report: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
-    """Return the outcome of every instance in a report of the harness since 2.0."""
+    """Return the outcome of every instance in a report (harness 2.0 or newer)."""
     if not isinstance(report, dict) or "resolved_ids" not in report:
         raise place.error("no key 'resolved_ids', so this is no report of a run; name such a report, or select files "
                           "called MODEL.RUN.json with --option run=RUN")
@@ -228,7 +249,10 @@ def _read_report(report: Any, place: Place, known: frozenset[str]) -> Outcomes: 
 
 
 def _read_results(results: Any, place: Place, known: frozenset[str]) -> Outcomes:
-    """Return outcomes in a `results.json`; lists of the harness before 2.0 contain each other."""
+    """Return the outcome of every instance in a `results.json`.
+
+    In files of the harness before 2.0 the lists overlap: `generated` also contains resolved instances.
+    """
     outcomes: Outcomes = {}
     _add_outcome(outcomes, _get_names(results, "resolved", place), "resolved", place)
     _add_outcome(outcomes, _get_names(results, "no_generation", place), "empty_patch", place)
@@ -261,12 +285,16 @@ _PUBLISHED: dict[str, Callable[[Any, Place, frozenset[str]], Outcomes]] = {
 def _get_names(report: Any, name: str, place: Place) -> list[str]:
     listed: list[Any] = get_member(report, name, kind=list, place=place)
     if wrong := [instance for instance in listed if not isinstance(instance, str)]:
-        raise place.error(f"{name} names {wrong[0]!r}, which is no instance")
+        raise place.error(f"{name!r} contains {wrong[0]!r}; expected instance ids, which are texts")
     return listed
 
 
 def _add_outcome(outcomes: Outcomes, instances: Iterable[str], outcome: str, place: Place) -> None:
-    """Store the outcome of instances; raise InputError if one already has another."""
+    """Store the outcome of several instances.
+
+    Raises:
+        InputError: An instance already has another outcome.
+    """
     for instance in instances:
         if (other := outcomes.setdefault(instance, outcome)) is not outcome:
             raise place.error(f"both {other} and {outcome}", instance, category="duplicate")

@@ -1,4 +1,4 @@
-"""Results without a special format: wide and long tables of scores, and folders of plain text."""
+"""Importers of common formats: tables of scores, and folders of plain text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,14 @@ from registry.readers.tables import Row, is_unscored, shorten, to_number, to_tex
 
 
 class _Head(NamedTuple):
-    """The columns and the first row of a table, with their lines in a text."""
+    """Header and first row of a table.
+
+    Attributes:
+        columns: Names of the columns.
+        first: Cells of the first row.
+        line: Line of the header; None for Parquet.
+        first_line: Line of the first row; None for Parquet.
+    """
 
     columns: Sequence[str]
     first: Sequence[Any]
@@ -43,18 +50,21 @@ class _Head(NamedTuple):
 
 
 class Wide(Importer):
-    """Delimited text with a header, or Parquet: a row for every item, a column of scores for every system.
+    """Table with a row for every item and a column of scores for every system.
+
+    The table is delimited text with a header, or Parquet.
 
     Attributes:
         item: Columns that together name an item; empty to number the rows from 1.
         attributes: Columns that are attributes of the item.
-        systems: Columns of the systems; empty for all that no other option names.
-        runs: Pattern of the columns' names if a system has several, one for each run: `{system}.{run}`.
+        systems: Columns with the scores of systems; empty for all columns that no other option names.
+        runs: Pattern of the column names if each run of a system has a column, such as `{system}.{run}`.
         separator: Separator of columns in text: `comma`, `semicolon`, `tab` or `whitespace`.
-        unscored: Cells that mean that a system has no score for the item.
-        better: Whether `higher` or `lower` scores are better.
-        metric: Name of the scores' mean on leaderboards.
-        missing: Items without a score by one of the systems: `reject` the table, or `drop` the item for all systems.
+        unscored: Cell values that mean that a system has no score for the item.
+        better: Direction of scores: `higher` or `lower` scores are better.
+        metric: Name of the mean score on leaderboards.
+        missing: Treatment of an item without a score by one of the systems: `reject` the table, or `drop` the item for
+            all systems.
     """
 
     name: ClassVar[str] = "wide"
@@ -77,7 +87,10 @@ class Wide(Importer):
                              '"{system}.{run}"')
 
     def read(self, path: Path) -> TaskFolder:
-        """Make a task whose submissions are the systems' columns; the table itself is the gold file with the items."""
+        """Make a task whose submissions are the columns of the systems.
+
+        The table itself is the gold file, which lists the items.
+        """
         collection = ScoreCollection(path, self.missing, self.better)
         document = collection.load(path)
         is_parquet = document.content.startswith(MAGIC)
@@ -137,7 +150,14 @@ class Wide(Importer):
         return _Head(columns, first)
 
     def _check_columns(self, systems: tuple[str, ...], first: dict[str, Any], place: Place, *, text: bool) -> None:
-        """Check in the first row that the systems' columns have scores."""
+        """Check that the systems' columns have numbers in the first row.
+
+        Args:
+            systems: Names of the columns.
+            first: Cells of the first row, by column.
+            place: Place of the first row.
+            text: True if cells are text that must be parsed as numbers.
+        """
         for name in systems:
             cell = first.get(name)
             is_scored = not is_unscored(cell, self.unscored) and str(cell).strip()
@@ -148,7 +168,11 @@ class Wide(Importer):
 
 
 def _split_columns(columns: Iterable[str], pattern: str, place: Place) -> dict[str, tuple[str, str]]:
-    """Return the system and run of every column; the pattern must match in only one way."""
+    """Return the system and run of every column.
+
+    Raises:
+        InputError: A column does not match the pattern, or matches it in several ways.
+    """
     parts = BRACES.split(pattern)
     shortest, longest = ("".join(f"(?P<{part}>{text})" if n % 2 else re.escape(part) for n, part in enumerate(parts))
                          for text in (".+?", ".+"))
@@ -165,20 +189,23 @@ def _split_columns(columns: Iterable[str], pattern: str, place: Place) -> dict[s
 
 
 class Long(ScoredImporter):
-    """Delimited text with a header, JSON or Parquet: a row for every score of every system.
+    """Table with a row for every score of every system.
+
+    The table is delimited text with a header, JSON or Parquet.
 
     Attributes:
         item: Columns that together name an item.
-        system: Column that names the system.
+        system: Column with the name of the system.
         score: Column with the score.
         run: Column that distinguishes the runs of a system.
-        test_set: Column that names the benchmark, if the table has several.
+        test_set: Column with the name of the benchmark, if the table has several.
         attributes: Columns that are attributes of the item.
-        syntax: `delimited`, `jsonl` or `json`, whose columns may be paths; Parquet is detected by its content.
+        syntax: `delimited`, `jsonl` or `json`. In JSON a column may be a path to a nested value. Parquet is detected
+            automatically.
         separator: Separator of columns in text: `comma`, `semicolon`, `tab` or `whitespace`.
         columns: Names of the columns in order, if the text has no header.
-        unscored: Cells that mean that there is no score.
-        metric: Name of the scores' mean on leaderboards.
+        unscored: Cell values that mean that there is no score.
+        metric: Name of the mean score on leaderboards.
     """
 
     name: ClassVar[str] = "long"
@@ -205,7 +232,7 @@ class Long(ScoredImporter):
                              "under this name; rename the column")
 
     def read(self, path: Path) -> TaskFolder:
-        """Read the table once, and make one file per run."""
+        """Make a task with one file of scores per run."""
         collection = ScoreCollection(path, self.missing, self.better)
         document = collection.load(path)
         reader = Scores(item=self.item, attributes=self.attributes, separator=self.separator, columns=self.columns,
@@ -228,24 +255,30 @@ class Long(ScoredImporter):
 
 
 def _to_name(cell: Any, column: str, row: Row) -> str:
-    """Convert text or a whole number to a name."""
+    """Return text or a whole number as a name.
+
+    Raises:
+        InputError: The cell is empty, not printable, or of another type.
+    """
     if (text := to_text(cell)) is None or not text.strip() or not text.isprintable():
         raise row.error(f"{column!r} is {shorten(cell)}; expected a name")
     return text
 
 
 class Plain(Importer):
-    """Plain text: every file of a folder that is neither reference nor source is a system's output.
+    """Folder of plain text: a file per system, with reference and source files.
 
-    Options that name files take patterns: `*` matches any text and `?` any character.
+    Every file that is neither reference nor source is a system's output. Options that name files are patterns: `*`
+    matches any text and `?` any character.
 
     Attributes:
-        references: Reference files; the first by name is the gold.
-        source: Source file.
-        documents: File with the document of every segment, one per line; documents are then clusters.
-        system: Pattern of systems' files, with `{system}` for the system's name and without `.txt` or `.gz` at the
-            end; other files are ignored.
-        missing: Blank lines of systems: `reject` the file, or score them as empty text as sacrebleu does (`worst`).
+        references: Patterns of reference files. The first file by name is the gold.
+        source: Patterns of the source file.
+        documents: Patterns of the file with the document of every segment, one per line. Documents are then clusters.
+        system: Pattern of systems' files, in which `{system}` is the system's name. Leave out `.txt` and `.gz` at the
+            end. Files that do not match are ignored.
+        missing: Treatment of blank lines of systems: `reject` the file, or score them as empty text, as sacrebleu does
+            (`worst`).
     """
 
     name = "plain"

@@ -1,4 +1,4 @@
-"""The manifest of a task: frozen values from one TOML file, which may have no unknown keys."""
+"""Manifest of a task: the TOML file that declares it, as immutable Python values."""
 
 from registry.manifest.fields import DRAWS, MOST_DRAWS, NAMES_PARTICIPANT, PRECISION, is_active
 from registry.manifest.files import Root

@@ -1,4 +1,7 @@
-"""Types of the manifest's values: names, numbers, and their rules."""
+"""Types of the values in a manifest, such as names and numbers, and their checks.
+
+A function `check_*` returns a valid value and raises ValueError for an invalid value.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,17 @@ Kind = Literal["primary", "contrastive", "baseline"]
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # captures in a pattern of files, such as `{team}/{system}.{run}.tsv`
 BRACES = re.compile(r"\{([^{}]*)\}")
-COMPOSED = ("team", "system", "version", "test_set", "track")  # keys of a [[submit]] that may contain captures
+COMPOSED = ("team", "system", "version", "test_set", "track")  # keys of [[submit]] whose value may contain captures
 # captures that distinguish replicates of one submission; all but `run` have the same meaning for all systems
 FACTORS = ("run", "prompt", "annotator", "seed")
 
 
 class ContradictionsError(ValueError):
-    """Keys of a table that contradict each other; `contradictions` has keys with messages."""
+    """Error for keys of a table that contradict each other.
+
+    Attributes:
+        contradictions: Pairs of a key and a message.
+    """
 
     def __init__(self, contradictions: Iterable[tuple[str, str]]) -> None:
         self.contradictions = tuple(contradictions)
@@ -34,14 +41,20 @@ class ContradictionsError(ValueError):
 
 
 def check_slug(text: str) -> str:
-    """Accept letters, digits, `.`, `_` and `-`: names that are valid in paths, signatures and SQL."""
+    """Return a text that is a valid slug; raise ValueError for others.
+
+    A slug has only letters, digits, `.`, `_` and `-`, so that it is valid in paths, signatures and SQL.
+    """
     if not _SLUG.fullmatch(text):
         raise ValueError(f"{text!r} is not made of letters, digits, '.', '_' and '-' with a letter or digit first")
     return text
 
 
 def check_name(text: str) -> str:
-    """Accept one line of text that is visually distinct and valid in `team/system@version`."""
+    """Return a text that is a valid name; raise ValueError for others.
+
+    A name is one line without `/`, `@` and invisible characters, so that `team/system@version` is unambiguous.
+    """
     if not text or text != text.strip() or len(text) > 200:
         raise ValueError(f"{text!r} is empty, longer than 200 characters, or begins or ends with a space")
     if bad := [c for c in text if c in "/@" or unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs")]:
@@ -52,14 +65,17 @@ def check_name(text: str) -> str:
 
 
 def check_facet(text: str) -> str:
-    """Accept the name of a facet, which has no `=`."""
+    """Return a text without `=`; raise ValueError for others.
+
+    The character `=` separates the name of a facet from its value.
+    """
     if "=" in text:
         raise ValueError(f"{text!r} contains '=', which separates a facet's name from its value")
     return text
 
 
 def check_attribute(value: Any) -> Any:
-    """Accept text, finite numbers and truth values."""
+    """Return text, a finite number or a truth value; raise ValueError for others."""
     if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(f"is {value!r}; expected text, a finite number, true or false")
     return value
@@ -75,7 +91,12 @@ def list_captures(text: str) -> list[str]:
 
 
 def make_validator(expected: str, is_valid: Callable[[float], bool]) -> AfterValidator:
-    """Return a validator of numbers; errors describe valid ones as `expected`."""
+    """Return a pydantic validator of numbers.
+
+    Args:
+        expected: Description of valid numbers, for the error.
+        is_valid: Function that returns True for valid numbers.
+    """
     def check(value: float) -> float:
         if not is_valid(value):
             raise ValueError(f"is {value!r}; expected {expected}")
@@ -85,7 +106,7 @@ def make_validator(expected: str, is_valid: Callable[[float], bool]) -> AfterVal
 
 
 def check_resamples(value: Any) -> Any:
-    """Accept a number of resamples, or "auto"."""
+    """Return a valid number of resamples, or "auto"; raise ValueError for others."""
     if value != "auto" and not (type(value) is int and 100 <= value <= 2**30):
         shown = str(value).lower() if isinstance(value, bool) else repr(value)
         raise ValueError(f"is {shown}; expected a whole number from 100 to 2^30, or 'auto'")
@@ -93,7 +114,7 @@ def check_resamples(value: Any) -> Any:
 
 
 def check_family(value: Any) -> Any:
-    """Accept "board", "task", or a list of names."""
+    """Return "board", "task" or a list of names; raise ValueError for others."""
     names = isinstance(value, list) and value and all(isinstance(name, str) and name for name in value)
     if value not in ("board", "task") and not names:
         raise ValueError(f"is {value!r}; expected 'board', 'task', or a list of metrics and boards")
@@ -101,12 +122,22 @@ def check_family(value: Any) -> Any:
 
 
 def is_in_family(family: str | Sequence[str], task: str, board: str, metric: str) -> bool:
-    """Return True if a family contains a leaderboard: "task", its metric, or its name with or without the task's."""
+    """Return True if the pairs of a leaderboard belong to a family.
+
+    Args:
+        family: "task" for all leaderboards, or the names of metrics and leaderboards.
+        task: Id of the task. Names of leaderboards may begin with this id and a slash, or leave both out.
+        board: Name of the leaderboard.
+        metric: Name of the leaderboard's metric.
+    """
     return family == "task" or any(name in (metric, board, board.removeprefix(f"{task}/")) for name in family)
 
 
 def check_moment(value: Any) -> datetime:
-    """Accept a date and time with time zone, as a TOML value or as text."""
+    """Return a date and time with time zone; raise ValueError for others.
+
+    The value may be a TOML value or text in ISO 8601.
+    """
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)
@@ -122,14 +153,14 @@ def check_moment(value: Any) -> datetime:
 
 
 def check_line(text: str) -> str:
-    """Accept one line of text."""
+    """Return one line of text, stripped of spaces; raise ValueError for other texts."""
     if not text.strip() or len(text) > 1000 or any(unicodedata.category(c) in ("Cc", "Zl", "Zp", "Cs") for c in text):
         raise ValueError(f"{text[:50]!r} is empty, longer than 1000 characters, or more than one line")
     return text.strip()
 
 
 def check_heading(text: str) -> str:
-    """Accept a few words, for the heading of a column or the label of an axis."""
+    """Return a short text for a heading or an axis; raise ValueError for others."""
     if text != text.strip() or not 1 <= len(text) <= LONGEST_HEADING or not text.isprintable():
         raise ValueError(f"{text[:50]!r} is empty, longer than {LONGEST_HEADING} characters, begins or ends with a "
                          "space, or has invisible characters")
@@ -137,12 +168,17 @@ def check_heading(text: str) -> str:
 
 
 def to_whole(value: float) -> float:
-    """Convert whole numbers to int, so that 7e9 and 7000000000 are the same."""
+    """Convert a whole number to int, so that 7e9 and 7000000000 are the same value."""
     return int(value) if value == int(value) else value
 
 
 def check_until(value: Any) -> Any:
-    """Accept true, false, or a time with time zone, as a TOML value or as text in ISO 8601."""
+    """Return the end of an embargo; raise ValueError for invalid values.
+
+    Args:
+        value: True for an embargo without end, False for none, or a time with time zone (a TOML value or text in
+            ISO 8601).
+    """
     if isinstance(value, bool):
         return value
     try:
@@ -154,26 +190,34 @@ def check_until(value: Any) -> Any:
 
 
 def check_system(text: str) -> str:
-    """Accept the name of a system, with or without its team: `system`, `team/system`."""
+    """Return a system's name or `team/system`; raise ValueError for others."""
     for name in text.split("/", 1):
         check_name(name)
     return text
 
 
 def is_active(until: bool | datetime) -> bool:
-    """Return True if an embargo until a moment (True: without end) applies now."""
+    """Return True if an embargo applies now.
+
+    Args:
+        until: End of the embargo; True for an embargo without end, False for no embargo.
+    """
     return until.timestamp() > datetime.now(UTC).timestamp() if isinstance(until, datetime) else until
 
 
 def check_address(text: str) -> str:
-    """Accept the web address of a page."""
+    """Return the web address of a page; raise ValueError for others."""
     if urlsplit(text).scheme not in ("http", "https") or not urlsplit(text).netloc or re.search(r"[\s<>\"]", text):
         raise ValueError(f"{text!r} is no web address such as https://example.org/task")
     return text
 
 
 def check_licence(text: str) -> str:
-    """Accept an SPDX identifier of a licence, or an expression of several; corrects letter case."""
+    """Return an SPDX licence expression in its canonical letter case.
+
+    Raises:
+        ValueError: The text is not an SPDX identifier or an expression of several.
+    """
     from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression  # rarely needed
 
     try:
@@ -184,7 +228,14 @@ def check_licence(text: str) -> str:
 
 
 def check_day(value: Any) -> str:
-    """Accept a day, as TOML writes it or in quotes."""
+    """Return a day as text such as "2027-03-01".
+
+    Args:
+        value: The day as a TOML date, or as text in ISO 8601.
+
+    Raises:
+        ValueError: The value is not a day.
+    """
     try:
         return date.fromisoformat(str(value)).isoformat()
     except ValueError:

@@ -1,4 +1,8 @@
-"""The files that a manifest names, inside its root folder; patterns find several files, and capture names in braces."""
+"""Search for the files that a manifest names, inside the folder of the task.
+
+A pattern such as `{team}/{system}.tsv` finds several files. Its names in braces are captures: each stands for a part of
+the path.
+"""
 
 from __future__ import annotations
 
@@ -23,21 +27,30 @@ _OUTSIDE = "leads out of the task's folder; put the files next to the manifest, 
 
 @dataclass(frozen=True)
 class Root:
-    """The folder of a task, which contains every path of its manifest."""
+    """Folder of a task, which contains all files that the manifest names.
+
+    Attributes:
+        folder: Path of the folder.
+        manifest: Path of the manifest.
+    """
 
     folder: Path
     manifest: Path
 
     @property
     def manifest_name(self) -> str:
-        """Name of the manifest in records."""
+        """Name of the manifest in provenance records."""
         return recorded_name(self.manifest, self.folder)
 
     def resolve(self, path: str, key: str) -> Path:
-        """Return the file at `path`, which is the value of `key`.
+        """Return the path of a file that the manifest names.
+
+        Args:
+            path: Path relative to the folder.
+            key: Key of the manifest with this path, for the error.
 
         Raises:
-            ManifestError: The path is absolute, leads out of the root (also by a symbolic link), or is no file.
+            ManifestError: The path is absolute, leads out of the folder (also by a symbolic link), or is not a file.
         """
         joined = self.folder / path
         with self._handle_errors(path, key):
@@ -53,7 +66,10 @@ class Root:
 
     @contextmanager
     def _handle_errors(self, path: str, key: str) -> Iterator[None]:
-        """Name the path if the system refuses it: too long, a loop of links, no permission."""
+        """Raise ManifestError with the path if the operating system rejects it.
+
+        Causes are, for example, a path that is too long, a loop of links, or a missing permission.
+        """
         try:
             yield
         except (OSError, RuntimeError, ValueError) as error:
@@ -61,11 +77,15 @@ class Root:
             raise ManifestError(f"cannot use the path {path[:100]!r}: {reason}", path=self.manifest, key=key) from None
 
     def match(self, submit: Submit, key: str, single: frozenset[Identity] = frozenset()) -> Iterator[Match]:
-        """Find the files of a `[[submit]]` at `key`, sorted by path, with their captures.
+        """Find the files of a `[[submit]]` entry, sorted by path, with their captures.
 
-        A capture matches one or more characters within one part of the path; the same name always matches the same
-        text. Other characters of a pattern match themselves. Files in `exclude` are skipped, and `single` files, which
-        other entries name.
+        A capture is a name in braces. It matches one or more characters within one part of the path, and the same name
+        always matches the same text. Other characters of a pattern match themselves. Files in `exclude` are skipped.
+
+        Args:
+            submit: The entry with the pattern.
+            key: Key of the entry in the manifest, for errors.
+            single: Files that other entries name without a pattern; they are skipped too.
 
         Raises:
             ManifestError: A capture is unknown, no file matches, a file matches in two ways, or a name in `exclude`
@@ -97,7 +117,10 @@ class Root:
 
 
 def identify_file(path: Path) -> Identity:
-    """Return a key that is equal for all paths of a file: through links, with `./`, or in another letter case."""
+    """Return a key of a file that is equal for all its paths.
+
+    Paths of one file may differ by links, by `./` or by letter case.
+    """
     try:
         return os.path.realpath(path).casefold(), path.stat().st_ino
     except (OSError, ValueError):  # raised again when the file is read
@@ -106,11 +129,15 @@ def identify_file(path: Path) -> Identity:
 
 @dataclass
 class _Search:
-    """The search for the files of one pattern.
+    """Search for the files that match one pattern.
 
     Attributes:
-        used: Indexes of names in `exclude` that have excluded a file.
-        n_skipped: Number of files that match the pattern and are excluded or single.
+        root: Folder of the task.
+        submit: The `[[submit]]` entry with the pattern.
+        key: Key of the entry in the manifest, for errors.
+        single: Files that other entries name without a pattern.
+        used: Indexes of the names in `exclude` that have excluded a file.
+        n_skipped: Number of matching files that are excluded, or in `single`.
     """
 
     root: Root
@@ -121,7 +148,13 @@ class _Search:
     n_skipped: int = 0
 
     def walk(self, path: Path, parts: list[str], captured: dict[str, str]) -> Iterator[Match]:
-        """Yield the matches of the remaining parts of the pattern below the relative path of a folder."""
+        """Yield the files below a folder that match the rest of the pattern.
+
+        Args:
+            path: Path of the folder, relative to the task's folder.
+            parts: Remaining parts of the pattern, one per level of folders.
+            captured: Text of the captures in the earlier parts.
+        """
         root = self.root.folder
         if not parts:
             if os.path.lexists(root / path) and not self._is_skipped(path):
@@ -156,7 +189,13 @@ class _Search:
 
 
 def _make_expression(part: str, captured: Mapping[str, str], quantifier: str) -> re.Pattern[str]:
-    """Compile a part of a pattern; a capture that occurs again must match the same text."""
+    """Compile one part of a pattern to a regular expression.
+
+    Args:
+        part: Part of the pattern between two slashes.
+        captured: Text of the captures in earlier parts, which must match the same text again.
+        quantifier: Quantifier of new captures in the regular expression, such as `+`.
+    """
     text, new = "", set[str]()
     for n, piece in enumerate(BRACES.split(part)):
         if n % 2 == 0:

@@ -1,4 +1,7 @@
-"""Writing files for a user, such as a task or a training set, into a folder: all of them or none."""
+"""Functions that write files into a user's folder: either all files or none.
+
+The files are, for example, a task or a training set.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +24,16 @@ CONFLICT = "exists with other content; name another folder with --to, or remove 
 
 @dataclass(frozen=True)
 class TaskFolder:
-    """A generated task.
+    """Generated task, before its files are written.
 
     Attributes:
-        tables: Tables of its manifest, without `manifest` and the task's id.
+        tables: Tables of the manifest, without the key `manifest` and the task's id.
         files: Contents of the files that the manifest names, by path in the task's folder.
-        sources: Digests of the files from which it was made, by name.
-        notes: Facts that the user has to know, such as ignored data.
-        advice: Sentences on further commands; the caller replaces `{task}` by the task's id.
-        copies: Path of the user's file for every file that is a copy of one; errors name the user's file.
-        comments: Lines above a table of the manifest, by the table's name.
+        sources: Digests of the files from which the task was made, by file name.
+        notes: Messages for the user, for example about ignored data.
+        advice: Sentences about further commands, in which the caller replaces `{task}` by the task's id.
+        copies: Path of the user's file, by path of its copy in `files`; errors name the user's file.
+        comments: Comment lines above a table of the manifest, by the table's name.
     """
 
     tables: Mapping[str, Any]
@@ -43,15 +46,16 @@ class TaskFolder:
 
     @contextmanager
     def write(self, folder: Path, task: str, *, dry_run: bool = False, conflict: str = CONFLICT) -> Iterator[Path]:
-        """Write the task into a folder and yield the manifest's path; remove its files if the block fails.
+        """Write the task into a folder, and yield the path of the manifest.
 
-        Existing files with the same content stay unchanged.
+        If the block of the `with` statement fails, the new files are removed. Existing files with the same content stay
+        unchanged.
 
         Args:
             folder: Folder of the task.
             task: Id of the task.
             dry_run: True to write into a temporary folder instead.
-            conflict: Message if a file with other content exists.
+            conflict: Message of the error if a file with other content exists.
 
         Raises:
             InputError: A file with other content exists, or the folder cannot be written.
@@ -79,9 +83,15 @@ class TaskFolder:
             raise
 
     def translate_error(self, error: InputError, folder: Path, remedy: str = "") -> InputError:
-        """Return an error in a written file as an error in the user's file from which it was copied.
+        """Return an error that names the user's file instead of its copy in the task.
 
-        The user does not know the manifest, only the options from which it was made: an error there has no path.
+        An error in the manifest loses its path, because the user knows only the options from which the manifest was
+        made.
+
+        Args:
+            error: Error that names a file of the task.
+            folder: Folder of the task.
+            remedy: Advice at the end of the message.
         """
         if error.path == str(folder / MANIFEST):
             return InputError(error.message, category=error.category)
@@ -94,16 +104,19 @@ class TaskFolder:
 
 def write_files(folder: Path, files: Mapping[str, bytes], *, conflict: str = CONFLICT,
                 failure: str = "cannot write here", dry_run: bool = False) -> list[Path]:
-    """Write files into a folder, and return the new ones; if one cannot be written, remove all new ones.
+    """Write files into a folder: either all files or none.
 
-    Existing files with the same content stay unchanged.
+    Existing files with the same content stay unchanged. If a file cannot be written, all new files are removed.
 
     Args:
-        folder: Created if it does not exist.
-        files: Contents by path in the folder.
-        conflict: Message if a file with other content exists.
-        failure: Message if the folder cannot be written.
+        folder: The folder, which is created if it does not exist.
+        files: Contents of the files, by path in the folder.
+        conflict: Message of the error if a file with other content exists.
+        failure: Message of the error if the folder cannot be written.
         dry_run: True to write nothing.
+
+    Returns:
+        Paths of the new files.
 
     Raises:
         InputError: A file with other content exists, or the folder cannot be written.
@@ -128,7 +141,11 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, conflict: str = CON
 
 
 def _has_content(path: Path, content: bytes, conflict: str) -> bool:
-    """Return True if the file exists with this content; raise InputError if it has other content."""
+    """Return True if a file exists with this content, False if no file exists.
+
+    Raises:
+        InputError: The file exists with other content; the message is `conflict`.
+    """
     if not path.exists() and not path.is_symlink():
         return False
     if not path.is_file() or path.read_bytes() != content:
@@ -137,7 +154,7 @@ def _has_content(path: Path, content: bytes, conflict: str) -> bool:
 
 
 def _remove(paths: list[Path], folder: Path) -> None:
-    """Remove files, and the folders that are then empty."""
+    """Remove files, and then the folders that have become empty."""
     for path in paths:
         path.unlink(missing_ok=True)
         for parent in path.absolute().parents:
@@ -150,11 +167,13 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def format_toml(tables: Mapping[str, Any], comments: Mapping[str, Sequence[str]] = MappingProxyType({})) -> str:
-    r"""Return tables as TOML: lists of tables as `[[name]]`, deeper values inline.
+    """Return tables as TOML text.
+
+    A list of tables becomes `[[name]]`. Tables inside of a table become inline tables.
 
     Args:
-        tables: Text, numbers, truth values, and lists and mappings of them.
-        comments: Lines above the first table of a name.
+        tables: Text, numbers, truth values, and lists and mappings of such values.
+        comments: Comment lines above the first table with a name, by the name.
 
     >>> metric = {"name": "SpanF", "options": {"beta": 1.0}}
     >>> print(format_toml({"manifest": 1, "task": {"id": "t"}, "metric": [metric]}))
@@ -172,7 +191,7 @@ def format_toml(tables: Mapping[str, Any], comments: Mapping[str, Sequence[str]]
 
 
 def json_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return rows as JSON Lines."""
+    """Return rows as JSON Lines in UTF-8."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 

@@ -1,4 +1,4 @@
-"""Reads a `Manifest` from TOML; every error names the file and the path of the key."""
+"""Functions that read a `Manifest` from TOML; errors name the file and the key."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ _EXPECTED = {  # the type that TOML expects, by pydantic's type of error
 
 
 def load_manifest(path: Path) -> tuple[Manifest, bytes]:
-    """Read the manifest at `path`; returns it and the bytes of the file.
+    """Read the manifest at `path`.
+
+    Returns:
+        The manifest, and the content of the file.
 
     Raises:
         ManifestError: The file cannot be read, is not TOML, or does not declare a task. One error lists all faults of
@@ -45,7 +48,15 @@ def load_manifest(path: Path) -> tuple[Manifest, bytes]:
 
 
 def read_manifest(content: bytes, path: str | Path) -> Manifest:
-    """Read a manifest from the bytes of the file at `path`."""
+    """Parse the content of a manifest's file.
+
+    Args:
+        content: Content of the file.
+        path: Path of the file, for errors.
+
+    Raises:
+        ManifestError: The content is not TOML, or does not declare a task.
+    """
     try:
         text = content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -66,7 +77,10 @@ def read_manifest(content: bytes, path: str | Path) -> Manifest:
 
 
 def encode_manifest(manifest: Manifest) -> str:
-    """Return a manifest as the database stores it: normalized JSON, without the submissions."""
+    """Return a manifest as the JSON text that the registry stores.
+
+    The text has no `[[submit]]` entries, and is equal for equal manifests.
+    """
     tables = manifest.model_dump(mode="json", exclude={"submit"})
     optional = [(tables["task"], key) for key in ("plugins", "cost_unit")]
     optional += [(metric, key) for metric in tables["metric"] for key in ("title", "decimals")]
@@ -79,14 +93,18 @@ def encode_manifest(manifest: Manifest) -> str:
 
 @lru_cache(maxsize=8)  # a command decodes the same manifest several times
 def decode_manifest(stored: str) -> Manifest:
-    """Return the manifest that the database stores as JSON."""
+    """Return the manifest from the JSON text that the registry stores."""
     return Manifest.model_validate(json.loads(stored))
 
 
 def _list_faults(tables: dict[str, Any], error: ValidationError) -> list[tuple[str, str]]:
-    """Return the key and the message of every fault.
+    """Return the key and the message of every fault in a manifest.
 
-    The value of a misspelled key is checked under the correct key, which then is not missing.
+    If a key is misspelled, its value is checked under the correct key, and the correct key does not count as missing.
+
+    Args:
+        tables: Parsed TOML.
+        error: Error of pydantic for these tables.
     """
     corrected, faults = deepcopy(tables), []
     for detail in error.errors():
@@ -102,7 +120,15 @@ def _list_faults(tables: dict[str, Any], error: ValidationError) -> list[tuple[s
 
 
 def _correct_key(tables: Any, location: tuple[int | str, ...]) -> bool:
-    """Rename an unknown key to a similar valid key that the table lacks; return False if no such key exists."""
+    """Rename an unknown key to a similar valid key that the table does not have.
+
+    Args:
+        tables: Parsed TOML, which is changed.
+        location: Path of the unknown key.
+
+    Returns:
+        True if there is such a valid key.
+    """
     for step in location[:-1]:
         tables = tables[step]
     key = str(location[-1])
@@ -113,7 +139,10 @@ def _correct_key(tables: Any, location: tuple[int | str, ...]) -> bool:
 
 
 def _explain(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
-    """Yield key and message of one of pydantic's errors; a table may contradict itself in several ways."""
+    """Yield keys and messages for one error of pydantic.
+
+    There are several if a table contradicts itself in several ways.
+    """
     key = _format_path(detail["loc"])
     if detail["type"] == "value_error" and isinstance(error := detail["ctx"]["error"], ContradictionsError):
         yield from ((".".join(filter(None, (key, subkey))), message) for subkey, message in error.contradictions)
@@ -122,7 +151,7 @@ def _explain(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
 
 
 def _format_message(detail: ErrorDetails) -> str:
-    """Describe the fault of a value and the expected value."""
+    """Return a message that describes a faulty value and the expected value."""
     location, kind, value = detail["loc"], detail["type"], detail["input"]
     heading = _format_heading(location) if location else ""
     if kind == "extra_forbidden":
@@ -144,7 +173,10 @@ def _format_message(detail: ErrorDetails) -> str:
 
 
 def _format_heading(location: tuple[int | str, ...]) -> str:
-    """Return the first line of a table, `[task]` or `[[metric]]`; empty for other locations."""
+    """Return the heading of a table in TOML: `[task]` or `[[metric]]`.
+
+    The heading is empty if the location is not a table of the manifest.
+    """
     name, *deeper = location
     if deeper or name not in Manifest.model_fields:
         return ""
@@ -177,7 +209,10 @@ def _find_model(annotation: Any) -> type[BaseModel] | None:
 
 
 def make_submit(**options: Any) -> Submit:
-    """Make a `[[submit]]` entry from command-line options; None means that an option is absent.
+    """Make a `[[submit]]` entry from command-line options.
+
+    Args:
+        **options: Values of keys; None if an option is absent.
 
     Raises:
         InputError: A name or value is invalid.
@@ -186,7 +221,10 @@ def make_submit(**options: Any) -> Submit:
 
 
 def check_system_facts(**options: Any) -> dict[str, Any]:
-    """Return valid facts about a system from command-line options; None means that an option is absent.
+    """Return the properties of a system from command-line options.
+
+    Args:
+        **options: Values of keys such as `paper` and `size`; None if an option is absent.
 
     Raises:
         InputError: A value is invalid.
@@ -195,10 +233,10 @@ def check_system_facts(**options: Any) -> dict[str, Any]:
 
 
 def update_significance(declared: Significance, options: Mapping[str, Any]) -> Significance:
-    """Replace declared settings by options of a command.
+    """Return declared settings of tests, with changes from command-line options.
 
-    If the options change `runs` but not the test, a default test becomes the default for these runs. Two-sided tests
-    remove the declared candidate.
+    If the options change `runs` but not `test`, a default test is replaced by the default test for these runs. If the
+    options request two-sided tests, the declared candidate is removed.
 
     Raises:
         InputError: A value is invalid.

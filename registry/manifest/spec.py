@@ -1,4 +1,7 @@
-"""The manifest's tables and keys. `evaluation` checks that names of metrics and tests exist."""
+"""Tables and keys of a manifest, as pydantic models.
+
+The package `evaluation` checks later that the names of metrics and tests exist.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +49,7 @@ from registry.submission_fields import declarable_texts
 
 
 class Table(BaseModel):
-    """A table of the manifest: frozen; unknown keys are refused."""
+    """Table of a manifest. Tables are immutable, and unknown keys are errors."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -57,12 +60,12 @@ class Table(BaseModel):
         return self
 
     def _find_contradictions(self) -> Iterator[tuple[str, str]]:
-        """Yield keys of the table that contradict others, with messages."""
+        """Yield keys that contradict other keys of this table, with messages."""
         return iter(())
 
 
 class Task(Table):
-    """`[task]`: names of the shared task, and facts about it for leaderboards and releases."""
+    """`[task]`: name of the shared task, and facts for leaderboards and releases."""
 
     id: Slug
     title: str = ""
@@ -80,14 +83,15 @@ class Task(Table):
 
     @property
     def summary(self) -> str:
-        """Organisers, date, licence and address on one line; empty if the manifest has no such keys."""
+        """Organisers, date, licence and address on one line; empty if none is declared."""
         return "; ".join(filter(None, (", ".join(self.organisers), self.date, self.licence, self.url)))
 
 
 class SystemFacts(Table):
-    """Facts about a system that reports can show: addresses as links, numbers on an axis.
+    """Declared properties of a system that reports can show.
 
-    They are stored as attributes of a submission, so that they are hidden, redacted and deleted with these.
+    Reports show addresses as links, and numbers on an axis. The properties are stored as attributes of a submission, so
+    that they are hidden, redacted and deleted together with the submission.
     """
 
     description: Line | None = None
@@ -101,7 +105,7 @@ class SystemFacts(Table):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Declared facts by name."""
+        """Declared properties by key."""
         return {name: value for name in FACTS if (value := getattr(self, name)) is not None}
 
 
@@ -109,14 +113,17 @@ FACTS = tuple(SystemFacts.model_fields)
 
 
 class Reference(Table):
-    """An entry of `references`: another gold file with a name."""
+    """Entry of `references`: a further gold file with a name."""
 
     name: Slug
     path: str
 
 
 class TestSet(Table):
-    """`[[test_set]]`: the gold annotations, or a list of items without them, and their format."""
+    """`[[test_set]]`: the file of gold annotations and its format.
+
+    If the gold is not available, `items` names a file that lists the items.
+    """
 
     __test__ = False  # not a pytest class
 
@@ -144,7 +151,10 @@ class TestSet(Table):
 
 
 class Submission(Table):
-    """`[submission]`: defaults for every `[[submit]]`; by default format and options equal the gold's."""
+    """`[submission]`: defaults for every `[[submit]]`.
+
+    The defaults of `format` and `options` are those of the gold file.
+    """
 
     format: str | None = None
     options: Options = {}
@@ -156,7 +166,10 @@ class Submission(Table):
 
 
 class MetricSpec(Table):
-    """`[[metric]]`: a metric with options; `id` is its name in commands and files, `title` its name in tables."""
+    """`[[metric]]`: a metric with options.
+
+    The key `id` is the metric's name in commands and files; `title` is the name in tables for readers.
+    """
 
     id: Slug
     name: str
@@ -172,7 +185,7 @@ class MetricSpec(Table):
 
 
 class Significance(Table):
-    """`[significance]`: the test, the tested pairs, and the correction for multiple comparisons."""
+    """`[significance]`: test, tested pairs, and correction for multiple comparisons."""
 
     test: str = USUAL_TESTS["fixed"]
     resamples: Annotated[int | Literal["auto"], PlainValidator(check_resamples)] = DRAWS
@@ -203,7 +216,7 @@ class Significance(Table):
 
     @property
     def draws(self) -> int:
-        """Number of resamples; for "auto" the first number."""
+        """Number of resamples; if `resamples` is "auto", the number in the first step."""
         return DRAWS if self.resamples == "auto" else self.resamples
 
     def _find_contradictions(self) -> Iterator[tuple[str, str]]:
@@ -225,7 +238,10 @@ else:  # a key for each text that is a column of submissions
 
 
 class Submit(SubmissionTexts):
-    """`[[submit]]`: one file, or a pattern whose braces capture names from many (and runs of one submission)."""
+    """`[[submit]]`: a submission's file, or a pattern for many files.
+
+    Names in braces of a pattern match parts of the path, such as the names of team and system.
+    """
 
     file: str
     system: Name | None = None
@@ -246,17 +262,20 @@ class Submit(SubmissionTexts):
 
     @property
     def is_pattern(self) -> bool:
-        """True if `file` has braces, so that it may match several files."""
+        """True if `file` contains braces, so that it may match several files."""
         return bool(list_captures(self.file))
 
     def list_captures(self, key: str) -> tuple[str, ...]:
-        """Return the captures in the value of a key: `("team", "run")` for `"{team}-{run}"`."""
+        """Return the names in braces in the value of a key.
+
+        For example, they are `("team", "run")` if the value is `"{team}-{run}"`.
+        """
         value = getattr(self, key)
         return tuple(list_captures(value)) if self.is_pattern and value is not None else ()
 
     @property
     def all_attributes(self) -> dict[str, Any]:
-        """Attributes and facts."""
+        """Declared attributes, together with the declared properties of the system."""
         return self.attributes | self.facts
 
     def _find_contradictions(self) -> Iterator[tuple[str, str]]:
@@ -267,7 +286,10 @@ class Submit(SubmissionTexts):
 
 
 class Board(Table):
-    """`[board]`: settings of leaderboards, and embargoes; true is an embargo until a command ends it."""
+    """`[board]`: settings of leaderboards, and embargoes.
+
+    An embargo ends at the declared time; if its value is true, a command ends it.
+    """
 
     rank_baselines: bool = True
     rank_late: bool = True
@@ -284,13 +306,16 @@ class Board(Table):
 
 
 class Release(Table):
-    """`[release]`: what `registry release` may publish; without the gold no data about single items."""
+    """`[release]`: data that `registry release` may publish.
+
+    Without the gold, no data about single items are published.
+    """
 
     gold: bool = True
 
 
 class FileSettings(NamedTuple):
-    """Settings of one submission file, with all defaults."""
+    """Settings of one submission's file, after all defaults have been applied."""
 
     format: str
     options: Options
@@ -300,7 +325,7 @@ class FileSettings(NamedTuple):
 
 
 class Manifest(Table):
-    """The whole file."""
+    """Complete manifest of a task."""
 
     manifest: Annotated[int, make_validator("1, the version of this format", lambda version: version == 1)]
     task: Task
@@ -331,7 +356,11 @@ class Manifest(Table):
             yield "significance.candidate", NAMES_PARTICIPANT
 
     def find_family_fault(self, family: str | list[str]) -> str:
-        """Return a message if a name in a family is neither a metric nor a leaderboard (`"test, f1"`); else empty."""
+        """Return a message if a family has an unknown name; empty if all are known.
+
+        Args:
+            family: Names of metrics and of leaderboards (such as `"test, f1"`), or "board" or "task".
+        """
         test_sets, metrics = [t.name for t in self.test_set], [m.id for m in self.metric]
         for name in family if isinstance(family, list) else ():
             test_set, _, metric = name.removeprefix(f"{self.task.id}/").partition(", ")
@@ -343,21 +372,22 @@ class Manifest(Table):
 
     @property
     def primary(self) -> MetricSpec:
-        """Metric that sorts leaderboards: the metric with the key `primary`, else the first."""
+        """Metric that sorts leaderboards: the one with `primary = true`, else the first."""
         return next((m for m in self.metric if m.primary), self.metric[0])
 
     def deadline(self, test_set: str) -> datetime | None:
-        """Return the deadline of submissions to a test set; None if submissions are never late."""
+        """Return the deadline of submissions to a test set; None if there is no deadline."""
         return self.get_test_set(test_set).deadline or self.task.deadline
 
     def get_test_set(self, name: str) -> TestSet:
-        """Return the test set with an existing name."""
+        """Return the test set called `name`, which must exist."""
         return next(t for t in self.test_set if t.name == name)
 
     def get_file_settings(self, test_set: TestSet, submit: Submit) -> FileSettings:
-        """Return the settings of a submission's file: its own, else those in `[submission]`, else the gold's.
+        """Return the settings of a submission's file.
 
-        Options are merged key by key as long as the format stays the same.
+        A setting is the value in the `[[submit]]` entry, else in `[submission]`, else in the test set. Options are
+        merged key by key as long as the format stays the same.
         """
         format_, options = test_set.format, dict(test_set.options)
         for layer in (self.submission, submit):

@@ -1,1 +1,1 @@
-"""Public files: new registries with the public data of a private one, and nothing else."""
+"""Public files: a public file is a new registry that contains only the public data of another registry."""

@@ -1,9 +1,10 @@
-"""Write a public file: a new registry with the public data of a private one.
+"""Writing of a public file: a new registry with the public data of another registry.
 
-Totals are sums of statistics over items, from which scores follow if the statistics of items are withheld. A total is
-an integer number of steps, and therefore exact; `per_one` steps make 1. Families that do not add up have no totals. The
-log of a public file has only listed actions and details. It has no hashes, because the hash of an entry covers private
-data.
+If a task withholds its gold, its public file has no statistics of items. The file then has totals, the sums of
+statistics over all items, so that scores can still be computed. A total is an integer number of steps, and therefore
+exact; `per_one` steps make 1. Some statistics families have no totals, because their scores do not follow from sums.
+The log of a public file contains only the actions and details that this module lists. The log has no hashes, because
+the hash of an entry covers private data.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from registry.submission_fields import SUBMISSION_FIELDS
 from registry.values import parse
 from registry.version import __version__
 
-WITHOUT = ("confusion", "pair")  # families whose statistics do not add up
+WITHOUT = ("confusion", "pair")  # statistics families without totals
 _WITHHELD_SCORES = """
     SELECT scoring_id, metric_id, gold_revision_id, score.step, metric.name, metric.family,
         of_scoring.new AS new_scoring, of_metric.new AS new_metric
@@ -54,10 +55,12 @@ _WITHHELD_SCORES = """
 
 
 def sum_statistics(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a public file's table `statistic_total`, for tasks that withhold their gold.
+    """Yield the rows of the table `statistic_total` of a public file.
+
+    Only tasks that withhold their gold have such rows.
 
     Args:
-        connection: Connection to the registry itself, with the temporary tables of a publication.
+        connection: Connection to the registry itself, with the temporary tables that list the public rows.
     """
     for score in connection.exec_driver_sql(_WITHHELD_SCORES).all():
         if score.family in WITHOUT:
@@ -108,7 +111,14 @@ _GOLD = text("SELECT test_set, real_digest, digest FROM public_gold")
 
 
 class _Entry(NamedTuple):
-    """Stored id, details and other columns of a published entry, and whether its submission may be named."""
+    """A published log entry.
+
+    Attributes:
+        stored_id: Id of the entry in the registry itself.
+        details: Published details.
+        columns: Other columns of the table `event`.
+        is_named: Whether the entry may contain the name of its submission.
+    """
 
     stored_id: int
     details: dict[str, Any]
@@ -117,12 +127,12 @@ class _Entry(NamedTuple):
 
 
 def public_log(connection: Connection, manifests: Collection[str]) -> list[dict[str, Any]]:
-    """Return the rows of a public file's table `event`, oldest first.
+    """Return the rows of the table `event` of a public file, oldest first.
 
     Args:
-        connection: Connection to the registry itself, with the temporary tables of a publication.
-        manifests: Digests of published manifests. Other digests are left out, because they confirm a guess of the names
-            in a manifest.
+        connection: Connection to the registry itself, with the temporary tables that list the public rows.
+        manifests: Digests of the published manifests. Digests of other manifests are left out, because somebody could
+            guess the names in a manifest, and check the guess with the digest.
     """
     names = dict(map(tuple, connection.execute(_NAMES)))
     compared = set(connection.execute(_DIGESTS).scalars())
@@ -155,7 +165,10 @@ def public_log(connection: Connection, manifests: Collection[str]) -> list[dict[
 
 
 def _sort_submissions(entries: list[_Entry]) -> Iterator[_Entry]:
-    """Sort the submissions of each command by public names, because their stored order is that of hidden names."""
+    """Sort the anonymous submissions of each command by their public names.
+
+    The stored order is the alphabetical order of the hidden names, and would reveal information about them.
+    """
     for (_, action), group in groupby(entries, key=lambda entry: (entry.columns["run_id"], entry.columns["action"])):
         same_command = list(group)
         if action in ("submission-added", "submission-changed") and not all(entry.is_named for entry in same_command):
@@ -164,7 +177,12 @@ def _sort_submissions(entries: list[_Entry]) -> Iterator[_Entry]:
 
 
 def _renumber(details: Mapping[str, Any], numbers: Mapping[str, Mapping[int, int]]) -> dict[str, Any]:
-    """Replace stored ids by public ones, and leave out ids of rows that are not published."""
+    """Replace the ids in the details of a log entry by the ids in the public file.
+
+    Args:
+        details: Details of the entry.
+        numbers: Public id of each stored id, by the key in `details`. Rows that are not published have no public id.
+    """
     return {key: numbers[key].get(value) if key in numbers and value is not None else value
             for key, value in details.items() if key != "said_in" or value in numbers[key]}
 
@@ -174,14 +192,14 @@ _PUBLIC = "public_file"  # the attached database that is written
 
 def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sources: bool = False,
             time: datetime | None = None) -> None:
-    """Write a new registry with the public data of another one.
+    """Write a public file: a new registry with the public data of a registry.
 
     Args:
         database: The registry itself.
         output: Path of the new file, which must not exist.
-        tasks: Ids of the tasks to publish; none means all.
+        tasks: Ids of the tasks to publish; an empty sequence means all tasks.
         sources: Whether to include public files of gold and submissions. The view `item_text` needs them.
-        time: The file has the data that is public at this time, in UTC; None means now.
+        time: Time in UTC; the file gets the data that is public at this time. None means now.
 
     Raises:
         UnknownNameError: No task has one of these ids.
@@ -212,7 +230,10 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
 
 @contextmanager
 def publish_temporarily(database: Database, *, sources: bool = False) -> Iterator[Database]:
-    """Yield a temporary public file of a registry, or the database itself if it is a public file."""
+    """Yield a temporary public file of a registry.
+
+    If `database` is already a public file, it is yielded itself.
+    """
     with database.reading() as connection:
         is_published = is_public(connection)
     if is_published:
@@ -269,7 +290,15 @@ def _copy(connection: Connection, path: Path, time: datetime, *, is_partial: boo
 
 
 def _columns(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
-    """Return the SQL of each published column of a table by name, and the SQL after FROM."""
+    """Return the SQL that selects the published part of a table.
+
+    Args:
+        name: Name of the table.
+        table: The published part of the table.
+
+    Returns:
+        The SQL expression of each column, by quoted name of the column; and the SQL after FROM.
+    """
     columns, rows = dict[str, str](), table.rows
     for column in models.metadata.tables[name].columns.keys():  # noqa: SIM118
         value = table.changed.get(column, f't."{column}"')
@@ -284,9 +313,10 @@ def _columns(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
 
 
 def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Yield the sources of normalized manifests, from which past boards are read.
+    """Yield rows of the table `source` for all normalized manifests of the published tasks.
 
-    If a task is anonymous, earlier manifests with a candidate are left out, because they name a participant.
+    The manifests are necessary to show past boards. If a task is anonymous, manifests with a candidate system are left
+    out, because the candidate is the name of a participant.
     """
     is_anonymous = dict(map(tuple, connection.exec_driver_sql("SELECT slug, is_anonymous FROM public_task").all()))
     yielded = set[str]()
@@ -312,7 +342,10 @@ def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
 
 
 def _declare_plain_ranks(connection: Connection) -> None:
-    """Replace resampled ranks by rank ranges in tasks without gold: resampling needs the statistics of items."""
+    """Replace resampled ranks by rank ranges in the manifests of tasks that withhold their gold.
+
+    Resampled ranks need the statistics of items, which the public file does not contain.
+    """
     table = models.task
     for row in connection.execute(table.select()).all():
         manifest = decode_manifest(row.manifest)

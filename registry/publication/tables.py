@@ -1,9 +1,10 @@
-"""The rows and columns of each table that are published. A public file has nothing that is not listed here.
+"""Lists of the rows and columns of each table that a public file contains.
 
-Names of an anonymous task are replaced by pseudonyms, versions and levels by numbers. Scores of a blind task are left
-out, and so is all data from which they could be computed. If a task withholds its gold, all tables with a row per item
-are left out. All ids are renumbered in an order that follows only from published columns. Stored ids would reveal
-hidden data: their gaps count hidden rows, and their order is the alphabetical order of hidden names.
+In an anonymous task, pseudonyms replace the names of teams and systems, and numbers replace versions and factor levels.
+In a blind task, the scores are left out, with all data from which the scores could be computed. If a task withholds its
+gold, all tables with a row per item are left out. All rows get new ids, in an order that depends only on published
+columns. The stored ids would reveal hidden data: gaps between ids show the number of hidden rows, and the order of ids
+is the alphabetical order of hidden names.
 """
 
 from __future__ import annotations
@@ -149,7 +150,7 @@ SCOPE = {
                 EXCEPT SELECT digest, reader FROM public_reading WHERE is_shown))""",
 }
 
-# Columns with ids of a table that are not named `<table>_id`.
+# Columns that contain ids of a table, but are not named `<table>_id`.
 REFERENCES = {
     "submission_a": "submission", "submission_b": "submission", "statistics_a": "tested_statistics",
     "statistics_b": "tested_statistics", "gold_label": "label", "predicted_label": "label",
@@ -161,11 +162,13 @@ class PublicTable:
     """The published part of one table.
 
     Attributes:
-        rows: Published rows: the SQL after FROM, with `t` as the name of the table.
-        columns: Names of columns that are published without change; ids are always renumbered.
-        changed: SQL of the published values of other columns; for ids, the stored id that is renumbered.
-        order: Sort key of the rows, which determines the new ids; empty for tables without ids.
-        condition: Condition on the rows.
+        rows: SQL after FROM that selects the published rows; the name of the table is `t`.
+        columns: Names of the columns that are published without change, separated by spaces. Columns with ids are not
+            listed, because all ids change.
+        changed: SQL expression of each column whose published value differs from the stored value, by name. For a
+            column with ids, the expression is a stored id, which the new id then replaces.
+        order: SQL sort key of the rows, which determines the new ids; empty if the table has no ids.
+        condition: SQL condition that published rows fulfil.
     """
 
     rows: str
@@ -184,7 +187,7 @@ _IS_GOLD_LABEL = """EXISTS (
         AND t.name IN (answer.key, answer.type))"""
 
 
-# Facts about submissions whose published value differs from the stored one.
+# Properties of submissions whose published value differs from the stored value.
 _REPLACED_FACTS = {
     "version": "shown.version", "reader": "if(is_nameless, gold.reader, t.reader)", "digest": "of_answers.digest",
     # A command adds its files in the order of their names, which the exact time would reveal.
@@ -193,7 +196,7 @@ _REPLACED_FACTS = {
 
 
 def _public_fact(field: SubmissionField) -> str:
-    """Return the SQL of the published value of a fact about a submission."""
+    """Return the SQL expression of the published value of a column of the table `submission`."""
     if field.public == "replaced":
         return _REPLACED_FACTS[field.name]
     if field.public == "never":
@@ -208,7 +211,7 @@ def _item_statistics(name: str) -> PublicTable:
     return PublicTable(f'"{name}" AS t {_JOIN_SCORING}', " ".join(columns), condition="has_gold")
 
 
-# In the order of writing: tables with ids before tables that refer to them.
+# In the order of writing: a table with ids comes before all tables that contain its ids.
 TABLES = {
     "task": PublicTable(
         f"task AS t {_JOIN_TASK}", "slug title version manifest manifest_digest seed created_at anonymous_until "
@@ -269,7 +272,7 @@ TABLES = {
     "replicate_score": PublicTable(f"replicate_score AS t {_JOIN_SCORING}", "replicate value"),
     "source": PublicTable(
         "source AS t JOIN public_source USING (digest)", "digest n_bytes content",
-        # The stored name is the first name of the file, which may be that in a hidden submission with the same bytes.
+        # The stored name is the first name of the file. A hidden submission with the same bytes may have this name.
         {"name": "coalesce((SELECT min(role) FROM gold_source JOIN public_gold USING (gold_revision_id) "
                  "WHERE source_digest = t.digest AND has_gold), "
                  "(SELECT min(name) FROM submission_source JOIN public_submission USING (submission_id) "

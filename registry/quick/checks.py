@@ -344,11 +344,11 @@ def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], 
                 2 * len(first & {*systems}) > len(first) for systems in words[1:]):
             raise documents[0].error(f"each line {side} with a name that all files have, {remedy}")
     gold, *systems = ([cell.split() for cell in cells] for cells in texts)
-    for step, side in ((1, "end"), (-1, "begin")):
+    for step, word in ((1, "last"), (-1, "first")):
         ends = [tuple(system_words[::step][len(gold_words) - 1:]) for lines in systems if len(lines) == len(gold)
                 for gold_words, system_words in zip(gold, lines, strict=True)
                 if len(gold_words) > 2 and gold_words != system_words
                 and gold_words[::step][:-1] == system_words[::step][:len(gold_words) - 1]]
         if len(ends) > _MOST * sum(map(len, systems)) and len({*ends}) * 2 < len(ends):
-            raise documents[0].error(f"the systems' lines differ from the gold's only in how they {side}, as labels "
-                                     f"do, {remedy}")
+            raise documents[0].error(f"lines of the gold and of the systems often differ in the {word} word only, so "
+                                     f"this word seems to be a label, {remedy}")

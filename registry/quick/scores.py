@@ -194,8 +194,9 @@ def plan_table(document: Document, asked: Asked) -> Plan | None:
     names = [name for name in columns_of(table.names, "system") if not are_numbers(table.cells(name))]
     if asked.gold is None and names and len({*table.cells(names[0])}) > len(table.rows) / 2:
         raise document.error(
-            f"rows seem to be systems, by column {names[0]!r}; a board needs the scores of all items: a row for each "
-            "item and a column for each system. If columns are items, turn the table: python -c 'import csv, sys; "
+            f"each row seems to be a system, because column {names[0]!r} has names of systems; a board needs the "
+            "scores of single items: one row per item and one column per system. If the columns are items, transpose "
+            "the table: python -c 'import csv, sys; "
             f"csv.writer(sys.stdout).writerows(zip(*csv.reader(open(sys.argv[1]))))' {document.path}")
     return _plan_wide(table, asked)
 

@@ -294,8 +294,9 @@ def recut_answers(items: Sequence[Item], answers: Sequence[Answer], path: str, *
             start, end = first + span.start, first + span.end
             n = bisect_right(starts, start) - 1
             if end > starts[n + 1] and not divide:
-                raise InputError(f"a span of type {span.type!r} goes on beyond the end of the gold's item "
-                                 f"{items[n].key!r}; invalid_tags = \"begin\" divides it", path=path,
+                raise InputError(f"a span of type {span.type!r} begins in the gold's item {items[n].key!r} and ends "
+                                 "after it; correct the tags, or set invalid_tags = \"begin\" to split the span at the "
+                                 "end of the item", path=path,
                                  line=lines[start], category="tag")
             while start < end:
                 part = min(end, starts[n + 1])

@@ -91,14 +91,15 @@ class Labels(NamedReader):
         if self.syntax == "delimited" and not self.header:
             for role in (*self._roles, *self.within):
                 if role not in self.columns:
-                    raise InputError(f"option 'columns' of labels has no column {role!r}; "
-                                     f"{suggest(role, self.columns)}")
+                    raise InputError(f"the reader needs the column {role!r}, but the option 'columns' does not list "
+                                     f"it; {suggest(role, self.columns)}")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold labels; other columns become attributes."""
         document, reader = documents["gold"], replace(self, rename=(), fold_case=False, blank="reject")
         if self.syntax == "delimited" and not self.header and (lacking := set(self._wanted) - set(self.columns)):
-            raise document.error(f"option 'columns' of labels has no column {min(lacking)!r}")
+            raise document.error(f"the reader needs the column {min(lacking)!r}, but the option 'columns' does not "
+                                 "list it; name the columns of the file in their order")
         if (columns := reader._read_fast(document)) is not None:
             labels = columns.pop(self.label)
             keys = self._make_keys(columns, len(labels))

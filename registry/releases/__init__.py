@@ -1,1 +1,4 @@
-"""Releases: the boards of a task and their data as plain files, which outlive database and program."""
+"""Releases: folders with the boards and the data of a task as plain files.
+
+These files can be read without the database and without this program.
+"""

@@ -1,7 +1,8 @@
 """Descriptions of a release: README, Croissant 1.1 and RO-Crate 1.3, with licences.
 
-Croissant (https://docs.mlcommons.org/croissant) describes the tables for mirrors, RO-Crate
-(https://w3id.org/ro/crate/1.3) all files for archives: a flat list of entities that refer to each other by `@id`.
+Croissant (https://docs.mlcommons.org/croissant) describes the tables, for sites that list data sets. RO-Crate
+(https://w3id.org/ro/crate/1.3) describes all files, for archives. An RO-Crate description is a flat list of entities,
+and an entity refers to another entity by its `@id`.
 """
 
 from __future__ import annotations
@@ -42,7 +43,13 @@ _LICENCE_FILE = ("A licence", "text/plain")
 
 @dataclass(frozen=True)
 class WrittenTable:
-    """A table that has rows, with the DuckDB type of each column."""
+    """A table of a release that was written because it has rows.
+
+    Attributes:
+        table: The table.
+        types: DuckDB type of each column, by name.
+        n_rows: Number of rows.
+    """
 
     table: ReleasedTable
     types: Mapping[str, str]
@@ -51,7 +58,15 @@ class WrittenTable:
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """Path, description, media type, size in bytes and digest of a file."""
+    """A file of a release.
+
+    Attributes:
+        path: Path within the release.
+        about: Description.
+        media_type: Media type, such as `text/plain`.
+        size: Size in bytes.
+        sha256: SHA-256 digest of the bytes, as hexadecimal digits.
+    """
 
     path: str
     about: str
@@ -68,10 +83,10 @@ class Contents:
         folder: Folder of the release.
         manifest: Manifest of the task.
         boards: Leaderboards of the task.
-        tables: Tables with rows.
-        compared_at: Day and time of the newest comparison, in UTC.
-        versions: Version of the program that made this comparison, and of the packages that it used.
-        has_gold: Whether the release has the gold and everything else about single items.
+        tables: All tables that have rows.
+        compared_at: Date and time of the newest comparison, in UTC.
+        versions: Versions of the program and of the packages that made the newest comparison, by name.
+        has_gold: Whether the release contains the gold and other data about single items.
         files: Files that are already written.
     """
 
@@ -86,7 +101,14 @@ class Contents:
 
     @classmethod
     def read(cls, connection: Connection, folder: Path, boards: TaskBoards, *, has_gold: bool) -> Contents:
-        """Read the tables in `folder`; `connection` is to a registry that was made from them."""
+        """Read the contents of the release in `folder`.
+
+        Args:
+            connection: Connection to a registry that was made from the tables of the release.
+            folder: Folder of the release.
+            boards: Leaderboards of the task.
+            has_gold: Whether the release contains data about single items.
+        """
         tables = []
         for table in (*list_tables(gold=True, sources=True), TOTALS):
             if (folder / table.path).is_file():
@@ -106,7 +128,7 @@ class Contents:
 
     @property
     def description(self) -> str:
-        """Description of the release, which begins with the task's own."""
+        """Description of the release; it begins with the description of the task."""
         n_systems = len({standing.submission for board in self.boards.boards for standing in board.standings})
         declared = f"{self.manifest.task.description} " if self.manifest.task.description else ""
         withheld = "" if self.has_gold else " The gold and all data about single items are withheld."
@@ -115,17 +137,17 @@ class Contents:
 
     @property
     def date(self) -> str:
-        """Date of publication: declared by the task, else the day of the newest comparison."""
+        """Date of publication: the date in the manifest, or else the day of the newest comparison."""
         return self.manifest.task.date or self.compared_at[:10]
 
     @property
     def citation(self) -> str:
-        """Citation that the task declares, else one of the release itself."""
+        """Citation in the manifest, or else a citation of the release that is made from the manifest."""
         organisers = ", ".join(self.manifest.task.organisers)
         return self.manifest.task.citation or f"{organisers and f'{organisers}: '}{self.title} ({self.date[:4]})"
 
     def with_files(self, paths: Sequence[str]) -> Contents:
-        """Return a copy that lists these files of `folder`."""
+        """Return a copy with `files` for these paths in the folder of the release."""
         known = _FILES | {written.table.path: (written.table.comment, "application/vnd.apache.parquet")
                           for written in self.tables}
         files = []
@@ -150,14 +172,14 @@ def list_licences(expression: str | None) -> list[str]:
 
 
 def _licence_url(identifier: str) -> str | None:
-    """Return the SPDX page of a licence; None if the organisers wrote the licence themselves."""
+    """Return the URL of a licence at SPDX; None if SPDX does not list the licence."""
     if identifier.startswith("LicenseRef-"):
         return None
     return f"https://spdx.org/licenses/{identifier.removesuffix('+')}"
 
 
 def licence_files(expression: str | None) -> Iterator[tuple[str, str]]:
-    """Yield path and text of a file for each licence."""
+    """Yield the path and the text of one file for each licence in an SPDX expression."""
     for identifier in list_licences(expression):
         url = _licence_url(identifier)
         text = f"Its text: {url}.html" if url else "SPDX does not list this licence; ask the organisers for its text."
@@ -183,7 +205,7 @@ _TYPES = {"VARCHAR": "sc:Text", "BOOLEAN": "sc:Boolean", "DOUBLE": "cr:Float64",
 
 
 def croissant(contents: Contents) -> str:
-    """Write the Croissant description; `contents.files` must list the tables."""
+    """Return the Croissant description of a release; `contents.files` must contain the tables."""
     task = contents.manifest.task
     names = list_licences(task.licence)
     dataset: dict[str, Any] = {
@@ -220,7 +242,7 @@ def _croissant_name(name: str) -> str:
 
 
 def _croissant_version(version: str) -> str:
-    """Extend a version of one or two numbers to three, which Croissant requires."""
+    """Extend a version with one or two numbers to three numbers, because Croissant requires three."""
     numbers = version.split(".")
     return ".".join([*numbers, "0", "0"][:3]) if all(map(str.isdecimal, numbers)) and len(numbers) < 3 else version
 
@@ -235,7 +257,7 @@ _FOLDERS = {"data": "Tables, as Parquet", "boards": "Leaderboards", "LICENSES": 
 
 
 def ro_crate(contents: Contents) -> str:
-    """Write the RO-Crate description; `contents.files` must list all other files of the release."""
+    """Return the RO-Crate description of a release; `contents.files` must contain all other files."""
     licences = list(_licence_entities(contents.manifest.task.licence))
     graph = [
         {"@id": RO_CRATE, "@type": "CreativeWork", "about": _refer("./"), "conformsTo": _refer(RO_CRATE_VERSION)},
@@ -293,7 +315,10 @@ def _people_entities(contents: Contents) -> Iterator[Entity]:
 
 
 def _licence_entities(expression: str | None) -> Iterator[Entity]:
-    """Yield the licence of the release first; if it combines several licences, each of these follows."""
+    """Yield the entity of the licence of a release.
+
+    If the SPDX expression combines several licences, one entity for each of these licences follows.
+    """
     if expression is None:
         yield {"@id": "#licence", "@type": "CreativeWork", "name": "None", "description": NO_LICENCE}
         return
@@ -311,7 +336,7 @@ def _licence_entities(expression: str | None) -> Iterator[Entity]:
 
 
 def _program_entities(contents: Contents) -> Iterator[Entity]:
-    """Yield the program that compared the systems, and its comparison."""
+    """Yield an entity for the program that compared the systems, and an entity for the comparison."""
     yield {"@id": "#evalregistry", "@type": "CreativeWork", "name": "evalregistry",
            "version": contents.versions["evalregistry"],
            "description": "The program that compared the systems, with " + ", ".join(
@@ -341,7 +366,12 @@ single items, which are withheld with the gold. The release has only the digests
 
 
 def readme(contents: Contents, program: str) -> str:
-    """Write the README; `program` is the requirement that pip installs, such as `evalregistry==0.1.0`."""
+    """Return the README of a release.
+
+    Args:
+        contents: Contents of the release.
+        program: Requirement for pip that installs this program, such as `evalregistry==0.1.0`.
+    """
     task = contents.manifest.task
     facts = {"Published": contents.date, "Organisers": ", ".join(task.organisers), "Contact": task.contact,
              "Page": task.url, "Licence": task.licence or NO_LICENCE}

@@ -1,8 +1,8 @@
 """Exports for other platforms: records of Every Eval Ever, and result files of the Hugging Face Hub.
 
-Each submission to each test set is one aggregate record. Its samples are in a second file, one line per item, metric
-and run, with the score and the statistics of the item. A registry does not store the texts of items, so inputs are
-empty. Equal registries give equal bytes.
+Each submission to a test set is exported as one aggregate record. A second file contains the samples of the submission.
+The file has one line per item, metric and run, with the score and the statistics of the item. Inputs are empty, because
+a registry does not store the texts of items. Equal registries give equal bytes.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ _COMPARED = text("SELECT max(created_at) FROM latest_comparison WHERE task = :ta
 
 @dataclass(frozen=True)
 class DeclaredMetric:
-    """A metric of a task, with its alias."""
+    """A metric that a task declares; `alias` is the name of the metric in the manifest."""
 
     metric_id: int
     alias: str
@@ -90,7 +90,10 @@ class DeclaredMetric:
 
 
 def choose_layout(metrics: Sequence[DeclaredMetric]) -> Layout:
-    """Return the form of the samples from which the task can be made again."""
+    """Return the form of the samples of a task.
+
+    The importer of records can make the task again from samples in this form.
+    """
     if any(isinstance(declared.metric.original, ConfusionMetric) for declared in metrics):
         return "labels"
     if any(isinstance(declared.metric, CorrelationMetric) for declared in metrics):
@@ -100,7 +103,10 @@ def choose_layout(metrics: Sequence[DeclaredMetric]) -> Layout:
 
 @dataclass(frozen=True)
 class GoldItems:
-    """The items of a test set; positions of items count from 0, in the order of the gold."""
+    """The items of a gold revision, with their gold.
+
+    The position of an item is its index in the order of the gold, from 0.
+    """
 
     connection: Connection
     gold_revision_id: int
@@ -112,12 +118,12 @@ class GoldItems:
 
     @cached_property
     def ids(self) -> tuple[int, int]:
-        """First id and number of items."""
+        """The first item id, and the number of items."""
         return catalog.item_ids(self.connection, self.gold_revision_id)
 
     @cached_property
     def attributes(self) -> dict[int, dict[str, str]]:
-        """Attributes of each item that has any, by position."""
+        """Attributes of items by position; an item without attributes is absent."""
         attributes: dict[int, dict[str, str]] = defaultdict(dict)
         table = models.item_attribute
         for row in self.connection.execute(select(table.c.item_id, table.c.name, table.c.value).where(
@@ -127,7 +133,7 @@ class GoldItems:
 
     @cached_property
     def gold(self) -> Mapping[int, Answers]:
-        """Answers of the gold, by position."""
+        """Gold answers of each item, by position of the item."""
         answers: dict[int, Answers] = defaultdict(list)
         for row in self.connection.exec_driver_sql(_GOLD, (self.gold_revision_id,)):
             answers[row.item_id - self.ids[0]].append((row.key, row.type, None))
@@ -135,12 +141,12 @@ class GoldItems:
 
     @cached_property
     def labels(self) -> Mapping[int, str]:
-        """Names of the labels, by their numbers in statistics."""
+        """Name of each label, by the number that represents the label in statistics."""
         numbers = load_labels(self.connection, self.gold_revision_id).numbers
         return {number: name for name, number in numbers.items()}
 
     def load_answers(self, scoring_id: int) -> Mapping[tuple[int, int], Answers]:
-        """Load the answers of a submission, by position and run."""
+        """Load the answers of a submission, by position of the item and number of the run."""
         answers: dict[tuple[int, int], Answers] = defaultdict(list)
         for row in self.connection.exec_driver_sql(_RESPONSES, (scoring_id,)):
             answers[row.item_id - self.ids[0], row.replicate].append((row.key, row.type, row.score))
@@ -149,14 +155,16 @@ class GoldItems:
 
 def sample_lines(items: GoldItems, metrics: Sequence[DeclaredMetric], scoring_id: int, common: dict[str, Any],
                  layout: str) -> Iterator[str]:
-    """Yield the lines of one submission's samples, sorted by metric, then by run.
+    """Yield one line of JSON for each sample of a submission.
+
+    The lines are sorted by metric, then by run, then by item.
 
     Args:
         items: Items of the test set.
         metrics: Metrics of the task.
-        scoring_id: Id of the submission's statistics.
-        common: Fields of all lines; the metric's alias is appended to `evaluation_result_id`.
-        layout: Form of the samples.
+        scoring_id: Id of the scoring of the submission.
+        common: Fields that all lines have. The alias of the metric is appended to the field `evaluation_result_id`.
+        layout: Form of the samples, as `choose_layout` returns it.
     """
     answers = items.load_answers(scoring_id)
     for declared in metrics:
@@ -188,7 +196,7 @@ def sample_lines(items: GoldItems, metrics: Sequence[DeclaredMetric], scoring_id
 
 
 def _score_items(metric: Metric, statistics: Floats) -> tuple[Floats, Flags]:
-    """Return the score of each item, and whether it is the best possible score."""
+    """Return the score of each item, and whether this score is the best possible score."""
     if isinstance(metric.original, ConfusionMetric):
         is_correct = statistics[:, 0] == statistics[:, 1]
         return is_correct.astype(np.float64), is_correct
@@ -202,7 +210,10 @@ def _score_items(metric: Metric, statistics: Floats) -> tuple[Floats, Flags]:
 
 
 def _format_statistics(metric: Metric, columns: list[float], items: GoldItems) -> list[Any]:
-    """Return the statistics of an item for JSON; labels become their names, a missing label None."""
+    """Return the statistics of an item as values for JSON.
+
+    The number of a label becomes the name of the label; a missing label becomes None.
+    """
     if isinstance(metric.original, ConfusionMetric):
         return [items.labels.get(int(label)) for label in columns]
     return [int(value) for value in columns] if FAMILIES[metric.family].integer else columns
@@ -219,14 +230,14 @@ def one_line(value: Any) -> str:
 
 @dataclass(frozen=True)
 class RecordCounts:
-    """Number of written records and of their samples."""
+    """Number of records that were written, and number of samples in all of them."""
 
     records: int = 0
     samples: int = 0
 
 
 def write_records(database: Database, task: str, output: Path) -> RecordCounts:
-    """Write the records of a task's current boards into a new folder.
+    """Write a record for each submission on the current boards of a task into a new folder.
 
     Args:
         database: The registry, or a public file.
@@ -249,7 +260,7 @@ def write_records(database: Database, task: str, output: Path) -> RecordCounts:
 
 
 def _write_submissions(connection: Connection, row: TaskRow, folder: Path) -> Iterator[int]:
-    """Write the record of each submission, and yield its number of samples."""
+    """Write the record of each submission, and yield the number of samples of each record."""
     manifest = decode_manifest(row.manifest)
     (boards,) = load_snapshot(connection, row.slug, pairs=BOARD_PAIRS).tasks
     standings: dict[tuple[str, str], list[tuple[Leaderboard, Standing]]] = {}
@@ -312,7 +323,7 @@ def _write_record(folder: Path, described: Described, standings: Sequence[tuple[
 
 
 def _describe_task(row: TaskRow, manifest: Manifest, metrics: Sequence[DeclaredMetric]) -> dict[str, Any]:
-    """Return the declarations of a task that the importer of records makes again."""
+    """Return the part of the manifest from which the importer of records makes the task again."""
     forms = {metric.id: metric.model_dump(include={"title", "decimals"}, exclude_none=True)
              for metric in manifest.metric}
     return {
@@ -330,14 +341,16 @@ def _describe_task(row: TaskRow, manifest: Manifest, metrics: Sequence[DeclaredM
 
 def write_results(database: Database, task: str, output: Path, *, metric: str | None = None,
                   dataset: str | None = None) -> int:
-    """Write `TEAM/SYSTEM/.eval_results/TASK.yaml` for every model, and return the number of models.
+    """Write a result file of the Hugging Face Hub for every model; return the number of models.
+
+    The path of a file is `TEAM/SYSTEM/.eval_results/TASK.yaml`.
 
     Args:
         database: The registry, or a public file.
         task: Id of the task.
         output: Path of the folder, which must not exist.
         metric: Alias of the metric; None means the primary metric.
-        dataset: Data set of the Hub that is the benchmark; None means the data set that is the task's page.
+        dataset: Name of the benchmark, a data set of the Hub. None means that the page of the task is this data set.
 
     Raises:
         UnknownNameError: No task or metric has this name.

@@ -1,9 +1,9 @@
-"""Tables of a release: written from a registry, and loaded into a new one.
+"""Tables of a release: this module writes them from a registry, and loads them into a new registry.
 
-A table's file `tables/<order>_<table>.sql` is one SELECT. Its leading comment describes the table and, after a line
-with only `--`, each column. `loading/<order>_<table>.sql` inserts the table into a registry. The statistics of each
-family are one more table. Rows contain names instead of the registry's ids, and are sorted by these names, so
-equal boards give equal bytes.
+Each table has a file `tables/<order>_<table>.sql` with one SELECT. The comment at the beginning of the file describes
+the table and, after a line with only `--`, each column. The file `loading/<order>_<table>.sql` inserts the table into a
+registry. The statistics of each statistics family are one more table. Rows contain names instead of ids, and are sorted
+by these names, so equal boards give equal bytes.
 """
 
 from __future__ import annotations
@@ -84,11 +84,11 @@ _FACTS = [field.name for field in SUBMISSION_FIELDS if field.is_released]
 
 
 class ReleasedTable(View):
-    """Name, description (`comment`), description of columns, and SELECT of one table."""
+    """A table of a release: its name, its comment, the comments on its columns, and its SELECT."""
 
     @property
     def path(self) -> str:
-        """Path within a release."""
+        """Path of the table within a release."""
         return f"data/{self.name}.parquet"
 
 
@@ -118,7 +118,8 @@ def list_tables(*, gold: bool, sources: bool) -> list[ReleasedTable]:
     """Return the tables of a release.
 
     Args:
-        gold: Whether the gold is released, and thus tables about single items instead of totals.
+        gold: Whether the gold is released. If it is, the release has tables about single items; otherwise it has
+            totals.
         sources: Whether the submitted files are released.
     """
     tables = [ReleasedTable(path.stem.partition("_")[2], *parse_sql_file(path))
@@ -144,16 +145,18 @@ def _statistics_table(family: str) -> ReleasedTable:
 
 
 def require_current(connection: Connection, task: TaskRow) -> None:
-    """Raise a MismatchError if boards of a task are out of date."""
+    """Raise a MismatchError if a board of the task is out of date."""
     if warnings := find_outdated(connection, task.slug):
         raise MismatchError(str(warnings[0]))
 
 
 def select_release(connection: Connection, task: TaskRow) -> None:
-    """Create the temporary tables that list the current boards of a task, their golds, metrics and submissions.
+    """Create temporary tables that list the contents of a release.
+
+    The tables list the current boards of the task, and their gold revisions, metrics and submissions.
 
     Raises:
-        MismatchError: The task has no board, or its boards use different golds.
+        MismatchError: The task has no board, or its boards use different revisions of the gold.
     """
     facts = ", ".join(f"{'scoring' if name == 'missing' else 's'}.{name}" for name in _FACTS if name != "track")
     for statement in _SCOPE.format(task=task.task_id, facts=facts).split(";"):
@@ -207,7 +210,7 @@ def load_release(connection: Connection, folder: Path, release: dict[str, Any]) 
     Args:
         connection: Connection to the registry, in a transaction.
         folder: Folder of the release.
-        release: Contents of its `release.json`.
+        release: Contents of the file `release.json` of the release.
 
     Raises:
         ManifestError: The manifest is invalid.
@@ -220,7 +223,7 @@ def load_release(connection: Connection, folder: Path, release: dict[str, Any]) 
     statements |= {f"statistics_{family}": _insert_statistics(family) for family in FAMILIES}
     if not (folder / "data" / "boards.parquet").is_file():
         raise InputError("the file is missing; every release has it", path=Path("data/boards.parquet"))
-    # Only names of known tables may get into SQL, not names of other files.
+    # SQL statements contain only names of known tables, never names of other files.
     tables = [name for name in statements if (folder / "data" / f"{name}.parquet").is_file()]
     for name in tables:
         with _explain_errors(name):
@@ -236,7 +239,7 @@ def load_release(connection: Connection, folder: Path, release: dict[str, Any]) 
 
 @contextmanager
 def _explain_errors(table: str) -> Iterator[None]:
-    """Turn DuckDB's errors into an InputError that names the file of `table`."""
+    """Convert an error of DuckDB into an InputError that names the file of `table`."""
     try:
         yield
     except FAILURES as error:
@@ -247,7 +250,7 @@ def _explain_errors(table: str) -> Iterator[None]:
 
 
 def _insert_task(connection: Connection, path: Path, release: dict[str, Any]) -> None:
-    """Insert the task, and the run and log entry of the release, to which all other rows refer."""
+    """Insert the task, and one run and one log entry for the release; all other rows refer to these rows."""
     if not path.is_file():
         raise InputError("the file is missing, or is not a regular file; every release has it", path=Path(path.name))
     manifest = read_manifest(path.read_bytes(), path)
@@ -271,7 +274,7 @@ def _insert_task(connection: Connection, path: Path, release: dict[str, Any]) ->
 
 
 def _insert_statistics(family: str) -> str:
-    """Return the statement that inserts the statistics of a family."""
+    """Return the SQL statement that inserts the statistics of a statistics family."""
     names, labels = FAMILIES[family].columns, ""
     columns = [f'of."{name}"' for name in names]
     if family == "confusion":

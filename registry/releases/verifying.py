@@ -1,8 +1,8 @@
-"""Verify a release or a public file: every number must follow from the others.
+"""Verification of a release or a public file.
 
 First, the files of a release are compared with their checksums. Then the release is loaded into a temporary registry,
-where the code that computed its scores and comparisons computes them again. They must be equal to the last bit.
-Decisions and ranks must follow from stored p-values.
+where all scores and comparisons are computed again with the same code. The new numbers must be equal to the released
+numbers in every bit. Decisions and ranks must follow from the stored p-values.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ _RANKS = {"rank": "rank", "rank_low": "low", "rank_high": "high", "cluster": "cl
 
 
 def verify_decisions(connection: Connection, excluded: Collection[int] = ()) -> Iterator[Fault]:
-    """Derive adjusted p-values, decisions and ranks of every board from its p-values and scores.
+    """Compute adjusted p-values, decisions and ranks again, and yield the differences.
+
+    They are computed from the stored p-values and scores of each board.
 
     Args:
         connection: Connection to a public file.
@@ -98,7 +100,10 @@ def verify_decisions(connection: Connection, excluded: Collection[int] = ()) -> 
 
 
 def _fetch_columns(connection: Connection, select: str, comparison_id: int) -> Columns:
-    """Return columns of a comparison; NULL becomes nan in numbers, and a dash in texts."""
+    """Run a SELECT for one comparison, and return each column by name.
+
+    NULL becomes nan in a column of numbers, and a dash in a column of texts.
+    """
     query = text(f"{select} WHERE comparison_id = {comparison_id} ORDER BY position")
     columns = fetch_columns(connection, query)
     return {name: np.ma.filled(column.astype(np.float64), np.nan) if column.dtype.kind in "fiub" else
@@ -106,7 +111,10 @@ def _fetch_columns(connection: Connection, select: str, comparison_id: int) -> C
 
 
 def _verify_family(boards: Sequence[tuple[Any, Columns]]) -> Iterator[Fault]:
-    """Derive adjusted p-values from p-values, and decisions from stored adjusted p-values."""
+    """Verify the adjusted p-values and the decisions of all boards of a family.
+
+    Adjusted p-values are computed from p-values, and decisions from the stored adjusted p-values.
+    """
     order = json.loads(boards[0][0].request).get("family", {}).get("boards", [boards[0][0].board])
     boards = sorted((entry for entry in boards if len(entry[1]["p_value"])), key=lambda entry: order.index(
         entry[0].board))
@@ -124,7 +132,7 @@ def _verify_family(boards: Sequence[tuple[Any, Columns]]) -> Iterator[Fault]:
 
 
 def _verify_standings(board: Any, pairs: Columns, standings: Columns) -> Iterator[Fault]:
-    """Derive wins, losses and ranks from decisions and scores."""
+    """Verify wins, losses and ranks on a board; they are computed from decisions and scores."""
     rows = {submission: n for n, submission in enumerate(standings["submission_id"])}
     if unknown := (set(pairs["submission_a"]) | set(pairs["submission_b"])) - rows.keys():
         yield Fault("surplus", "pair", board.id, f"pairs of {len(unknown)} systems that are not on the board")
@@ -166,12 +174,14 @@ _SCORES = """
 
 
 def verify_scores(connection: Connection, with_gold: Collection[int]) -> Iterator[Fault]:
-    """Compute every score from the statistics of items, or from totals if the gold is withheld.
+    """Compute every score again, and yield the differences.
+
+    Scores are computed from the statistics of items, or from totals if the gold is withheld.
 
     Args:
         connection: Connection to a public file.
-        with_gold: Ids of the tasks whose gold is public. Of other tasks, scores whose statistics do not add up are not
-            verified.
+        with_gold: Ids of the tasks whose gold is public. In the other tasks, a score is not verified if its statistics
+            family has no totals.
     """
     totals: dict[tuple[int, int], list[Any]] = defaultdict(list)
     for row in connection.exec_driver_sql("FROM statistic_total ORDER BY replicate, position"):
@@ -222,7 +232,7 @@ def _verify_by_items(connection: Connection, stored: Any) -> Iterator[Fault]:
 
 
 def _compare_scores(connection: Connection, stored: Any, measured: SubmissionScore) -> Iterator[Fault]:
-    """Compare a stored score, and the scores of its runs, with computed ones."""
+    """Compare a stored score, and the scores of its runs, with the computed scores."""
     runs = [row.value for row in connection.exec_driver_sql(
         "SELECT value FROM replicate_score WHERE scoring_id = ? AND metric_id = ? ORDER BY replicate",
         (stored.scoring_id, stored.metric_id))]
@@ -253,7 +263,7 @@ _OTHER_PROGRAM = ("README, page and descriptions were compared only with their c
 
 
 def is_release(folder: Path) -> bool:
-    """Return whether a folder has `release.json` or `SHA256SUMS`."""
+    """Return whether a folder looks like a release: it has `release.json` or `SHA256SUMS`."""
     return folder.is_dir() and any((folder / name).exists() for name in ("release.json", writing.CHECKSUMS))
 
 
@@ -297,7 +307,13 @@ def verify_release(folder: Path, execution: Execution) -> VerificationResult:
 
 @contextmanager
 def _collect_error(verified: VerificationResult, name: str, action: str = "verified") -> Iterator[None]:
-    """Turn an error into a fault, so that the verification continues."""
+    """Convert an error of the block into a fault, so that the verification continues.
+
+    Args:
+        verified: Result that gets the fault.
+        name: Name of the part of the release that the block verifies.
+        action: Participle for the message, as in "cannot be verified".
+    """
     try:
         yield
     except Exception as error:
@@ -318,12 +334,13 @@ def _explain_unreadable(error: Exception) -> str:
 def verify_public(connection: Connection, execution: Execution, verified: VerificationResult) -> None:
     """Verify a public file, or a registry that was made from a release.
 
-    Neither has all the files that numbers were computed from, and their log is redacted.
+    Such a registry lacks some files from which its numbers were computed, and its log is redacted. These parts are not
+    verified.
 
     Args:
         connection: Connection in a transaction that is rolled back afterwards.
         execution: Workers and memory of the computations.
-        verified: Collects faults and notes.
+        verified: Result that gets the faults and notes.
     """
     tasks = [TaskRow.of(row) for row in connection.execute(select(*TaskRow.columns()))]
     with _collect_error(verified, ", ".join(task.slug for task in tasks)):
@@ -355,7 +372,6 @@ def verify_public(connection: Connection, execution: Execution, verified: Verifi
 
 
 def _read_release_file(path: Path) -> dict[str, Any]:
-    """Read `release.json`."""
     try:
         release = json.loads(read_text(path))
     except (OSError, ValueError, RecursionError) as error:
@@ -370,7 +386,7 @@ def _read_release_file(path: Path) -> dict[str, Any]:
 
 
 def _verify_boards(folder: Path, task: TaskBoards) -> Iterator[Fault]:
-    """Compare the files with boards with the boards that follow from the tables, value by value."""
+    """Compare each value in the files with boards with the boards that follow from the tables."""
     derived_files = dict(render_boards(task))
     for name, parse_rows in (("boards/boards.json", json.loads), ("boards/boards.tsv", _parse_tsv)):
         try:
@@ -405,12 +421,12 @@ def _parse_tsv(text: str) -> list[dict[str, str]]:
 
 
 def _verify_documents(contents: Contents, known: Collection[str]) -> Iterator[Fault]:
-    """Write README, page, licences and descriptions again, and compare them with the files.
+    """Make README, page, licences and descriptions again, and compare them with the files.
 
     Args:
         contents: Contents of the release.
-        known: Names of files with a fault. If there are any, descriptions with digests have faults too, and are not
-            compared.
+        known: Names of files in which a fault was already found. If there are such files, the descriptions with digests
+            of files are not compared, because they differ for the same reason.
     """
     derived_files = list(render_documents(contents))
     if not known:

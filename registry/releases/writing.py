@@ -1,7 +1,7 @@
-"""Write a release: a new folder that is complete or absent.
+"""Writing of a release: a new folder that is either complete or does not exist.
 
-The tables are written first. Boards and the page are then made from the tables alone, as `registry verify` makes them
-again. Equal registries give equal bytes: a release contains no current time, no path and no name of a user.
+The tables are written first. Boards and the page are then made only from the tables, so that `registry verify` can make
+them again. Equal registries give equal bytes: a release contains no current time, no path and no name of a user.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def list_files(folder: Path) -> list[str]:
 
 
 def write_checksums(folder: Path) -> None:
-    """Write the checksums of all files in a folder."""
+    """Write the checksums of all files in a folder into `SHA256SUMS`."""
     lines = [f"{_checksum(folder / path)}  {path}\n" for path in list_files(folder)]
     (folder / CHECKSUMS).write_text("".join(lines), "utf-8", newline="\n")
 
 
 def verify_checksums(folder: Path) -> Iterator[Fault]:
-    """Compare the files of a folder with its checksums."""
+    """Compare the files of a folder with their checksums in `SHA256SUMS`; yield the differences."""
     try:
         lines = read_text(folder / CHECKSUMS).splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -89,7 +89,7 @@ def read_text(path: Path) -> str:
     """Read a text file.
 
     Raises:
-        OSError: The file cannot be read, or is not regular: reading from a pipe would never end.
+        OSError: The file cannot be read, or is not a regular file. A pipe, for example, may have no end.
         UnicodeDecodeError: The file is not UTF-8.
     """
     if path.exists() and not path.is_file():
@@ -107,10 +107,14 @@ _SUBMITTED_NAME = re.compile(rf"{FOLDER}/[0-9a-f]{{64}}(\.[a-z0-9]+)?")
 
 
 def write_submitted(connection: Connection, folder: Path) -> None:
-    """Write the submitted files that the table in `folder` lists.
+    """Write the submitted files that the table of submitted files lists.
+
+    Args:
+        connection: Connection to the registry.
+        folder: Folder of the release.
 
     Raises:
-        MismatchError: The digest of a file is malformed; as a file name, it could point outside the folder.
+        MismatchError: The digest of a file is malformed. As the name of a file, it could lead outside the folder.
     """
     (folder / FOLDER).mkdir()
     for file, source_digest in connection.exec_driver_sql(
@@ -122,9 +126,9 @@ def write_submitted(connection: Connection, folder: Path) -> None:
 
 
 def verify_submitted(connection: Connection, folder: Path) -> Iterator[Fault]:
-    """Compare the submitted files with their table, and the table with the submissions.
+    """Compare the submitted files with the table of submitted files, and this table with the submissions.
 
-    A release without submitted files has neither the files nor the table.
+    A release without submitted files does not have this table.
     """
     existing = {path.relative_to(folder).as_posix() for path in (folder / FOLDER).rglob("*") if path.is_file()}
     if not (folder / _TABLE).is_file():
@@ -155,7 +159,7 @@ def verify_submitted(connection: Connection, folder: Path) -> Iterator[Fault]:
                     f"has {row.runs} runs, but {_TABLE} lists {row.files} files of it")
 
 
-FORMAT = 1  # of a release's layout
+FORMAT = 1  # version of the layout of a release
 PROGRAM = f"evalregistry {__version__}"
 
 _HEADING = """\
@@ -167,7 +171,7 @@ _WITH_FILES = "Of the files that it names,\n# only the submitted files are part 
 
 
 def write_release(database: Database, task: str, output: Path, *, sources: bool = False) -> None:
-    """Write the current boards of a task and the data that they follow from into a new folder.
+    """Write a release: a new folder with the current boards of a task, and the data behind these boards.
 
     Args:
         database: A public file, or a registry without embargoes.
@@ -219,7 +223,12 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
 
 @contextmanager
 def as_registry(folder: Path, release: dict[str, Any]) -> Iterator[Database]:
-    """Load a release into a temporary registry; `release` has the contents of its `release.json`."""
+    """Load the release in `folder` into a temporary registry.
+
+    Args:
+        folder: Folder of the release.
+        release: Contents of the file `release.json`.
+    """
     with tempfile.TemporaryDirectory() as workplace:
         database = Database(Path(workplace) / "registry.duckdb", named=folder)
         database.create()
@@ -229,7 +238,7 @@ def as_registry(folder: Path, release: dict[str, Any]) -> Iterator[Database]:
 
 
 def render_boards(task: TaskBoards) -> Iterator[tuple[str, str]]:
-    """Yield path and text of each file with boards."""
+    """Yield the path and the text of each file with boards."""
     tables = [make_board_table(board) for board in task.boards]
     yield "boards/boards.tsv", render(tables, "tsv")
     yield "boards/boards.json", render(tables, "json")
@@ -237,7 +246,7 @@ def render_boards(task: TaskBoards) -> Iterator[tuple[str, str]]:
 
 
 def render_documents(contents: Contents) -> Iterator[tuple[str, str]]:
-    """Yield path and text of licences, page, README and citations."""
+    """Yield the path and the text of each file for readers: licences, page, README and citations."""
     yield from licence_files(contents.manifest.task.licence)
     yield "page.html", page(contents.boards)
     yield "README.md", readme(contents, f"evalregistry=={__version__}")

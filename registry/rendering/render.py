@@ -39,7 +39,7 @@ def render_markdown(table: Table) -> str:
 
 def render_markdown_rows(headings: Sequence[str], rows: Iterable[Sequence[str]],
                          right: Sequence[bool] | None = None) -> Iterator[str]:
-    """Yield the lines of a Markdown table; `right` marks the columns of numbers."""
+    """Yield the lines of a Markdown table; `right` is True for columns of numbers."""
     yield "| " + " | ".join(map(escape_markdown, headings)) + " |\n"
     yield "|" + "|".join(" ---: " if r else " --- " for r in right or [False] * len(headings)) + "|\n"
     for row in rows:
@@ -56,7 +56,7 @@ def escape_markdown(cell: str) -> str:
 
 NEEDS = r"% Needs \usepackage{booktabs,longtable} and \usepackage[T1]{fontenc}."
 LONG = 40  # longer tables may break over pages
-_FEW_COLUMNS = 5  # they fit into a column of a paper (7.7 cm) at the usual distance
+_FEW_COLUMNS = 5  # at most this many fit into a column of a paper (7.7 cm) with the default spacing
 _LONGEST_CAPTION = 1500  # characters; LaTeX measures a caption as one line, of at most 5.7 m
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
@@ -67,7 +67,7 @@ _SPECIAL = {
 
 
 def escape_latex(text: str) -> str:
-    r"""Escape a text so that LaTeX prints it and runs nothing.
+    r"""Escape a text so that LaTeX prints it and runs no command.
 
     Letters of other scripts than Latin need special fonts, so their code points are printed instead.
 
@@ -96,7 +96,16 @@ def render_latex(table: Table) -> str:
 
 def render_latex_environment(spec: str, headings: Sequence[str], body: Sequence[str], caption: str, signature: str,
                              notes: Sequence[str] = ()) -> str:
-    """Render rows as a floating table, or as one that may break over pages; notes are paragraphs below it."""
+    """Render rows as a LaTeX table: a floating one, or a long one that breaks over pages.
+
+    Args:
+        spec: The alignment of the columns for LaTeX, such as `lrr`.
+        headings: The escaped headings.
+        body: The lines of the rows in LaTeX.
+        caption: The escaped caption.
+        signature: The signature, not escaped; it is added to the caption.
+        notes: Escaped paragraphs below the table.
+    """
     footer = [r"\par\medskip\begin{minipage}{\linewidth}\footnotesize\raggedright",
               " \\par\n".join(map(_allow_breaks, notes)), r"\end{minipage}"] if notes else []
     if signature:
@@ -129,7 +138,7 @@ def render_rows(keys: Sequence[str], rows: Iterable[Sequence[Any]], format_: str
         keys: The keys of the values in each row.
         rows: Rows with a value for every key.
         format_: A key of `FORMATS`.
-        terminal: If True, control characters are escaped in all formats, so that data cannot steer a terminal.
+        terminal: True to escape control characters in all formats, because they could send commands to a terminal.
     """
     parts = FORMATS[format_](keys, rows)
     return ("".join(c if c in "\n\t" else escape_controls(c) for c in part) for part in parts) if terminal else parts
@@ -196,7 +205,7 @@ def _render_jsonl(keys: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterato
 
 
 def _dump_row(keys: Sequence[str], row: Sequence[Any], spaces: int | None = None) -> str:
-    """Return a row as JSON with all characters escaped that are not printable."""
+    """Return a row as JSON, in which all unprintable characters are escaped."""
     text = json.dumps({key: replace_undefined(value) for key, value in zip(keys, row, strict=True)}, indent=spaces,
                       ensure_ascii=False, default=_convert_for_json)
     if text.replace("\n", "").isprintable():
@@ -215,7 +224,14 @@ FORMATS = {"tsv": _render_tsv, "csv": _render_csv, "md": _render_markdown_rows, 
 
 
 def render(tables: Sequence[Table], format_: str, *, width: int | None = None, color: bool = False) -> str:
-    """Render tables as `table`, `md`, `latex` or one of `FORMATS`; `width` is the width of a terminal."""
+    """Render tables in one format.
+
+    Args:
+        tables: The tables.
+        format_: `table`, `md`, `latex`, or a key of `FORMATS`.
+        width: The width of the terminal in characters; None: the output is no terminal.
+        color: True to highlight cells with colours.
+    """
     match format_:
         case "table":
             return "\n".join(render_terminal(table, width, color=color) for table in tables)
@@ -230,7 +246,7 @@ def render(tables: Sequence[Table], format_: str, *, width: int | None = None, c
 
 
 class TableDisplay:
-    """Base of objects that show a table: as text by `repr`, as HTML in a notebook."""
+    """Base class of objects that appear as a table: in a notebook as HTML, else as text."""
 
     @property
     def _table(self) -> Table:
@@ -246,7 +262,7 @@ class TableDisplay:
 
 
 def render_html(table: Table) -> str:
-    """Render a table as HTML: the title above, captions and signature below."""
+    """Render a table as HTML, with its title, captions and signature."""
     columns, rows = format_cells(table)
     styles = [' style="text-align: right"' if column.right else ' style="text-align: left"' for column in columns]
     title = f"<p><strong>{_escape_html(table.title)}</strong></p>" if table.title else ""

@@ -18,14 +18,15 @@ NUMBERS: dict[str, Any] = json.loads((Path(__file__).parent / "numbers.json").re
 
 @dataclass(frozen=True)
 class Column:
-    """A column for people.
+    """Column of a table, as people see the column.
 
     Attributes:
-        key: The key of its values in a row.
+        key: The key of the column's values in a row.
         heading: The heading for people.
-        write: Formats a value.
+        write: A function that formats a value.
         right: True for numbers, which are aligned on the right and never wrapped.
-        emphasis: Returns True to highlight the cell of a row, False to dim it, and None to leave it as it is.
+        emphasis: A function of a row. It returns True to highlight the cell, False to dim the cell, and None to leave
+            the cell unchanged.
     """
 
     key: str
@@ -37,15 +38,15 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of data with their columns for people.
+    """Rows of data, with the columns that people see.
 
     Attributes:
-        rows: All rows. Formats for programs write all of their keys.
+        rows: The rows; each row has values by key.
         columns: The columns that people see. Empty: every key is a column.
         title: The line above the table.
         captions: Lines below the table.
-        keys: The keys that formats for programs write, in this order. Empty: the keys of the first row.
-        signature: The last line, which people copy.
+        keys: The keys that formats for programs (such as JSON) write, in this order. Empty: the keys of the first row.
+        signature: The last line, for people to copy.
     """
 
     rows: Sequence[Row]
@@ -57,7 +58,10 @@ class Table:
 
 
 def make_number_format(decimals: int) -> Callable[[Any], str]:
-    """Return a function that formats a number with some decimals, and None or nan as n/a."""
+    """Return a function that formats numbers with `decimals` decimals.
+
+    The function formats None and nan as `n/a`.
+    """
     return lambda value: NUMBERS["undefined"] if replace_undefined(value) is None else f"{value:.{decimals}f}"
 
 
@@ -67,7 +71,9 @@ def format_percent(share: float) -> str:
 
 
 def format_p_value(value: Any, log10_p: float | None = None) -> str:
-    """Format a p-value without rounding it to 0 or 1; its logarithm replaces values below the range of floats.
+    """Format a p-value without rounding it to 0 or 1.
+
+    If the p-value is too small for a float, its logarithm `log10_p` is used.
 
     >>> [format_p_value(p) for p in (1.0, 0.04996, 0.0000123, 3e-200, 0.99999, 0.9999999, 0.0)]
     ['1', '0.0500', '1.2e-05', '3.0e-200', '0.99999', '>0.99999', '<1e-323']
@@ -91,7 +97,7 @@ def format_p_value(value: Any, log10_p: float | None = None) -> str:
 
 
 def is_significant(row: Row) -> bool:
-    """Return True if the difference in a row is significant (an emphasis of `Column`)."""
+    """Return True if the difference in a row is significant, for `Column.emphasis`."""
     return bool(row["significant"])
 
 
@@ -110,7 +116,10 @@ def format_cells(table: Table) -> tuple[list[Column], list[list[str]]]:
 
 
 def escape_controls(cell: str) -> str:
-    """Replace control characters, which could steer a terminal or break a line, by escapes."""
+    """Replace all characters that are not printable by escapes.
+
+    Control characters could otherwise send commands to a terminal, or break a line.
+    """
     if cell.isprintable():
         return cell
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in cell)

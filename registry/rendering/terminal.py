@@ -1,8 +1,8 @@
 """Tables for a terminal or a text file.
 
-A table that is too wide is wrapped first: texts between words, long words between characters, numbers never. Columns
-that still do not fit are printed below, next to a repetition of the columns that name the rows. Colours only repeat
-information that words or numbers give.
+If a table is too wide, texts are wrapped between words, and long words between characters. Numbers are never wrapped.
+If columns still do not fit, they are printed below, next to a repetition of the columns that name the rows. Colours
+only repeat information that words or numbers give.
 """
 
 from __future__ import annotations
@@ -24,7 +24,13 @@ _STYLES = {True: "1;36", False: "2", None: ""}  # by the column's emphasis: bold
 
 
 def render_terminal(table: Table, width: int | None = None, *, color: bool = False) -> str:
-    """Render a table within the width of a terminal, with control characters escaped."""
+    """Render a table for a terminal, with control characters escaped.
+
+    Args:
+        table: The table.
+        width: The width of the terminal in characters; None: write for a text file.
+        color: True to highlight cells with colours.
+    """
     columns, rows = format_cells(table)
     cells = [["\n".join(map(escape_controls, cell.split("\n"))) for cell in row] for row in rows]
     styles = [[_STYLES[column.emphasis(row)] if color and column.emphasis else "" for column in columns]
@@ -76,7 +82,15 @@ def _make_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], styles
 
 
 def _shrink(full: Sequence[int], least: Sequence[int], room: int) -> list[int]:
-    """Return widths of columns that fit into the room; the widest columns shrink first."""
+    """Return widths of columns whose sum is at most `room`, if possible.
+
+    The widest columns shrink first.
+
+    Args:
+        full: The widths of the columns without wrapping.
+        least: The smallest width of each column.
+        room: The sum of all widths.
+    """
     cap, sizes = max(full), list(full)
     while cap > 1 and sum(sizes) > room:
         cap -= 1
@@ -85,9 +99,10 @@ def _shrink(full: Sequence[int], least: Sequence[int], room: int) -> list[int]:
 
 
 def _split_columns(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[list[int]]:
-    """Split columns, as numbers, into blocks that fit side by side; columns that name the rows are in every block.
+    """Split the columns of a table into blocks that fit into the width.
 
-    The first one or two columns name the rows if they are texts, otherwise the first text after the ranks.
+    A block is a list of column numbers. Every block has the columns that name the rows: the first one or two columns if
+    they are texts, otherwise the first column of texts.
     """
     from rich.cells import cell_len
 
@@ -138,7 +153,10 @@ def wrap_text(text: str, size: int) -> list[str]:
 
 
 def find_least_width(texts: Iterable[str]) -> int:
-    """Return the width of the longest number in texts, which wrapping keeps whole; 1 if there is none."""
+    """Return the width of the longest number in some texts; 1 if there is no number.
+
+    Wrapping does not break a number, unless it is so long that it must be an identifier.
+    """
     numbers = (number for text in texts for number in _NUMBER.findall(text))
     return max((len(number) for number in numbers if len(number) <= _LONGEST_NUMBER), default=1)
 

@@ -1,24 +1,27 @@
-"""Significance tests: arrays in, arrays out, without files or a database. `TESTS` maps a test's name to its class.
+"""Significance tests.
 
-matrix          what tests take: statistics of systems on the same units, and the function that scores their sums
+They take and return arrays, and use neither files nor a database. `TESTS` maps the name of a test to its class. The
+modules are:
+
+matrix          the input of tests: statistics of systems on the same units, and the function that computes scores
 base            settings, observed pairs and results
 units           scores of single units
-distributions   p-values and intervals that scipy lacks or computes too coarsely
-correlations    correlations with gold values, resampled and swapped
-intervals       closed-form intervals of scores and differences, for tests without their own
+distributions   p-values and intervals that scipy lacks or computes less accurately
+correlations    correlations with gold values, with their resamples and permutations
+intervals       closed-form intervals of scores and differences, for tests without their own intervals
 overall         tests of all systems at once
 crossed         the contributions of items and runs to standard errors
 multiple        corrections of families of p-values
-ranks           ranks and letters from decisions
-rank_sets       sets of ranks and best systems from joint resamples
+ranks           ranks and letters that follow from significant differences
+rank_sets       sets of ranks and best systems, computed from joint resamples
 effects         effect sizes and equivalence
 power           power of tests, and synthetic systems
-histories       new bests of leaderboards that stay open
+histories       new best scores on leaderboards that stay open
 
 pairwise        tests of two systems, one module per family of tests
-resampling      random draws of units, and counts of draws as extreme as the observed difference
-exact           p-values without draws: sums on a lattice, and the bootstrap of infinitely many resamples
-diagnostics     warnings about tests that do not fit, and about pairs for which a test is not one of equal scores
+resampling      random resamples of units, and counts of resamples as extreme as the observed difference
+exact           p-values without simulation: exact permutation tests, and the bootstrap with infinitely many resamples
+diagnostics     warnings about tests that do not fit the data, and about pairs that violate the null hypothesis
 """
 
 from registry.parallel.execution import Execution

@@ -1,7 +1,7 @@
-"""What tests of two systems take and return: settings, observed pairs and results.
+"""Input and output of tests of two systems: settings, pairs and results.
 
-Half a million pairs are stored as columns. A test computes `Tails`, which become `PairResults` together with the
-observed pairs. Methods and messages are stored once and referred to by number.
+Results of up to half a million pairs are stored as columns. A test computes `Tails`. `PairResults` combines the tails
+with the observed pairs. Methods and messages are stored once, and each pair refers to them by number.
 """
 
 from __future__ import annotations
@@ -20,12 +20,15 @@ from registry.messages import NO_MESSAGES, Message, Messages
 from registry.parallel.execution import Execution
 from registry.significance.matrix import Matrix, Range, columns_of, count_shared, count_unshared
 
-_AT_ONCE = 2**16  # numbers of several systems that are compared together
-_SPARSE = 16  # times as many pairs of systems as requested pairs: counting each pair is then less work
+_AT_ONCE = 2**16  # values that are compared in one step
+_SPARSE = 16  # if there are this many times more pairs of systems than requested pairs, count each pair separately
 
 
 def count_discordant(matrix: Matrix, a: Ints, b: Ints) -> Ints:
-    """Count the units in which the statistics of systems `a` and `b` differ, [pairs]; the matrix is by unit."""
+    """Count the units in which the statistics of systems `a` and `b` differ, [pairs].
+
+    The rows of the matrix must be units (`Matrix.by_unit`).
+    """
     statistics, units = matrix.statistics, matrix.units
     columns = columns_of(statistics).reshape(*statistics.shape[1:], -1)
     varying = [n for n in range(statistics.shape[2])
@@ -44,12 +47,13 @@ def count_discordant(matrix: Matrix, a: Ints, b: Ints) -> Ints:
 
 
 def _encode(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return arrays [systems, units] that differ if and only if one of the columns [systems, units] does.
+    """Return code arrays [systems, units].
 
-    Columns of whole numbers become digits of a mixed-radix code of few bytes: all codes are read for every pair.
+    Two codes differ if and only if a column differs. Columns of whole numbers are combined into one mixed-radix code
+    with few bytes per value, because every pair reads all codes.
     """
     codes: list[NDArray[Any]] = []
-    groups: list[list[tuple[NDArray[Any], int, int]]] = []  # columns with their least value and number of values
+    groups: list[list[tuple[NDArray[Any], int, int]]] = []  # each column with its least value and its number of values
     combinations = 2**63
     for column in columns:
         least, largest = float(column.min()), float(column.max())
@@ -76,7 +80,7 @@ def _encode(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
 
 
 def _blocks(column: NDArray[Any]) -> Iterator[slice]:
-    """Yield slices of the systems of a column [systems, units]."""
+    """Yield slices of systems that divide a column [systems, units] into blocks."""
     step = max(1, _AT_ONCE // max(1, column.shape[1]))
     return (slice(start, start + step) for start in range(0, len(column), step))
 
@@ -93,16 +97,18 @@ METHODS: tuple[Method, ...] = get_args(Method)
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of a test.
+    """Settings of a test.
 
     Attributes:
         alternative: `greater` means that A is better.
-        resamples: Number of random draws.
-        seed: Seed of the draws.
-        interval: The bootstrap's interval; `dual` excludes 0 if and only if the test is significant at 1 - confidence.
+        resamples: Number of random resamples or permutations.
+        seed: Seed of the random number generator.
+        interval: Kind of bootstrap interval; `dual` excludes 0 if and only if the test is significant at 1 -
+            confidence.
         confidence: Confidence level of intervals.
-        execution: Threads, processes and memory, which change no number.
-        family: Number of pairs that share the time for exact p-values; p-values of expensive pairs are simulated.
+        execution: Threads, processes and memory. They do not change the results.
+        family: Number of pairs that share the time for exact p-values. If the pairs need too much time, the p-values of
+            expensive pairs are simulated.
     """
 
     alternative: Alternative = "two-sided"
@@ -116,19 +122,23 @@ class Settings:
 
 Difference = TypeVar("Difference", Floats, int, float, Fraction)
 
-# the alternative after the two systems have changed places
+# the alternative that corresponds to each alternative if systems A and B are exchanged
 FLIPPED: dict[Alternative, Alternative] = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 
 
 def extremity(difference: Difference, alternative: Alternative) -> Difference:
-    """Return the evidence of a difference against the null hypothesis: the larger, the stronger."""
+    """Return how strongly a difference contradicts the null hypothesis.
+
+    Larger is stronger. This is the absolute difference if the alternative is two-sided, and otherwise the difference in
+    the direction of the alternative.
+    """
     if alternative == "two-sided":
         return abs(difference)
     return difference if alternative == "greater" else -difference
 
 
 def difference_range(score_range: Range) -> Range:
-    """Return the lowest and the highest difference of two scores within a range."""
+    """Return the lowest and the highest possible difference of two scores in a range."""
     width = score_range[1] - score_range[0]
     return -width, width
 
@@ -139,19 +149,19 @@ class PairResult:
 
     Attributes:
         difference: Difference of the scores, positive if A is better.
-        p_value: p-value of the alternative; nan if the test is undefined.
-        log10_p: Its decimal logarithm, also if the p-value itself underflows.
-        method: How the p-value is computed.
+        p_value: p-value for the alternative hypothesis; nan if the test is undefined.
+        log10_p: Decimal logarithm of the p-value. It is finite even if the p-value underflows to 0.
+        method: Method that computed the p-value.
         n_units: Number of items or clusters.
-        n_discordant: Number of units whose statistics differ.
+        n_discordant: Number of units in which the statistics of the two systems differ.
         p_low, p_high: 95 % Clopper-Pearson interval of a Monte-Carlo p-value.
         ci_low, ci_high: Confidence interval of the difference.
-        resamples: Number of draws of a Monte-Carlo p-value; None for others.
-        statistic: Test statistic without its sign, if it is customary to report it: |t|, |z|, chi-squared, the smaller
+        resamples: Number of resamples or permutations of a Monte-Carlo p-value; None for other methods.
+        statistic: Test statistic without its sign, if papers usually report it: |t|, |z|, chi-squared, the smaller
             sum of ranks, the smaller U.
-        favours: 1 if the evidence of the test favours A, -1 for B, 0 for neither. Tests of single units can favour the
-            system with the worse score.
-        messages: The reasons for a nan, and warnings.
+        favours: 1 if the evidence of the test favours A, -1 if it favours B, 0 if it favours neither. A test of single
+            units can favour the system with the worse score.
+        messages: Warnings, and the reasons why a value is nan.
     """
 
     difference: float
@@ -172,13 +182,15 @@ class PairResult:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """Tail probability of a pair; other attributes are those of `PairResult`.
+    """p-value of one pair, before it is combined with the observed pair.
+
+    Attributes that are not listed here have the same meaning as in `PairResult`.
 
     Attributes:
         log_p: Natural logarithm of the p-value.
-        coins: Number of fair coins whose outcomes the p-value counts, a multiple of 2^-`coins`; 0 for others.
-        p: The p-value itself if it is exact to the last digit; nan stands for exp(`log_p`).
-        favours: A number with the sign of the evidence; nan stands for the difference.
+        coins: If the p-value is a multiple of 2^-n, because it counts the outcomes of n fair coins: n. Otherwise 0.
+        p: The p-value if it is exact to the last digit; nan if the p-value is exp(`log_p`).
+        favours: A number with the sign of the evidence; nan if the sign is that of the difference.
     """
 
     log_p: float
@@ -197,7 +209,14 @@ class Tail:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """A pair as observed in all units of a matrix, which is by unit."""
+    """One pair with its observed difference.
+
+    Attributes:
+        matrix: The matrix; its rows are units (`Matrix.by_unit`).
+        pair: Indices of the two systems.
+        difference: Difference of the two scores.
+        n_discordant: Number of units in which the statistics differ.
+    """
 
     matrix: Matrix
     pair: Pair
@@ -206,14 +225,20 @@ class Observed:
 
     @classmethod
     def of(cls, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
-        """Observe pairs of a matrix that is by unit."""
+        """Compute the differences of pairs.
+
+        The rows of the matrix must be units (`Matrix.by_unit`).
+        """
         a, b = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
         scores = matrix.observed
         return ObservedPairs(matrix, a, b, matrix.difference(scores[a], scores[b]), count_discordant(matrix, a, b))
 
     @property
     def is_mean(self) -> bool:
-        """True if the scores of this pair are means of unit scores, whatever other systems' are."""
+        """True if the scores of this pair are means of unit scores.
+
+        Other systems do not matter.
+        """
         return self.matrix.of_systems(self.pair).is_mean
 
     @property
@@ -229,13 +254,15 @@ class Observed:
 
 @dataclass(frozen=True, eq=False)
 class ObservedPairs(Sequence[Observed]):
-    """Pairs as observed in all units of a matrix, as columns; indexing by a number makes an `Observed`.
+    """Observed differences of many pairs, stored as columns.
+
+    An integer index returns an `Observed`.
 
     Attributes:
-        matrix: The matrix, which is by unit.
+        matrix: The matrix; its rows are units (`Matrix.by_unit`).
         a, b: First and second systems, [pairs].
-        difference: Differences of their scores, [pairs].
-        n_discordant: Numbers of units whose statistics differ, [pairs].
+        difference: Differences of the scores, [pairs].
+        n_discordant: Numbers of units in which the statistics differ, [pairs].
     """
 
     matrix: Matrix
@@ -253,7 +280,7 @@ class ObservedPairs(Sequence[Observed]):
     @overload
     def __getitem__(self, at: slice | NDArray[Any]) -> ObservedPairs: ...
     def __getitem__(self, at: int | slice | NDArray[Any]) -> Observed | ObservedPairs:
-        """Return one pair, or the pairs of a slice, of an array of indices or of a mask."""
+        """Return one pair for an integer; several for a slice, index array or mask."""
         if isinstance(at, slice | np.ndarray):
             return ObservedPairs(self.matrix, self.a[at], self.b[at], self.difference[at], self.n_discordant[at])
         pair = int(self.a[at]), int(self.b[at])
@@ -261,7 +288,7 @@ class ObservedPairs(Sequence[Observed]):
 
     @property
     def alone(self) -> ObservedPairs:
-        """The same pairs in a matrix without other systems."""
+        """The same pairs in a matrix that contains only the systems of these pairs."""
         systems, places = np.unique(np.stack([self.a, self.b]), return_inverse=True)
         if len(systems) == self.matrix.statistics.shape[1]:
             return self
@@ -270,7 +297,10 @@ class ObservedPairs(Sequence[Observed]):
 
     @property
     def n_units(self) -> Ints:
-        """Number of units of each pair; of answers only those that one of its two systems gives."""
+        """Number of units of each pair, [pairs].
+
+        If rows are answers, only the answers that one of the two systems gives are counted.
+        """
         if self.matrix.answers_to is None:
             return np.full(len(self), self.matrix.n_units)
         both = count_shared(self.matrix.statistics[:, :, 1] != 0)
@@ -281,19 +311,19 @@ Places = slice | NDArray[Any]  # also a mask
 
 # columns that are not float64
 _TYPES: dict[str, Any] = {"method": np.uint8, "resamples": np.int64, "messages": np.int32, "coins": np.int64}
-NOT_DRAWN = -1  # instead of the number of draws
-_COUNTED = 1000  # coins up to which 2^-coins does not underflow
+NOT_DRAWN = -1  # stored number of resamples if nothing was simulated
+_COUNTED = 1000  # largest number of coins for which 2^-coins does not underflow
 
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """Columns of one length, [pairs] each.
+    """Columns with one value per pair, [pairs] each.
 
     Attributes:
         method: Indices of the methods in `METHODS`.
-        resamples: Numbers of draws; -1 if nothing was drawn.
+        resamples: Numbers of resamples; -1 if nothing was simulated.
         messages: Indices of the messages in `different`.
-        different: The different messages, of which the first is empty.
+        different: The distinct messages; the first one is empty.
     """
 
     method: NDArray[np.uint8]
@@ -311,7 +341,7 @@ class _Columns:
         return len(self.method)
 
     def select(self, places: Places) -> Self:
-        """Return the columns of the pairs of a slice, of an array of indices or of a mask."""
+        """Return the columns of the pairs that a slice, an index array or a mask selects."""
         chosen: dict[str, Any] = {name: column[places] for name, column in self.columns().items()}
         return replace(self, **chosen)
 
@@ -320,14 +350,17 @@ class _Columns:
         return {column.name: getattr(self, column.name) for column in fields(self) if column.name != "different"}
 
     def row(self, n: int) -> dict[str, Any]:
-        """Return the values of one pair, with its method and note as text."""
+        """Return the values of one pair, with the name of its method and its messages."""
         values = {name: column[n].item() for name, column in self.columns().items()}
-        values |= {name: math.nan for name, value in values.items() if math.isnan(value)}  # one nan, equal to itself
+        values |= {name: math.nan for name, value in values.items() if math.isnan(value)}  # one nan object
         return values | {"method": METHODS[values["method"]], "messages": self.different[values["messages"]],
                          "resamples": None if values["resamples"] == NOT_DRAWN else values["resamples"]}
 
     def with_message(self, where: Flags, message: Message) -> Self:
-        """Return a copy with a message, before existing ones, for the pairs of a mask."""
+        """Return a copy with a message added to the pairs of a mask.
+
+        The message is placed before the other messages of these pairs.
+        """
         changed = np.unique(self.messages[where])
         different = [*self.different, *(Messages((message, *self.different[n])) for n in changed.tolist())]
         numbers = self.messages.copy()
@@ -337,7 +370,10 @@ class _Columns:
 
 @dataclass(frozen=True, eq=False)
 class Tails(_Columns):
-    """Tails of many pairs; attributes are those of `Tail`."""
+    """Tails of many pairs.
+
+    The columns have the same meaning as the attributes of `Tail`.
+    """
 
     log_p: Floats
     p: Floats
@@ -346,7 +382,7 @@ class Tails(_Columns):
 
     @classmethod
     def of(cls, tails: Sequence[Tail]) -> Tails:
-        """Make columns of single tails."""
+        """Convert a sequence of tails into columns."""
         different = {NO_MESSAGES: 0}
         names = [field_.name for field_ in fields(cls) if field_.name != "different"]
         values = {name: [getattr(tail, name) for tail in tails] for name in names} | {
@@ -359,14 +395,14 @@ class Tails(_Columns):
     @classmethod
     def make(cls, log_p: Floats, method: Method, *, resamples: int = NOT_DRAWN, messages: Messages = NO_MESSAGES,
              **columns: ArrayLike) -> Tails:
-        """Make tails of one method.
+        """Make the tails of pairs that share one method.
 
         Args:
             log_p: Natural logarithms of the p-values, [pairs].
             method: Method of all pairs.
-            resamples: Number of draws.
+            resamples: Number of resamples of all pairs.
             messages: Messages of all pairs.
-            columns: Other attributes, one value or [pairs].
+            columns: Values of other attributes, one value or [pairs].
         """
         defaults = {column.name: math.nan for column in fields(cls)} | {
             "log_p": log_p, "method": METHODS.index(method), "resamples": resamples, "messages": int(bool(messages)),
@@ -378,7 +414,10 @@ class Tails(_Columns):
 
     @classmethod
     def join(cls, n: int, parts: Iterable[tuple[Places, Tails]]) -> Tails:
-        """Join parts into the tails of `n` pairs; each part comes with the indices of its pairs."""
+        """Join parts into the tails of `n` pairs.
+
+        Each part consists of the indices of pairs and their tails.
+        """
         different = {NO_MESSAGES: 0}
         columns = {name: column.copy() for name, column in cls.make(np.full(n, math.nan), "exact").columns().items()}
         for places, tails in parts:
@@ -391,7 +430,7 @@ class Tails(_Columns):
     def probabilities(self) -> tuple[Floats, Floats]:
         """Return the p-values and their decimal logarithms.
 
-        A p-value that counts outcomes of coins is a whole number of these, so its last digits can be corrected.
+        If a p-value is a multiple of 2^-coins, it is rounded to the nearest multiple, which corrects its last digits.
         """
         p = np.where(np.isnan(self.p), np.exp(self.log_p), self.p)
         log10_p = self.log_p / math.log(10)
@@ -405,7 +444,10 @@ class Tails(_Columns):
 
 @dataclass(frozen=True, eq=False)
 class PairResults(_Columns, Sequence[PairResult]):
-    """Results of many pairs as columns; attributes are those of `PairResult`. nan equals nan."""
+    """Results of many pairs, stored as columns.
+
+    Comparison treats nan as equal to nan. The columns have the same meaning as the attributes of `PairResult`.
+    """
 
     difference: Floats
     p_value: Floats
@@ -416,7 +458,7 @@ class PairResults(_Columns, Sequence[PairResult]):
 
     @classmethod
     def make(cls, observed: ObservedPairs, tails: Tails) -> PairResults:
-        """Make the results of observed pairs from their tails, in the same order."""
+        """Combine observed pairs with their tails, in the same order."""
         p_value, log10_p = tails.probabilities()
         evidence = np.where(np.isnan(tails.favours), observed.difference, tails.favours)
         favours = (evidence > 0).astype(np.int8) - (evidence < 0)
@@ -434,7 +476,7 @@ class PairResults(_Columns, Sequence[PairResult]):
     @overload
     def __getitem__(self, at: Places) -> PairResults: ...
     def __getitem__(self, at: int | Places) -> PairResult | PairResults:
-        """Return one result, or the columns of some."""
+        """Return one result for an integer; several for a slice, index array or mask."""
         return self.select(at) if isinstance(at, slice | np.ndarray) else PairResult(**self.row(at))
 
     def __eq__(self, other: object) -> bool:

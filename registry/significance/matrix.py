@@ -1,7 +1,7 @@
-"""The matrices that tests take: systems scored on the same units, as arrays.
+"""Matrices, the input of tests: statistics of several systems on the same units.
 
-Most statistics are small counts, and a leaderboard can have 10^9 of them, so `CompactStatistics` stores them in few
-bytes. Tests compute in float64 on some items, or on some systems.
+Most statistics are small counts, and a leaderboard can have 10^9 counts. So `CompactStatistics` stores each one in few
+bytes. Tests select some items or some systems, and compute in float64.
 """
 
 from __future__ import annotations
@@ -22,27 +22,29 @@ from registry.arrays import Flags, Floats, Ints
 from registry.judged import apart
 from registry.parallel.scratch_files import make_array
 
-_MOVED = 2**20  # values that are moved together
+_MOVED = 2**20  # values that are copied in one step
 
 
 @dataclass(frozen=True, eq=False)
 class CompactStatistics:
-    """Statistics of systems, [items, systems, columns]; indexing returns float64.
+    """Statistics of systems, [items, systems, columns], in a small data type.
+
+    Indexing returns float64.
 
     Attributes:
-        held: [systems, columns, items], of the smallest type that represents all of them exactly.
+        held: [systems, columns, items], in the smallest data type that represents all values exactly.
     """
 
     held: NDArray[Any]
 
     @classmethod
     def of_each(cls, systems: Iterable[Floats], n_systems: int, most: int) -> CompactStatistics:
-        """Store the statistics of one system after the other, [items, columns] each.
+        """Store the statistics of each system in turn, [items, columns] each.
 
         Args:
-            systems: Statistics of at least one system.
+            systems: Statistics of each system; at least one system.
             n_systems: Number of systems.
-            most: Bytes above which they are stored in a temporary file.
+            most: Size in bytes above which the array is stored in a temporary file.
         """
         array: NDArray[Any] | None = None
         for n, statistics in enumerate(systems):
@@ -67,7 +69,7 @@ class CompactStatistics:
 
     @property
     def shape(self) -> tuple[int, int, int]:
-        """Numbers of items, systems and columns."""
+        """Number of items, of systems and of columns."""
         systems, columns, items = self.held.shape
         return items, systems, columns
 
@@ -78,25 +80,25 @@ class CompactStatistics:
 
     @property
     def are_whole(self) -> bool:
-        """True if all values are known to be whole numbers."""
+        """True if the data type is an integer type, so that all values are whole numbers."""
         return self.held.dtype.kind in "iu"
 
     def __getitem__(self, key: Any) -> Floats:
-        """Return a copy in C order; the key is that of an array [items, systems, columns]."""
+        """Return a C-ordered copy; the key indexes an array [items, systems, columns]."""
         return np.array(self.held.transpose(2, 0, 1)[key], dtype=np.float64, order="C")
 
     def of_systems(self, chosen: Sequence[int]) -> CompactStatistics:
-        """Return the statistics of the chosen systems, in their order."""
+        """Return the statistics of the chosen systems, in the order of `chosen`."""
         return CompactStatistics(self.held[list(chosen)])
 
     def sum(self, axis: int) -> Floats:
-        """Sum over the items, the first axis: [systems, columns]."""
+        """Sum over the items, [systems, columns]; `axis` must be 0."""
         assert axis == 0
         sums = self.held.sum(axis=2, dtype=np.int64 if self.are_whole else np.float64)
         return np.asarray(sums, dtype=np.float64)
 
     def reorder(self, systems: Sequence[int]) -> None:
-        """Put the systems in this order in place."""
+        """Reorder the systems in place."""
         step = max(1, _MOVED // self.held[:, :, :1].size)
         for start in range(0, len(self), step):
             self.held[:, :, start:start + step] = self.held[list(systems), :, start:start + step]
@@ -106,21 +108,27 @@ Statistics = Floats | CompactStatistics
 
 
 def of_systems(statistics: Statistics, chosen: Sequence[int]) -> Statistics:
-    """Return the statistics of the chosen systems, in their order."""
+    """Return the statistics of the chosen systems, in the order of `chosen`."""
     if isinstance(statistics, CompactStatistics):
         return statistics.of_systems(chosen)
     return statistics[:, list(chosen)]
 
 
 def columns_of(statistics: Statistics) -> NDArray[Any]:
-    """Return the columns of the systems, [systems x columns, items], in their type."""
+    """Return the columns of all systems, [systems x columns, items].
+
+    The values keep their stored data type.
+    """
     if isinstance(statistics, CompactStatistics):
         return statistics.held.reshape(-1, len(statistics))
     return statistics.reshape(len(statistics), -1).T
 
 
 def are_whole(statistics: Statistics) -> bool:
-    """Return whether all statistics are whole numbers, checked block by block to save memory."""
+    """Return True if all statistics are whole numbers.
+
+    Blocks are checked in turn to save memory.
+    """
     if isinstance(statistics, CompactStatistics) and statistics.are_whole:
         return True
     step = max(1, _MOVED // max(1, statistics[:1].size))
@@ -128,14 +136,17 @@ def are_whole(statistics: Statistics) -> bool:
         statistics[start:start + step] for start in range(0, len(statistics), step)))
 
 
-_MARKS = 2**24  # marks that are multiplied at a time, as float32
+_MARKS = 2**24  # marks that are multiplied in one step, as float32
 _EXACT = 2**24  # counts below it are exact in float32
 
 
 def count_shared(marks: Flags) -> Ints:
-    """Count the units that are marked for both systems, [systems, systems], from marks [units, systems].
+    """Count the units that are marked for both systems, [systems, systems].
 
-    The diagonal counts the marked units of each system.
+    The diagonal contains the number of marked units of each system.
+
+    Args:
+        marks: Flags, for example whether a system is correct in a unit, [units, systems].
     """
     units, systems = marks.shape
     both = np.zeros((systems, systems))
@@ -146,12 +157,15 @@ def count_shared(marks: Flags) -> Ints:
 
 
 def count_unshared(both: Ints, a: Ints, b: Ints) -> tuple[Ints, Ints]:
-    """Count the units that are marked only for the first system of a pair, and only for the second, [pairs] each.
+    """Count the units that have a mark for only one system of a pair.
 
     Args:
-        both: From `count_shared`.
-        a: First systems.
-        b: Second systems.
+        both: Result of `count_shared`, [systems, systems].
+        a: First systems, [pairs].
+        b: Second systems, [pairs].
+
+    Returns:
+        The number of units marked only for the first system, and only for the second system, [pairs] each.
     """
     shared = both[a, b]
     return both[a, a] - shared, both[b, b] - shared
@@ -159,17 +173,19 @@ def count_unshared(both: Ints, a: Ints, b: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class JudgedItems:
-    """Items that a judge has scored, and people some of them (`registry.judged`).
+    """Items scored by an automatic judge, and some of them also by people.
 
-    The difference of two systems needs more than the sums over a unit.
+    See `registry.judged`.
+
+    The difference of two systems cannot be computed from the sums over a unit, so the statistics of items are stored.
 
     Attributes:
         in_ones: Converts statistics [..., columns] from the steps of a matrix to their values.
-        slope: Weight of the judge's mean; None: the weight with the least error for each score and difference.
+        slope: Weight of the judge's mean. None: each score and each difference uses the weight with the least error.
         lower_is_better: True if a lower score is better.
-        statistics: [items, systems, columns], in the steps of the matrix; None: those of the matrix, whose rows are
-            items.
-        units: [items], the number from 0 of the cluster of each item; None: the items are the units.
+        statistics: [items, systems, columns], in the steps of the matrix. None: the rows of the matrix are items, and
+            its own statistics are used.
+        units: Cluster of each item, numbered from 0, [items]; None: the items are the units.
     """
 
     in_ones: Callable[[Floats], Floats]
@@ -179,25 +195,34 @@ class JudgedItems:
     units: Ints | None = None
 
     def of_systems(self, chosen: Sequence[int]) -> JudgedItems:
-        """Return the items with the chosen systems only, in their order."""
+        """Return the items with the chosen systems only, in the order of `chosen`."""
         return self if self.statistics is None else replace(self, statistics=of_systems(self.statistics, chosen))
 
     def of(self, system: int) -> Floats:
-        """Return the contributions of a system's items to the sums of `registry.judged.COLUMNS`, [items, columns]."""
+        """Return each item's contribution to the sums of one system, [items, columns].
+
+        The columns are those of `registry.judged.COLUMNS`.
+        """
         assert self.statistics is not None
         return self.in_ones(self.statistics[:, system])
 
     def apart(self, a: int, b: int) -> Floats:
-        """Return the contributions of the items' differences, positive if system `a` is better than system `b`."""
+        """Return the contribution of each item to the difference of two systems.
+
+        A contribution is positive if system `a` is better than system `b`.
+        """
         return apart(self.of(a), self.of(b), lower=self.lower_is_better)
 
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """Scores of all systems in resamples of the units, shared by several tests and drawn at their first use.
+    """Scores of all systems in resamples of the units. Several tests share them.
+
+    The resamples are drawn when the scores are first used.
 
     Attributes:
-        resamples, seed: Number and seed of the resamples.
+        resamples: Number of resamples.
+        seed: Seed of the resamples.
         draw: Returns the scores, [resamples, systems].
     """
 
@@ -207,7 +232,7 @@ class Resampled:
 
     @cached_property
     def scores(self) -> Floats:
-        """Scores, [resamples, systems]."""
+        """Scores of all systems in all resamples, [resamples, systems]."""
         return self.draw()
 
 
@@ -217,12 +242,15 @@ Range = tuple[float, float]
 Classes = Literal["pooled", "averaged", "chance-corrected"]
 Scores = TypeVar("Scores", Floats, Ints, Fraction)
 
-_AT_ONCE = 2**20  # values that are looked at together
+_AT_ONCE = 2**20  # values in one block
 _FEW = 16
 
 
 def common_divisor(numbers: Ints) -> int:
-    """Return the greatest common divisor of whole numbers, at least 1; that of a few is nearly always that of all."""
+    """Return the greatest common divisor of whole numbers, at least 1.
+
+    The divisor of the first few numbers is computed first, because it usually divides all of them.
+    """
     numbers = numbers.ravel()
     candidate = int(np.gcd.reduce(numbers[:_FEW]))
     if candidate == 1 or (candidate and not (numbers % candidate).any()):
@@ -237,28 +265,32 @@ def difference(scores_a: Scores, scores_b: Scores, *, lower_is_better: bool) -> 
 
 @dataclass(frozen=True, eq=False)
 class Matrix(ABC):
-    """Systems scored on the same units; a test does not depend on the metric.
+    """Statistics of systems on the same units.
+
+    Tests need only this matrix, not the metric.
 
     Attributes:
-        statistics: [items, systems, columns], in an order of items that does not depend on the order of files. They
-            are whole numbers, so that sums are exact: `score` and `quotient` count decimals in steps.
-        units: [items], the number from 0 of the cluster of each item; None: items are the units.
-        strata: [items], the number from 0 of the stratum within which each item is resampled; None: one stratum.
+        statistics: [items, systems, columns]. The order of items does not depend on the order of files. All statistics
+            are whole numbers, so that sums are exact; a decimal is stored as a number of steps, such as thousandths.
+        units: Cluster of each item, numbered from 0, [items]; None: each item is a unit.
+        strata: Stratum of each item, numbered from 0, [items]; None: one stratum. Resamples keep the size of each
+            stratum.
         lower_is_better: True if a lower score is better.
-        quotient: The coefficients of both linear functions if the score is one of them over the other; else None.
+        quotient: If the score is a quotient of two linear functions of the statistics: the coefficients of the
+            numerator and of the denominator. Otherwise None.
         family: Statistics family of the columns (`registry.families`), if a test needs their meaning.
-        multiple: Factor of the statistics that makes averages over runs whole; `score` divides by it.
-        rounding: The step that statistics are rounded to, so that equal ones may be some steps apart; 0 if none are.
-        runs: Random runs of each system, [items, runs, columns]; `statistics` are then their averages. None: the runs
-            are fixed.
-        factors: For each run of each system the level of every factor, such as `{"prompt": "terse", "run": "1"}`;
-            None: runs differ by their number only, and each system has its own.
-        unequal: True if some systems lack items that others have; their statistics are 0 there.
-        answers_to: If rows are answers that systems give or not, [answers], the number from 0 of the item of each;
-            None if rows are items.
-        resampled: Scores in resamples that all tests of the matrix share; None: each test draws its own.
-        judged: The items with the scores of a judge and of people, for metrics of such items.
-        score_range: Lowest and highest possible score, infinite without a bound.
+        multiple: Factor by which the statistics are multiplied, so that averages over runs are whole numbers; `score`
+            divides by it.
+        rounding: Step to which statistics are rounded. Equal statistics can then differ by some steps. 0: not rounded.
+        runs: If runs are random: the runs of each system, [items, runs, columns]; `statistics` contains their averages.
+            None: the runs are fixed.
+        factors: For each run of each system, the level of every factor, such as `{"prompt": "terse", "run": "1"}`.
+            None: runs have no factors except their number, and no two systems share a run.
+        unequal: True if some systems lack items that others have. The statistics of a lacking item are 0.
+        answers_to: If rows are answers: the item of each answer, numbered from 0, [answers]. None: rows are items.
+        resampled: Scores in resamples that all tests of the matrix share; None: each test draws its own resamples.
+        judged: Items with scores by a judge and by people, for metrics that combine these scores.
+        score_range: Lowest and highest possible score; infinite if there is no bound.
         classes: How a score combines counts of classes: `pooled`, `averaged` (macro-F1, balanced accuracy) or
             `chance-corrected` (MCC, kappa).
     """
@@ -284,19 +316,25 @@ class Matrix(ABC):
     @property
     @abstractmethod
     def by_unit(self) -> Matrix:
-        """The matrix that tests take: its rows are units, or `units` assigns rows to units."""
+        """The matrix that tests take.
+
+        Each row is a unit, or `units` assigns each row to a unit.
+        """
 
     @abstractmethod
     def scores(self) -> Floats:
-        """Score every system on all items, [systems]."""
+        """Compute the score of every system on all items, [systems]."""
 
     @abstractmethod
     def jackknife(self) -> Floats:
-        """Score every system without each unit in turn, [units, systems]; the matrix must be by unit."""
+        """Compute the score of every system without each unit in turn, [units, systems].
+
+        The rows of the matrix must be units (`by_unit`).
+        """
 
     @cached_property
     def observed(self) -> Floats:
-        """Scores, [systems], computed once."""
+        """Observed score of each system, [systems]."""
         return self.scores()
 
     @property
@@ -309,22 +347,31 @@ class Matrix(ABC):
         """Stratum of each unit, [units]; None: one stratum."""
         if self.strata is None or self.units is None:
             return self.strata
-        return self.strata[np.unique(self.units, return_index=True)[1]]  # all items of a unit are of one stratum
+        return self.strata[np.unique(self.units, return_index=True)[1]]  # all items of a unit are in one stratum
 
     @property
     def lone_units(self) -> int:
-        """Number of units that are alone in their stratum, so that every resample takes them just once."""
+        """Number of units that are alone in their stratum.
+
+        Every resample contains them exactly once.
+        """
         strata = self.unit_strata
         sizes = np.array([self.n_units]) if strata is None else np.bincount(strata)
         return int(np.count_nonzero(sizes == 1))
 
     @property
     def n_tested(self) -> int:
-        """Number of tested units: of answers those that some system gives."""
+        """Number of tested units.
+
+        If rows are answers, only answers that some system gives are counted.
+        """
         return self.n_units if self.answers_to is None else int(self.statistics[:, :, 1].any(axis=1).sum())
 
     def of_systems(self, chosen: Sequence[int]) -> Self:
-        """Return the matrix of the chosen systems only, in their order, without shared resamples."""
+        """Return the matrix of the chosen systems, in the order of `chosen`.
+
+        Shared resamples are dropped.
+        """
         return replace(self, statistics=of_systems(self.statistics, chosen), resampled=None,
                        judged=self.judged and self.judged.of_systems(chosen),
                        runs=self.runs and tuple(self.runs[n] for n in chosen),
@@ -336,24 +383,37 @@ class Matrix(ABC):
 
     @cached_property
     def parts(self) -> tuple[Floats, Floats]:
-        """Numerators and denominators of units and systems, [units, systems] each; `quotient` must not be None.
+        """Numerators and denominators of all units and systems, [units, systems] each.
 
-        They lack a common factor of the coefficients of one side, which scales all scores equally.
+        `quotient` must not be None. The numerators are divided by the common divisor of their coefficients, and so are
+        the denominators. This scales all scores equally (`scale`).
         """
         return self._parts(self.statistics)
 
     def parts_of(self, systems: Sequence[int]) -> tuple[Floats, Floats]:
-        """Return the `parts` of some systems, [units, systems] each."""
+        """Return the numerators and denominators of some systems, [units, systems] each.
+
+        See `parts`.
+        """
         return self._parts(self.statistics[:, list(systems)])
 
     def parts_by_block(self, systems: Sequence[int] | None = None) -> Iterator[tuple[Floats, Floats]]:
-        """Yield the `parts` of blocks of units, of all or of some systems, [some units, systems] each."""
+        """Yield the numerators and denominators of each block of units.
+
+        Each array has the shape [some units, systems].
+
+        Args:
+            systems: The systems; None: all systems.
+        """
         everyone = systems is None or list(systems) == list(range(self.statistics.shape[1]))
         chosen = slice(None) if systems is None or everyone else list(systems)
         return (self._parts(block[:, chosen]) for block in self.by_block())
 
     def sums_of_parts(self, systems: Sequence[int]) -> tuple[Floats, Floats]:
-        """Return the sums of the `parts` of some systems over all units, [1, systems] each."""
+        """Return the sums of numerators and denominators of some systems over all units.
+
+        Each array has the shape [1, systems].
+        """
         return self._parts(self.statistics.sum(axis=0)[None, list(systems)])
 
     def by_block(self) -> Iterator[Floats]:
@@ -366,20 +426,20 @@ class Matrix(ABC):
         numerators, denominators = np.zeros((2, *statistics.shape[:2]))
         for total, side in zip((numerators, denominators), self.quotient, strict=True):
             for n, coefficient in enumerate(side):
-                if coefficient:  # column after column: a matrix product with so few coefficients takes longer
+                if coefficient:  # adding columns is faster than a matrix product, because there are few coefficients
                     total += coefficient // math.gcd(*side) * statistics[:, :, n]
         return numerators, denominators
 
     @property
     def scale(self) -> float:
-        """Factor from a quotient of sums of `parts` to the score."""
+        """Factor that converts the quotient of the sums of `parts` to the score."""
         assert self.quotient is not None
         numerator, denominator = (math.gcd(*side) for side in self.quotient)
         return numerator / denominator
 
     @cached_property
     def is_mean(self) -> bool:
-        """True if the score is the mean of the units' scores: a quotient with equal denominators in all units."""
+        """True if all units have the same denominator: the score is a mean."""
         if self.quotient is None:
             return False
         first = self._parts(self.statistics[:1])[1].flat[0]
@@ -387,17 +447,20 @@ class Matrix(ABC):
 
     @cached_property
     def denominators(self) -> Ints:
-        """Numbers that are equal if and only if systems share the denominators of all units, [systems]."""
+        """Group number of each system, [systems].
+
+        Equal if the denominators of all units are equal.
+        """
         seen: dict[bytes, int] = {}
         return np.array([seen.setdefault(sha256(self.parts_of([n])[1].tobytes()).digest(), len(seen))
                          for n in range(self.statistics.shape[1])])
 
     @cached_property
     def higher(self) -> Flags | None:
-        """Flags the systems with the higher one of two numerators in each unit, [units, systems].
+        """Whether a system has the higher of a unit's two numerators, [units, systems].
 
-        None if a unit has more than two numerators, if their differences vary between units, or if systems do not share
-        their denominators: swaps are then not fair coins of one size.
+        The result is None if some unit has more than two numerators, if the two numerators differ by varying amounts,
+        or if the systems have different denominators. A permutation test cannot count fair coins of one size then.
         """
         if self.quotient is None:
             return None
@@ -416,14 +479,19 @@ class Matrix(ABC):
 
     @cached_property
     def both_higher(self) -> Ints | None:
-        """Number of units in which two systems both have the higher numerator (`higher`), [systems, systems]."""
+        """Number of units in which both systems have the higher numerator.
+
+        The array has the shape [systems, systems].
+
+        It is None if `higher` is None.
+        """
         return None if self.higher is None else count_shared(self.higher)
 
     def whole_parts(self, pair: Sequence[int]) -> tuple[Ints, Ints] | None:
-        """Return the `parts` of a pair, [units, 2] each, as whole numbers without a common divisor.
+        """Return numerators and denominators of a pair as whole numbers, [units, 2] each.
 
-        So they do not depend on other systems, whose runs or decimals made finer steps necessary. None if parts are not
-        whole, or too large.
+        Each array is divided by its greatest common divisor. So the result does not depend on other systems, even if
+        their runs or decimals require finer steps. None if a value is not whole, or if a sum is too large.
         """
         sides = []
         for of_pair in self.parts_of(pair):
@@ -436,17 +504,17 @@ class Matrix(ABC):
 
 @dataclass(frozen=True, eq=False)
 class StatisticMatrix(Matrix):
-    """Systems whose score is a function of sums of statistics.
+    """Systems with a score that is a function of sums of statistics.
 
     Attributes:
-        score: From sums [..., columns] to scores [...]; undefined is nan.
+        score: Maps sums [..., columns] to scores [...]; an undefined score is nan.
     """
 
     score: Score
 
     @property
     def by_unit(self) -> StatisticMatrix:
-        """The matrix of statistics summed over each unit: clusters are tested by the same kernels."""
+        """The matrix with statistics summed over clusters: each row is a unit."""
         return self if self.units is None else self._summed
 
     @cached_property
@@ -467,20 +535,26 @@ class StatisticMatrix(Matrix):
             judged=self.judged and replace(self.judged, statistics=compact, units=units))
 
     def scores(self) -> Floats:
-        """Score the sums over all items, [systems]."""
+        """Compute scores from the sums over all items, [systems]."""
         return self.score(self.statistics.sum(axis=0))
 
     def unit_scores(self) -> Floats:
-        """Score every system on each unit, [units, systems]; the matrix must be by unit."""
+        """Compute the score of every system on each single unit, [units, systems].
+
+        The rows of the matrix must be units (`by_unit`).
+        """
         return np.concatenate([self.score(block) for block in self.by_block()])
 
     def jackknife(self) -> Floats:
-        """Score the sums without each unit in turn, [units, systems]."""
+        """Compute scores from the sums without each unit in turn, [units, systems]."""
         sums = self.statistics.sum(axis=0)
         return np.concatenate([self.score(sums - block) for block in self.by_block()])
 
 
 def additive(matrix: Matrix) -> StatisticMatrix:
-    """Return the matrix, whose statistics must add up: `PairTest.refusal` refuses others."""
+    """Return the matrix as a `StatisticMatrix`.
+
+    `PairTest.refusal` has excluded other matrices.
+    """
     assert isinstance(matrix, StatisticMatrix)
     return matrix

@@ -1,8 +1,8 @@
-"""Corrections for multiple comparisons: of p-values, of joint draws, of several boards and over several test sets.
+"""Corrections for multiple comparisons of pairs, boards and test sets.
 
-A correction adjusts a family of p-values or draws and needs no knowledge of the test. `CORRECTIONS` maps names to
-corrections of p-values; `adjust_min_p` and `adjust_max_t` adjust joint draws. The functions on few units
-report families in which no difference can become significant.
+A correction adjusts the p-values of a family, or joint resamples of its differences, and does not depend on the test.
+`CORRECTIONS` maps names to corrections. `adjust_min_p` and `adjust_max_t` adjust joint resamples. Some functions warn
+of families in which no difference can become significant, because there are too few units, runs or resamples.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from registry.significance.resampling.scores import score_resamples
 Combination = Literal["bonferroni", "fisher"]
 Places = Ints
 
-GATEKEEPING = "gatekeeping"  # the correction that tests the boards of a family in turn
-STEP_DOWN = ("permutation", "bootstrap")  # the tests that have joint draws
+GATEKEEPING = "gatekeeping"  # the correction that tests the boards of a family one after the other
+STEP_DOWN = ("permutation", "bootstrap")  # the tests with joint resamples of all pairs
 
-_SMALL = 1e-100  # a p-value that no correction raises to 1
-_SINGLE = 1e-6  # relative to a statistic: values in single precision that are closer may be equal
-_UNDEFINED = 1e30  # replaces an undefined difference, which is more extreme than any other
-_VALUES = 2**17  # differences of resamples in memory
+_SMALL = 1e-100  # a p-value so small that no correction raises it to 1
+_SINGLE = 1e-6  # relative to a statistic: single-precision values that are closer than this are tied
+_UNDEFINED = 1e30  # replaces an undefined difference, which counts as more extreme than any defined one
+_VALUES = 2**17  # resampled differences in one block
 
 
 @dataclass(frozen=True)
@@ -45,14 +45,15 @@ class Correction:
     """A correction for multiple comparisons.
 
     Attributes:
-        name: Its name in manifests and commands.
-        title: Its name for people.
-        controls: The error rate that is at most alpha if adjusted p-values up to alpha are significant.
+        name: Name in manifests and commands.
+        title: Name in texts.
+        controls: Error rate that the correction limits: it is at most alpha if adjusted p-values up to alpha count as
+            significant.
         assumes: Assumptions about the p-values.
-        citation: The source of the method.
-        instead: The correction to use if these assumptions may not hold; empty if none is needed.
-        function: Maps defined p-values [family] to adjusted ones; None if joint draws are adjusted instead
-            (`adjust_min_p`, `adjust_max_t`).
+        citation: Source of the method.
+        instead: Name of the correction to use if the assumptions may not hold; empty if none is needed.
+        function: Maps defined p-values [family] to adjusted p-values. None if the correction adjusts joint resamples
+            instead (`adjust_min_p`, `adjust_max_t`).
     """
 
     name: str
@@ -65,18 +66,18 @@ class Correction:
 
     @property
     def holds_if(self) -> str:
-        """A sentence with the conditions of its error rate; empty if it always holds, or by design."""
+        """A sentence with the conditions of the error rate; empty if `instead` is empty."""
         return (f"{self.title} controls the {self.controls} where {self.assumes}; {self.instead} needs nothing of that."
                 if self.instead else "")
 
 
 def adjust(p: Floats, correction: str) -> Floats:
-    """Adjust the p-values of a family by the `correction` of that name.
+    """Adjust the p-values of a family by the correction with this name.
 
-    An undefined p-value (nan) stays undefined and counts in the family as one that rejects nothing.
+    An undefined p-value (nan) stays undefined, but still counts as a member of the family.
 
     Raises:
-        ValueError: The correction does not apply to a family of this size (shaffer), or adjusts draws.
+        ValueError: The correction does not apply to a family of this size (shaffer), or adjusts joint resamples.
     """
     function = CORRECTIONS[correction].function
     if function is None:
@@ -86,16 +87,16 @@ def adjust(p: Floats, correction: str) -> Floats:
 
 
 def count_required_draws(p: Floats, correction: str, alpha: float) -> int:
-    """Return the smallest number of draws with which a simulated pair of a family can be significant.
+    """Return the number of resamples with which a simulated pair can be significant.
 
-    A Monte-Carlo p-value is at least 1 / (R + 1), so Holm's and Bonferroni's corrections of m simulated pairs need
-    R >= m / alpha - 1. It is enough to give all simulated pairs the smallest p-value, because adjusted p-values never
-    fall when a p-value rises.
+    A Monte-Carlo p-value is at least 1 / (R + 1), so Holm's and Bonferroni's corrections of m simulated pairs need R >=
+    m / alpha - 1. The function assumes that all simulated pairs have the smallest p-value. This is sufficient because
+    adjusted p-values never fall if a p-value rises.
 
     Args:
-        p: [family]; nan for each pair that will be simulated, at least one.
-        correction: Its name.
-        alpha: The level of significance.
+        p: p-values of the family; nan for each pair that will be simulated, at least one.
+        correction: Name of the correction.
+        alpha: Significance level.
     """
     drawn, function = np.isnan(p), CORRECTIONS[correction].function
 
@@ -114,14 +115,14 @@ def count_required_draws(p: Floats, correction: str, alpha: float) -> int:
 
 
 def compute_shaffer_factors(systems: int) -> Floats:
-    """Return the possible numbers of true hypotheses "two systems are equal", for Shaffer's procedure S1.
+    """Return the factors of Shaffer's procedure S1, the numbers of true hypotheses.
 
-    Equality divides the systems into groups, and all hypotheses within a group are true: S(k), the possible numbers of
-    true hypotheses among k systems, is the union over the size g of one group of g (g - 1) / 2 + S(k - g) (Shaffer
-    1986).
+    A hypothesis says that two systems are equal. Equality divides the systems into groups, and all hypotheses within a
+    group are true. Let S(k) be the set of possible numbers of true hypotheses among k systems. Then S(k) is the union
+    of g (g - 1) / 2 + S(k - g) over the sizes g of one group (Shaffer 1986).
 
     Returns:
-        [pairs]: at j, the largest number of true hypotheses if at least j are false, from j = 0.
+        [pairs]: at index j, the largest possible number of true hypotheses if at least j hypotheses are false.
     """
     possible = [1]  # S of each number of systems, as the set bits of one integer
     for k in range(1, systems + 1):
@@ -140,7 +141,7 @@ def _shaffer(p: Floats) -> Floats:
 
 
 def multiply_step_down(p: Floats, factors: Floats | Ints) -> Floats:
-    """Multiply the p-values in ascending order by the factors; no result is below the one before."""
+    """Multiply p-values in ascending order by factors; results never decrease."""
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1)
@@ -148,7 +149,10 @@ def multiply_step_down(p: Floats, factors: Floats | Ints) -> Floats:
 
 
 def _step_up(p: Floats, factors: Floats) -> Floats:
-    """Multiply the p-values in ascending order by the factors; no result is above a later one."""
+    """Multiply p-values in ascending order by factors, from the largest on.
+
+    Results never decrease.
+    """
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(np.minimum.accumulate((p[order] * factors)[::-1])[::-1], 1)
@@ -197,23 +201,23 @@ CORRECTIONS: dict[str, Correction] = {
 def adjust_boards(p: Sequence[Floats], chains: Sequence[Ints], correction: str) -> list[Floats]:
     """Adjust the p-values of several boards as one family.
 
-    Under gatekeeping, a pair of systems on the same items is a chain of hypotheses, one for each metric, the primary
-    metric first. All chains begin with the same share of alpha. If a pair differs significantly by one metric, its
-    share goes to the same pair by the next metric. After the last metric, the share is divided equally among the
-    remaining pairs: the graph of Bretz, Maurer, Brannath and Posch (2009), figure 8. With a single metric that is
-    Holm's correction.
+    Gatekeeping orders the hypotheses in chains. A chain has one hypothesis per metric about the same two systems on the
+    same items, and begins with the primary metric. All chains begin with the same share of alpha. If a pair differs
+    significantly by one metric, its share goes to the same pair by the next metric. After the last metric, the share is
+    divided equally among the remaining pairs: the graph of Bretz, Maurer, Brannath and Posch (2009), figure 8. With a
+    single metric this is Holm's correction.
 
     Args:
-        p: Of each board, [pairs]; an undefined one (nan) stays undefined and counts as one that rejects nothing.
-        chains: Of each board, the chain of each pair, numbered from 0, [pairs]. Pairs in one chain compare the same
-            systems on the same items, and the boards are in the order of the metrics.
-        correction: Its name.
+        p: p-values of each board, [pairs]. An undefined p-value (nan) stays undefined, but counts in the family.
+        chains: Chain of each pair, numbered from 0, [pairs] for each board. Pairs in one chain compare the same systems
+            on the same items, and the boards are in the order of the metrics.
+        correction: Name of the correction.
 
     Returns:
         Adjusted p-values of each board, [pairs].
 
     Raises:
-        ValueError: As `adjust` does.
+        ValueError: The correction does not apply (see `adjust`).
     """
     ends = np.cumsum([len(of_board) for of_board in p])[:-1]
     values = np.concatenate(p)
@@ -222,10 +226,12 @@ def adjust_boards(p: Sequence[Floats], chains: Sequence[Ints], correction: str) 
 
 
 def number_chains(boards: Sequence[tuple[str, Ints]]) -> list[Ints]:
-    """Number the pairs of each board, [pairs]: the same systems on the same items have the same number.
+    """Number the pairs of each board, [pairs]; equal pairs get equal numbers.
+
+    Pairs are equal if they have the same systems and their boards have the same items.
 
     Args:
-        boards: An identifier of each board's items, and the systems of its pairs by number, [2, pairs].
+        boards: For each board, an identifier of its items and the numbers of the systems in its pairs, [2, pairs].
     """
     items = np.unique([identifier for identifier, _ in boards], return_inverse=True)[1]
     distinct, systems = np.unique(np.concatenate([pairs for _, pairs in boards], axis=1), return_inverse=True)
@@ -236,15 +242,16 @@ def number_chains(boards: Sequence[tuple[str, Ints]]) -> list[Ints]:
 
 
 def _gatekeep(p: Floats, chains: Ints) -> Floats:
-    """Adjust p-values by gatekeeping along chains; those of one chain are in its order.
+    """Adjust p-values by gatekeeping.
 
-    Within a chain the graph hands the whole weight on, so that no p-value is below the one before. A finished chain
-    hands its weight to the unfinished ones. So a hypothesis is tested at alpha over the number of chains that are
-    unfinished at that point.
+    The p-values of one chain are in the order of the metrics. In a chain, each hypothesis passes its whole weight to
+    the next one. So no adjusted p-value is smaller than the previous one. A chain that is finished passes its weight to
+    the unfinished chains. So a hypothesis is tested at alpha divided by the number of chains that are unfinished at
+    that point.
     """
     order = np.argsort(chains, kind="stable")
     lengths = np.bincount(chains)
-    place = np.arange(len(p)) - np.repeat(np.cumsum(lengths) - lengths, lengths)  # the place in its chain, in `order`
+    place = np.arange(len(p)) - np.repeat(np.cumsum(lengths) - lengths, lengths)  # position in the chain, in `order`
     depth = int(lengths.max(initial=0))
     by_chain = np.zeros((len(lengths), depth))  # shorter chains continue with hypotheses that are always rejected
     by_chain[chains[order], place] = np.where(np.isnan(p[order]), 1, p[order])
@@ -258,27 +265,33 @@ def _gatekeep(p: Floats, chains: Ints) -> Floats:
 
 @cache
 def count_required_units(family: int, correction: str, alpha: float, *, two_sided: bool) -> int:
-    """Return the fewest units with which a pair can be significant.
+    """Return the smallest number of units with which a pair can be significant.
 
-    A p-value that counts the ways to swap two systems in n units is at least 2^-n, or 2^(1 - n) two-sided.
+    The p-value of a test that swaps two systems in n units is at least 2^-n one-sided, and 2^(1 - n) two-sided.
 
     >>> count_required_units(1, "holm", 0.05, two_sided=True), count_required_units(15, "holm", 0.05, two_sided=True)
     (6, 10)
 
     Args:
-        family: The number of pairs.
-        correction: Its name.
-        alpha: The level of significance.
-        two_sided: Whether the tests are.
+        family: Number of pairs.
+        correction: Name of the correction.
+        alpha: Significance level.
+        two_sided: True if the tests are two-sided.
     """
     return count_required_draws(np.full(family, np.nan), correction, alpha).bit_length() + two_sided
 
 
 def explain_too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> Message:
-    """Return the warning that so few units allow no p-value small enough, and how many would.
+    """Return the warning that no pair can be significant with so few units.
 
     >>> explain_too_few_units(6, 10, "cluster", two_sided=True).parameters["least"]
     0.03125
+
+    Args:
+        units: Number of units.
+        needed: Number of units with which a pair can be significant.
+        unit: Kind of unit, such as `item` or `cluster`.
+        two_sided: True if the tests are two-sided.
     """
     least = 2.0 ** (two_sided - units)
     return Message("too-few-units", {"units": units, "needed": needed, "unit": unit, "least": least})
@@ -286,17 +299,19 @@ def explain_too_few_units(units: int, needed: int, unit: str, *, two_sided: bool
 
 def explain_too_few_runs(runs: Sequence[int], family: int, correction: str, alpha: float, *,
                          two_sided: bool) -> Message | None:
-    """Return a warning if permutations of whole runs allow no p-value small enough, because runs are so few.
+    """Return the warning that no pair can be significant with so few runs.
+
+    The result is None if one can. The test permutes whole runs of two systems.
 
     >>> explain_too_few_runs((3, 3, 2), 3, "holm", 0.05, two_sided=True).parameters
     {'runs_a': 3, 'runs_b': 3, 'least': 0.1}
 
     Args:
-        runs: Of each system, two systems at least.
-        family: How many pairs there are.
-        correction: Its name.
-        alpha: The level of significance.
-        two_sided: Whether the tests are.
+        runs: Number of runs of each system; at least two systems.
+        family: Number of pairs.
+        correction: Name of the correction.
+        alpha: Significance level.
+        two_sided: True if the tests are two-sided.
     """
     most, second = sorted(runs, reverse=True)[:2]
     least = (2 if two_sided and most == second else 1) / math.comb(most + second, most)
@@ -305,18 +320,20 @@ def explain_too_few_runs(runs: Sequence[int], family: int, correction: str, alph
 
 
 def estimate_resampling_error(units: float, pairs: int, alpha: float) -> float:
-    """Return how often the largest difference of equal systems is significant by its place among joint resamples.
+    """Estimate the error rate of joint resampling if all systems are equal.
 
-    Every difference varies by its observed standard error, as if this error were known. The bar of so many pairs is
-    about z of Bonferroni; by Student's distribution, as of estimated errors, more lies beyond it.
+    This is the probability that the largest difference is significant by its rank among joint resamples. Resamples
+    treat each observed standard error as known, so their critical value is about the normal quantile of Bonferroni's
+    correction. With estimated standard errors the differences follow Student's distribution, which exceeds that value
+    more often.
 
     >>> [round(estimate_resampling_error(units, pairs, 0.05), 3) for units, pairs in ((200, 1), (200, 190), (60, 28))]
     [0.051, 0.064, 0.077]
 
     Args:
-        units: The number of units, all of equal weight.
-        pairs: Number of pairs; the largest difference is tested.
-        alpha: The level of significance.
+        units: Number of units, all with the same weight.
+        pairs: Number of pairs.
+        alpha: Significance level.
     """
     from scipy.special import ndtri, stdtr
 
@@ -325,19 +342,21 @@ def estimate_resampling_error(units: float, pairs: int, alpha: float) -> float:
 
 
 def combine_p_values(p: Floats, combination: Combination) -> Floats:
-    """Return the p-values of the partial conjunction nulls (Benjamini and Heller 2008; Dror et al. 2017, section 4).
+    """Test whether a claim is true on at least u test sets, by combining p-values.
 
-    The null hypothesis of u says that a claim holds on fewer than u of the test sets. Its rejection means that the
-    claim holds on u or more of them, but not on which. With ordered p-values, that of u is (n - u + 1) p_(u) by
-    Bonferroni, whatever the dependence between test sets, or that of Fisher's -2 sum of log p_(u), ..., log p_(n) with
-    2 (n - u + 1) degrees of freedom, for independent test sets; none is smaller than that of u - 1.
+    The null hypothesis number u says that the claim is true on fewer than u test sets. If it is rejected, the claim is
+    true on u or more test sets, but the test does not show on which ones. With sorted p-values p_(1), ..., p_(n),
+    Bonferroni's p-value is (n - u + 1) p_(u), for any dependence between test sets. Fisher's statistic is -2 times the
+    sum of log p_(u), ..., log p_(n), with 2 (n - u + 1) degrees of freedom, for independent test sets. No p-value is
+    smaller than the one for u - 1. (Partial conjunction hypotheses, Benjamini and Heller 2008; Dror et al. 2017,
+    section 4.)
 
     Args:
-        p: One-sided p-values of the claim, [..., test sets]; an undefined one (nan) rejects nothing.
-        combination: How p-values are combined.
+        p: One-sided p-values of the claim, [..., test sets]; an undefined p-value (nan) counts as 1.
+        combination: Method that combines the p-values.
 
     Returns:
-        At u - 1 the p-value of u, [..., test sets].
+        p-values, [..., test sets]; the one for u is at index u - 1.
     """
     from scipy.special import chdtrc
 
@@ -353,32 +372,42 @@ def combine_p_values(p: Floats, combination: Combination) -> Floats:
 
 
 def estimate_k(p: Floats, combination: Combination, alpha: float) -> Ints:
-    """Estimate on how many test sets the claim holds: the largest u whose null is rejected (Dror et al. 2017).
+    """Estimate the number of test sets on which a claim is true (Dror et al. 2017).
 
-    The estimate exceeds the true number with a probability of at most alpha. Arguments as in `combine_p_values`.
+    The estimate is the largest u with a rejected null hypothesis (`combine_p_values`). It exceeds the true number with
+    a probability of at most alpha.
+
+    Args:
+        p: One-sided p-values of the claim, [..., test sets].
+        combination: Method that combines the p-values.
+        alpha: Significance level.
     """
     return np.asarray(np.count_nonzero(combine_p_values(p, combination) <= alpha, axis=-1))
 
 
 def list_test_sets(p: Floats, alpha: float) -> Flags:
-    """Return the test sets on which the claim is significant by Holm's correction, [test sets].
+    """Flag the test sets on which a claim is significant by Holm's correction.
 
-    The list contains a test set without the claim with a probability of at most alpha, whatever the dependence. It is
-    as long as Bonferroni's `estimate_k`.
+    The array has the shape [test sets]. The probability that a flagged test set is an error is at most alpha, for any
+    dependence between test sets. The number of flags equals `estimate_k` with Bonferroni's method.
     """
     return np.asarray(adjust(p, "holm") <= alpha)
 
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """Extremities of pairs: observed, and in joint draws under the null hypothesis.
+    """Observed differences of pairs, and the same differences in joint resamples.
+
+    The resamples follow the null hypothesis. Each difference is stored as its extremity (`base.extremity`): the larger,
+    the more it contradicts the null hypothesis.
 
     Attributes:
-        observed: [pairs]; nan if undefined.
-        blocks: [draws, pairs] each, `resamples` draws in all; undefined ones (nan) count as extreme.
-        resamples: The number of draws.
-        tolerance: [pairs]; extremities closer than this are tied.
-        execution: The threads that rank the draws.
+        observed: Extremities of the observed differences, [pairs]; nan if undefined.
+        blocks: Extremities in blocks of resamples, [some resamples, pairs] each, `resamples` in total; an undefined
+            value (nan) counts as extreme.
+        resamples: Number of resamples.
+        tolerance: Extremities that are closer than this are tied, [pairs].
+        execution: Threads that rank the resamples.
     """
 
     observed: Floats
@@ -390,11 +419,13 @@ class Draws:
 
 @dataclass(frozen=True, eq=False)
 class StepDown:
-    """P-values of pairs from joint draws, each a multiple of 1 / (R + 1); nan if the difference is undefined.
+    """p-values of pairs from joint resamples.
+
+    Each is a multiple of 1 / (R + 1), or nan if the difference is undefined.
 
     Attributes:
-        raw: [pairs], of each pair alone: (c + 1) / (R + 1).
-        adjusted: [pairs], for the family; never below `raw`.
+        raw: p-values of each pair alone, (c + 1) / (R + 1), [pairs].
+        adjusted: p-values adjusted for the family, [pairs]; never below `raw`.
     """
 
     raw: Floats
@@ -402,25 +433,26 @@ class StepDown:
 
 
 def estimate_draw_bytes(n_pairs: int, resamples: int) -> int:
-    """Return the memory of an adjustment: four bytes per pair and draw."""
+    """Return the memory of `adjust_min_p` in bytes: four per pair and resample."""
     return 4 * n_pairs * (1 + resamples)
 
 
 def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, kind: str,
                      sides: Ints | None = None) -> Draws:
-    """Draw the differences of all pairs under the null hypothesis, with the draws of the test `kind`.
+    """Simulate the differences of all pairs together under the null hypothesis.
 
-    All pairs share the draws, so the adjustment has more power than Holm's correction if pairs are dependent. A
-    permutation swaps the same units in all pairs, and in each pair only its two systems. Differences in a bootstrap are
-    recentred by the observed one. Differences within the tests' tolerance are ties; quotients are not compared as
-    fractions, so different F-scores that are that close are tied as well.
+    All pairs share the resamples, so the adjustment has more power than Holm's correction if pairs are dependent. A
+    permutation selects the same units for all pairs, and swaps only the two systems of each pair. The observed
+    difference is subtracted from each difference in a bootstrap. Differences within the tolerance of the tests are
+    ties. Quotients are not compared as fractions, so F-scores that differ by less than the tolerance are tied as well.
 
     Args:
-        matrix: The matrix of all systems.
-        pairs: The pairs.
-        settings: The settings of the draws.
-        kind: The name of the test, one of `STEP_DOWN`.
-        sides: [pairs]; the alternative: 1 if A is better, -1 if B is, 0 for two-sided. None: `settings.alternative`.
+        matrix: Matrix of all systems.
+        pairs: Pairs of systems.
+        settings: Number of resamples, seed and execution.
+        kind: Name of the test, one of `STEP_DOWN`.
+        sides: Alternative of each pair, [pairs]: 1 if A is better, -1 if B is better, 0 if two-sided. None: all pairs
+            have the alternative of the settings.
     """
     if sides is None:
         sides = np.full(len(pairs), {"two-sided": 0, "greater": 1, "less": -1}[settings.alternative])
@@ -449,18 +481,19 @@ def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, 
 
 
 def adjust_min_p(*of_boards: Draws) -> StepDown:
-    """Adjust by the smallest p-value of each draw (Westfall and Young 1993, algorithm 2.8).
+    """Adjust p-values by the smallest p-value of each resample (step-down min-P).
 
-    The most extreme pair is compared with the most extreme pair of each draw, the next one with the most extreme of the
-    others, and so on. All pairs of several boards are one family, in their order; the boards have the same units, seed
-    and number of draws. The p-values of a draw come from its rank among the R + 1 labellings, the observed one and the
-    draws (Ge, Dudoit and Speed 2003); ties count. A pair with few possible differences, whose p-values cannot be small,
-    does not raise the others' p-values. Adjusted p-values never exceed Holm's from the same draws.
+    This is algorithm 2.8 of Westfall and Young (1993). The most extreme pair is compared with the most extreme pair of
+    each resample, the next pair with the most extreme of the remaining pairs, and so on. All pairs of several boards
+    form one family; the boards have the same units, seed and number of resamples. The p-value of a pair in a resample
+    comes from its rank among R + 1 values, the observed one and the resampled ones (Ge, Dudoit and Speed 2003). Ties
+    count as extreme. A pair with few possible differences cannot have small p-values, and does not raise the p-values
+    of other pairs. Adjusted p-values never exceed Holm's p-values from the same resamples.
 
-    The adjustment relies on the covariance of pairs that share systems, which swaps and resamples reproduce in the
-    limit of many units. The p-value is nan if the difference is undefined, and if all draws are equal and less extreme
-    than the observed difference; the pair then counts in the family as one that rejects nothing. The draws are
-    consumed.
+    The adjustment depends on the covariance of pairs that share systems. Permutations and resamples reproduce this
+    covariance if there are many units. The p-value is nan if the difference is undefined. It is also nan if all
+    resamples are equal and less extreme than the observed difference. Such a pair counts in the family, but is never
+    significant. The iterators of blocks are consumed.
     """
     excess, is_defined = _collect_excess(of_boards)
     draws, tolerance = of_boards[0], np.concatenate([draws.tolerance for draws in of_boards])
@@ -475,11 +508,12 @@ def adjust_min_p(*of_boards: Draws) -> StepDown:
 
 
 def adjust_max_t(*of_boards: Draws) -> StepDown:
-    """Adjust by the largest extremity of each draw, in standard deviations (Westfall and Young 1993, algorithm 4.1).
+    """Adjust p-values by the largest standardized difference of each resample.
 
-    The standard deviation of a pair is estimated from its resamples about 0, for every alternative. P-values are finer
-    than those of `adjust_min_p` if R is small for the number of pairs, and less balanced if the draws of pairs differ
-    in shape. Undefined differences and boards are as in `adjust_min_p`. The draws are consumed.
+    This is step-down max-T, algorithm 4.1 of Westfall and Young (1993). The standard deviation of a pair is estimated
+    from its resamples about 0, for every alternative. The p-values are finer than those of `adjust_min_p` if R is small
+    for the number of pairs. They treat pairs less equally if the distributions of the pairs differ in shape. Undefined
+    differences and several boards are treated as in `adjust_min_p`. The iterators of blocks are consumed.
     """
     excess, is_defined = _collect_excess(of_boards)
     draws, tolerances_ = of_boards[0], np.concatenate([draws.tolerance for draws in of_boards])
@@ -501,16 +535,16 @@ def adjust_max_t(*of_boards: Draws) -> StepDown:
 
 def adjust_step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], resamples: int,
                      slack: Floats | float = 0.0) -> Floats:
-    """Adjust p-values by successive maxima of comparable statistics.
+    """Adjust p-values by successive maxima of comparable statistics (step-down).
 
     Args:
-        observed: [hypotheses]; larger is more extreme.
-        drawn: Returns the statistics of a hypothesis in joint draws under the null, [resamples].
-        resamples: The number of draws; the observed statistics count as another draw.
-        slack: Draws that are below the observed statistic by at most this much are ties.
+        observed: Observed statistics, [hypotheses]; larger is more extreme.
+        drawn: Returns the statistics of one hypothesis in joint resamples under the null, [resamples].
+        resamples: Number of resamples; the observed statistics count as one more resample.
+        slack: A resampled statistic that is below the observed one by at most this much is a tie.
 
     Returns:
-        Adjusted p-values [hypotheses].
+        Adjusted p-values, [hypotheses].
     """
     order = np.argsort(-observed, kind="stable")
     bars = observed - slack
@@ -524,12 +558,20 @@ def adjust_step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], res
 
 
 def _extremities(sides: Ints, differences: Floats) -> Floats:
-    """Return how extreme differences [..., pairs] are, each on its pair's side."""
+    """Return the extremity of each difference [..., pairs] on the side of its pair."""
     return np.where(sides, sides * differences, np.abs(differences)) if sides.any() else np.abs(differences)
 
 
 def _permute_extremities(scores: SwappedPairs, sides: Ints, swapped: Floats) -> Floats:
-    """Return the extremities [draws, pairs] of draws in which the sums [draws, systems, columns] change sides."""
+    """Return the extremities of differences after permutations.
+
+    The array has the shape [permutations, pairs].
+
+    Args:
+        scores: Computes the differences of each pair.
+        sides: Alternative of each pair, [pairs].
+        swapped: Sums of the swapped units, [permutations, systems, columns].
+    """
     drawn = np.empty((len(swapped), len(scores.a)))
     for pairs, _, _, differences in scores.differences(swapped):
         drawn[:, pairs] = differences.T
@@ -537,11 +579,12 @@ def _permute_extremities(scores: SwappedPairs, sides: Ints, swapped: Floats) -> 
 
 
 def _collect_excess(of_boards: Sequence[Draws]) -> tuple[NDArray[np.float32], Flags]:
-    """Return the excess of each labelling over the observed one, [pairs, 1 + resamples], and which pairs are defined.
+    """Return the excess over the observed extremity, and flags of defined pairs.
 
-    The first labelling is the observed one. Single precision keeps the sign, and the order up to ties far from the
-    observed value. An undefined observed difference is less extreme than all draws. The p-value of a pair is undefined
-    too if its defined draws are all equal and less extreme than the observed one.
+    The excess has the shape [pairs, 1 + resamples]; its first column is the observed labelling. Single precision keeps
+    the sign of an excess, but can create ties far from the observed value. An undefined observed difference is less
+    extreme than all resamples. A pair is also undefined if its defined resamples are all equal and less extreme than
+    the observed difference.
     """
     resamples = of_boards[0].resamples
     rows = np.empty((sum(len(draws.observed) for draws in of_boards), 1 + resamples), dtype=np.float32)
@@ -569,7 +612,10 @@ def _collect_excess(of_boards: Sequence[Draws]) -> tuple[NDArray[np.float32], Fl
 
 
 def _rank_labellings(row: NDArray[np.float32], tolerance: float) -> NDArray[np.int32]:
-    """Count for each labelling how many are at least as extreme, with ties and itself."""
+    """Count for each value of a row the values that are at least as large, with ties.
+
+    The value itself is included.
+    """
     order = np.argsort(row)
     values = row[order]
     differs = np.diff(values) > tolerance + np.spacing(np.abs(values[1:]))
@@ -580,7 +626,10 @@ def _rank_labellings(row: NDArray[np.float32], tolerance: float) -> NDArray[np.i
 
 
 def _deviation(drawn: Floats, tolerance: float) -> float:
-    """Return the standard deviation of the defined draws about 0; infinite if all are 0, which ties all statistics."""
+    """Return the standard deviation of the defined values about 0.
+
+    The result is infinite if all are 0. An infinite deviation makes all standardized values 0, so that they are tied.
+    """
     defined = drawn[np.isfinite(drawn)]
     deviation = float(np.sqrt(np.square(defined).sum() / max(1, len(defined))))
     return deviation if deviation > tolerance else np.inf

@@ -1,1 +1,4 @@
-"""The DuckDB file: tables, bulk inserts, queries and views. It returns plain arrays and rows."""
+"""Access to the DuckDB file of a registry: tables, views, queries and inserts.
+
+The functions return plain arrays and rows.
+"""

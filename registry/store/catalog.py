@@ -1,7 +1,7 @@
 """The catalog: tasks, test sets, gold revisions, teams, systems, submissions and metrics.
 
-Rows are frozen dataclasses, one class per table or view: `TaskRow` is a row of the table `task`. Their fields are the
-columns that the program reads.
+Each table has a frozen dataclass for its rows: `TaskRow` is a row of the table `task`. The fields of the dataclass are
+the columns that the program reads.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from registry.store.rows import insert, insert_many
 @dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class CatalogRow:
-    """A row of `table`. Subclasses become frozen dataclasses of the columns that they name, without a decorator.
+    """Base class of rows; a subclass sets `table` and annotates the columns that it reads.
 
-    A subclass with `whole=True` has all columns; their types are not checked unless it names them.
+    Each subclass becomes a frozen dataclass without a decorator. A subclass that is declared with `whole=True` has a
+    field for every column of the table; a column without annotation gets the type `Any`.
     """
 
     table: ClassVar[Table]
@@ -39,18 +40,21 @@ class CatalogRow:
 
     @classmethod
     def columns(cls) -> list[Column[Any]]:
-        """Return the columns of the table that are fields."""
+        """Return the columns of the table that this class has as fields."""
         return [cls.table.c[field.name] for field in fields(cls) if field.name in cls.table.c]
 
     @classmethod
     @cache
     def query(cls, *names: str) -> Select[Any]:
-        """Return the query for rows by values of these columns; it is cached, because SQLAlchemy builds it slowly."""
+        """Return a query that selects rows by the values of the named columns.
+
+        The query is cached, because SQLAlchemy needs much time to build it.
+        """
         return select(*cls.columns()).where(*(cls.table.c[name] == bindparam(name) for name in names))
 
     @classmethod
     def of(cls, values: Sequence[Any]) -> Self:
-        """Make a row from the values of all fields, in their order."""
+        """Make a row from the values of all fields, in the order of the fields."""
         return cls(*values)
 
 
@@ -71,7 +75,7 @@ class TaskRow(CatalogRow):
 
 
 class TestSetRow(CatalogRow):
-    """A test set; its gold revision is missing only while its first gold is ingested."""
+    """A test set with the id of its current gold revision."""
 
     table = models.test_set
     test_set_id: int
@@ -90,7 +94,7 @@ class GoldRevisionRow(CatalogRow):
 
 
 class SubmissionRow(CatalogRow, whole=True):
-    """A version of a system that was submitted to a test set."""
+    """A submission: one version of a system, for one test set."""
 
     table = models.submission
     submission_id: int
@@ -135,14 +139,17 @@ class SubmissionSourceRow(CatalogRow):
 
 
 class Submitted(NamedTuple):
-    """Reader and files, one per run, of a submission."""
+    """The reader of a submission, and its files: one file per run."""
 
     reader: str
     files: tuple[SubmissionSourceRow, ...]
 
 
 class ScoringRow(CatalogRow):
-    """Answers of a submission, joined with a gold revision under a policy for missing items."""
+    """A scoring: a submission joined with one gold revision.
+
+    The scoring also depends on the policy for missing answers, `missing`.
+    """
 
     table = models.scoring
     scoring_id: int
@@ -152,7 +159,14 @@ class ScoringRow(CatalogRow):
 
 
 class ScoreRow(CatalogRow):
-    """Number of items, digest and unit of the statistics of a score."""
+    """Facts about the statistics from which a score was computed.
+
+    Attributes:
+        scoring_id: Id of the scoring.
+        n_items: Number of items.
+        digest: Digest of the statistics.
+        step: Unit in which the statistics are summed exactly, such as 0.1.
+    """
 
     table = models.score
     scoring_id: int
@@ -162,7 +176,7 @@ class ScoreRow(CatalogRow):
 
 
 class ComparisonRow(CatalogRow):
-    """A comparison: one snapshot of a family of pairs."""
+    """A comparison: the stored results of one family of pairs at one time."""
 
     table = models.comparison
     comparison_id: int
@@ -181,7 +195,10 @@ class StudyRow(CatalogRow):
 
 
 class PairRequestRow(CatalogRow):
-    """Settings of a test: everything on which results of pairs depend, except for the statistics."""
+    """Settings of a test of pairs.
+
+    The result of a pair depends only on these settings and on the statistics of the two systems.
+    """
 
     table = models.pair_request
     metric: str
@@ -195,7 +212,7 @@ class PairRequestRow(CatalogRow):
 
 
 class DeclaredMetric(NamedTuple):
-    """A metric that a task declares, with its alias."""
+    """A metric that a task declares; `alias` is the name of the metric in the manifest."""
 
     alias: str
     is_primary: bool
@@ -225,9 +242,9 @@ RowType = TypeVar("RowType", bound=CatalogRow)
 
 
 def tasks(connection: Connection, slug: str | None = None) -> list[TaskRow]:
-    """Return all tasks, or only the task with this id.
+    """Return all tasks, or only the task with the id `slug`.
 
-    All tasks of a public file are those with public scores.
+    In a public file, "all tasks" are only the tasks whose scores are public.
 
     Raises:
         UnknownNameError: No task has this id.
@@ -247,38 +264,51 @@ def tasks(connection: Connection, slug: str | None = None) -> list[TaskRow]:
 
 
 def find(connection: Connection, kind: type[RowType], **values: Any) -> RowType | None:
-    """Return the row with these values, or None."""
+    """Return the row with these column values; None if no row has them."""
     row = connection.execute(kind.query(*values), values).one_or_none()
     return None if row is None else kind.of(row)
 
 
 def get(connection: Connection, kind: type[RowType], **values: Any) -> RowType:
-    """Return the row with these values, which must exist."""
+    """Return the row with these column values; the row must exist."""
     return kind.of(connection.execute(kind.query(*values), values).one())
 
 
 def find_or_insert(connection: Connection, table: Table, key: dict[str, Any], **others: Any) -> int:
-    """Return the id of the row with a unique `key`; a new row also gets the `others`."""
+    """Return the id of the row with a unique `key`; insert the row if it does not exist.
+
+    Args:
+        connection: Connection to the registry.
+        table: Table of the row.
+        key: Columns with a unique value.
+        others: Values of other columns; only a new row gets them.
+    """
     if (row := connection.execute(select(table).filter_by(**key)).one_or_none()) is not None:
         return int(row[0])
     return insert(connection, table, **key, **others)
 
 
 def set_values(connection: Connection, table: Table, row_id: int, **values: Any) -> None:
-    """Change columns of the row with this id; they must not be part of a key."""
+    """Change columns of the row with the id `row_id`; the columns must not be part of a key."""
     (column, *_) = table.columns
     connection.execute(table.update().where(column == row_id).values(**values))
 
 
 def test_sets(connection: Connection, task_id: int) -> list[TestSetRow]:
-    """Return the test sets that a task declares, in the order of the manifest."""
+    """Return the test sets of a task, in the order of the manifest."""
     table = models.test_set
     query = select(*TestSetRow.columns()).where(table.c.task_id == task_id, table.c.is_declared)
     return [TestSetRow.of(row) for row in connection.execute(query.order_by(table.c.position))]
 
 
 def declare_test_sets(connection: Connection, task_id: int, declared: Sequence[tuple[str, str | None]]) -> None:
-    """Store the test sets (name, cluster attribute) that a task declares, in this order."""
+    """Store the test sets that a task declares.
+
+    Args:
+        connection: Connection to the registry.
+        task_id: Id of the task.
+        declared: Name and cluster attribute of each test set, in the order of the manifest.
+    """
     _declare(connection, models.test_set, "name", task_id, {
         name: {"position": n, "cluster_attribute": cluster} for n, (name, cluster) in enumerate(declared)},
         gold_revision_id=None)
@@ -286,15 +316,17 @@ def declare_test_sets(connection: Connection, task_id: int, declared: Sequence[t
 
 def _declare(connection: Connection, table: Table, key: str, task_id: int, declared: Mapping[str, dict[str, Any]],
              **defaults: Any) -> bool:
-    """Store the rows that a task declares, and mark all others as undeclared; return whether anything changed.
+    """Store the rows that a task declares; return whether anything changed.
+
+    Stored rows that the task no longer declares get `is_declared = FALSE`.
 
     Args:
         connection: Connection to the registry.
         table: Table of the rows.
-        key: Column that names a row within a task.
+        key: Name of the column that identifies a row within a task.
         task_id: Id of the task.
-        declared: Values of the declared rows, by key.
-        defaults: More values of new rows.
+        declared: Column values of each declared row, by the value of the key column.
+        defaults: Other column values, which only new rows get.
     """
     stored = {row[key]: row for row in connection.execute(
         select(table).where(table.c.task_id == task_id)).mappings()}
@@ -311,17 +343,22 @@ def _declare(connection: Connection, table: Table, key: str, task_id: int, decla
 
 
 def gold_sources(connection: Connection, gold_revision_id: int, reader: str) -> dict[str, str]:
-    """Return the digests of the files from which `reader` read a gold revision, by role."""
+    """Return the digests of the gold files of a revision, by the role of each file.
+
+    Only files that `reader` has read are returned.
+    """
     table = models.gold_source
     query = select(table).where(table.c.gold_revision_id == gold_revision_id, table.c.reader == reader)
     return {row.role: row.source_digest for row in connection.execute(query)}
 
 
 def item_ids(connection: Connection, gold_revision_id: int) -> tuple[int, int]:
-    """Return the first item id of a gold revision and its number of items; the ids have no gap.
+    """Return the first item id of a gold revision, and the number of items.
+
+    The item ids of a gold revision are consecutive.
 
     Raises:
-        MismatchError: The file is public, and withholds the items.
+        MismatchError: The file is public and does not contain the items.
     """
     query = select(func.min(models.item.c.item_id), func.count()).where(
         models.item.c.gold_revision_id == gold_revision_id)
@@ -333,14 +370,14 @@ def item_ids(connection: Connection, gold_revision_id: int) -> tuple[int, int]:
 
 
 def item_keys(connection: Connection, gold_revision_id: int) -> list[str]:
-    """Return the keys of a gold revision's items, in the order of the gold."""
+    """Return the keys of the items of a gold revision, in the order of the gold."""
     table = models.item
     query = select(table.c.key).where(table.c.gold_revision_id == gold_revision_id).order_by(table.c.position)
     return list(connection.execute(query).scalars())
 
 
 def item_attribute(connection: Connection, gold_revision_id: int, name: str) -> dict[int, str]:
-    """Return the values of an attribute, by item id."""
+    """Return the value of an item attribute for each item, by item id."""
     table = models.item_attribute
     query = select(table.c.item_id, table.c.value).where(
         table.c.gold_revision_id == gold_revision_id, table.c.name == name)
@@ -348,7 +385,13 @@ def item_attribute(connection: Connection, gold_revision_id: int, name: str) -> 
 
 
 def gold_names(connection: Connection, gold_revision_id: int, name: Literal["type", "key"]) -> set[str]:
-    """Return the types or the keys of the answers in a gold revision."""
+    """Return the distinct types of the gold answers, or their distinct keys.
+
+    Args:
+        connection: Connection to the registry.
+        gold_revision_id: Id of the gold revision.
+        name: Column of the table `answer`.
+    """
     table = models.answer
     query = select(table.c[name]).distinct().where(table.c.gold_revision_id == gold_revision_id, table.c.in_gold)
     return set(connection.execute(query).scalars())
@@ -364,7 +407,7 @@ def submissions(connection: Connection, task_id: int) -> list[NamedSubmission]:
 
 
 def _select_submissions(*columns: Any) -> Select[Any]:
-    """Return a query for columns of submissions, their systems and teams."""
+    """Return a query for columns of the tables `submission`, `system` and `team`, joined."""
     s, system, team = models.submission, models.system, models.team
     return select(*columns).join_from(s, system, s.c.system_id == system.c.system_id).join(
         team, team.c.team_id == system.c.team_id).order_by(s.c.submission_id)
@@ -376,7 +419,10 @@ def tracks(connection: Connection, task_id: int) -> set[str]:
 
 
 def replicate_factors(connection: Connection, submission_ids: Sequence[int]) -> dict[int, tuple[dict[str, str], ...]]:
-    """Return the factor levels of each run, by submission; submissions without factors are absent."""
+    """Return the factor levels of each run, by submission id.
+
+    The result has no entry for a submission without factors.
+    """
     table = models.replicate_factor
     query = select(table).where(table.c.submission_id.in_(list(submission_ids)))
     levels: dict[int, dict[int, dict[str, str]]] = {}
@@ -386,7 +432,7 @@ def replicate_factors(connection: Connection, submission_ids: Sequence[int]) -> 
 
 
 def load_submitted(connection: Connection, submission_ids: Sequence[int]) -> dict[int, Submitted]:
-    """Return readers and files, by submission."""
+    """Return the reader and the files of each submission, by submission id."""
     s, source = models.submission, models.submission_source
     ids = list(submission_ids)
     files: dict[int, list[SubmissionSourceRow]] = {submission_id: [] for submission_id in ids}
@@ -398,7 +444,7 @@ def load_submitted(connection: Connection, submission_ids: Sequence[int]) -> dic
 
 
 def load_ranked(connection: Connection, test_set_id: int) -> list[Member]:
-    """Return the current submissions to a test set that have a scoring with the current gold."""
+    """Return the current submissions to a test set that are scored with the current gold."""
     query = text(f"""
         SELECT {', '.join(Member._fields)} FROM ranked_submission
         WHERE test_set_id = :test_set AND scoring_id IS NOT NULL ORDER BY submission_id""")  # noqa: S608
@@ -406,9 +452,10 @@ def load_ranked(connection: Connection, test_set_id: int) -> list[Member]:
 
 
 def all_versions(connection: Connection, test_set_id: int) -> list[tuple[Member, bool]]:
-    """Return all versions that were submitted to a test set, oldest first, and whether each is withdrawn.
+    """Return all submissions to a test set, oldest first, including old versions.
 
-    Versions without a scoring with the current gold have no `scoring_id`.
+    The second value of each pair is true if the submission is withdrawn. `scoring_id` is None if the submission is not
+    scored with the current gold.
     """
     query = text("""
         SELECT task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@' || s.version AS name,
@@ -424,13 +471,19 @@ def all_versions(connection: Connection, test_set_id: int) -> list[tuple[Member,
 
 
 def current_names(connection: Connection, task: str) -> set[str]:
-    """Return the full names of a task's latest submissions that are not withdrawn, scored or not."""
+    """Return the full names of the current submissions to a task, including unscored ones.
+
+    A submission is current if it is the latest version of its system and not withdrawn.
+    """
     query = text("SELECT name FROM ranked_submission WHERE task = :task")
     return set(connection.execute(query, {"task": task}).scalars())
 
 
 def check_metric(connection: Connection, tasks: Sequence[TaskRow], alias: str | None) -> None:
-    """Raise an UnknownNameError if none of these tasks declares a metric."""
+    """Raise an UnknownNameError if none of the tasks declares the metric `alias`.
+
+    If `alias` is None, nothing is checked.
+    """
     if alias is None:
         return
     known = sorted({m.alias for task in tasks for m in task_metrics(connection, task.task_id)})
@@ -454,14 +507,18 @@ def primary_metric(connection: Connection, task_id: int) -> DeclaredMetric:
 
 
 def primary_aliases(connection: Connection) -> dict[int, str]:
-    """Return the alias of each task's primary metric, by id of the task."""
+    """Return the alias of the primary metric of each task, by task id."""
     t = models.task_metric.c
     rows = connection.execute(select(t.task_id, t.alias).where(t.is_declared, t.is_primary))
     return dict(map(tuple, rows))
 
 
 def submission_attributes(connection: Connection, submission_ids: Sequence[int]) -> dict[int, dict[str, str]]:
-    """Return team, kind and declared attributes as texts, by submission."""
+    """Return the team, the kind and the declared attributes of submissions.
+
+    Returns:
+        For each submission id, the values as texts, by name of the attribute.
+    """
     s = models.submission
     query = _select_submissions(s.c.submission_id, models.team.c.name.label("team"), s.c.kind, s.c.attributes).where(
         s.c.submission_id.in_(list(submission_ids)))
@@ -470,14 +527,20 @@ def submission_attributes(connection: Connection, submission_ids: Sequence[int])
 
 
 def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tuple[str, int, bool]]) -> bool:
-    """Store the metrics (alias, metric id, is primary) that a task declares; return whether anything changed."""
+    """Store the metrics that a task declares; return whether anything changed.
+
+    Args:
+        connection: Connection to the registry.
+        task_id: Id of the task.
+        declared: Alias and id of each metric, and whether the metric is the primary one.
+    """
     return _declare(connection, models.task_metric, "alias", task_id, {
         alias: {"metric_id": metric, "position": n, "is_primary": primary}
         for n, (alias, metric, primary) in enumerate(declared)})
 
 
 def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[int, ScoreRow]:
-    """Return the stored scores by a metric, by scoring."""
+    """Return the stored scores of one metric, by scoring id."""
     table = models.score
     query = select(*ScoreRow.columns()).where(
         table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)))
@@ -485,7 +548,10 @@ def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -
 
 
 def score_values(connection: Connection, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], float | None]:
-    """Return stored scores by scoring and metric."""
+    """Return the values of stored scores.
+
+    Keys are pairs of a scoring id and a metric id. The result may contain other metrics of the same scorings.
+    """
     table = models.score.c
     query = select(table.scoring_id, table.metric_id, table.value).where(
         table.scoring_id.in_({scoring_id for scoring_id, _ in keys}))

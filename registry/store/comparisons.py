@@ -1,4 +1,8 @@
-"""Stored results: pair results that never change, comparisons (snapshots of families of pairs), and studies."""
+"""Stored results: pair results, comparisons and studies.
+
+A pair result is the result of one test of two systems; it never changes. A comparison is a snapshot: the results of one
+family of pairs at one time.
+"""
 
 from __future__ import annotations
 
@@ -19,14 +23,25 @@ from registry.store.statistics import fetch_columns
 
 
 def latest_sequence(connection: Connection, **board: Any) -> int:
-    """Return the highest sequence of a board's comparisons (test set, track, facet, alias); 0 if it has none."""
+    """Return the highest sequence number of the comparisons of a board; 0 if none is stored.
+
+    Args:
+        connection: Connection to the registry.
+        board: Columns that identify the board: test set, track, facet and alias of the metric.
+    """
     table = models.comparison
     query = select(func.coalesce(func.max(table.c.sequence), 0)).select_from(table).filter_by(**board)
     return int(connection.execute(query).scalar_one())
 
 
 def find_compared(connection: Connection, *, candidate: str | None, **columns: Any) -> set[int]:
-    """Return the ids of the submissions in the latest comparison with this candidate and these column values."""
+    """Return the ids of the submissions in the latest comparison of a board.
+
+    Args:
+        connection: Connection to the registry.
+        candidate: Candidate system in the settings of the comparison; None means a comparison without a candidate.
+        columns: Values of other columns of the comparison.
+    """
     table, standing = models.comparison, models.standing
     recorded = func.json_extract_string(table.c.request, "$.significance.candidate")
     latest = select(func.max(table.c.comparison_id)).select_from(table).filter_by(**columns).where(
@@ -36,12 +51,15 @@ def find_compared(connection: Connection, *, candidate: str | None, **columns: A
 
 
 def pair_request_id(connection: Connection, request: PairRequestRow) -> int:
-    """Return the id of a request, which is stored if it is new."""
+    """Return the id of the settings of a test; store the settings if they are new."""
     return catalog.find_or_insert(connection, models.pair_request, asdict(request))
 
 
 def statistics_ids(connection: Connection, digests: Sequence[str]) -> Ints:
-    """Return the ids of distinct digests of statistics, [digests]; new digests are stored."""
+    """Return the id of each digest of statistics, [digests]; store new digests.
+
+    The digests must be distinct.
+    """
     table = models.tested_statistics
     query = select(table.c.digest, table.c.tested_statistics_id).where(table.c.digest.in_(list(digests)))
     known = {row.digest: row.tested_statistics_id for row in connection.execute(query)}
@@ -55,17 +73,17 @@ def statistics_ids(connection: Connection, digests: Sequence[str]) -> Ints:
 
 def pair_results(connection: Connection, pair_request_id: int, statistics: Ints, columns: Sequence[str],
                  methods: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Load the pair results of a request between any two of some statistics.
+    """Load the stored results of all pairs within a set of statistics.
 
     Args:
         connection: Connection to the registry.
-        pair_request_id: Id of the request.
-        statistics: Ids of the statistics.
+        pair_request_id: Id of the settings of the test.
+        statistics: Ids of the statistics of the systems; a result is loaded if both of its systems are in this array.
         columns: Names of the columns to load.
-        methods: Names of methods; the column `method` has their positions in this sequence.
+        methods: Names of methods. The returned column `method` contains positions in this sequence.
 
     Returns:
-        The columns, [results] each; NULL is nan.
+        Each column by name, [results]; NULL becomes nan.
     """
     table, ids = models.pair_result.c, statistics.tolist()
     code = case({method: n for n, method in enumerate(methods)}, value=table.method)
@@ -77,7 +95,10 @@ def pair_results(connection: Connection, pair_request_id: int, statistics: Ints,
 
 
 def find_intervals(connection: Connection, pair_result_ids: Ints) -> Ints:
-    """Return the ids of pair results with a stored interval, between the lowest and the highest of these ids."""
+    """Return the ids of pair results that have a stored interval.
+
+    The search covers all ids from the lowest to the highest of `pair_result_ids`.
+    """
     table = models.pair_interval
     return np.ma.getdata(fetch_columns(connection, select(table.c.pair_result_id).where(table.c.pair_result_id.between(
         int(pair_result_ids.min()), int(pair_result_ids.max()))))["pair_result_id"])
@@ -85,13 +106,13 @@ def find_intervals(connection: Connection, pair_result_ids: Ints) -> Ints:
 
 def find_obsolete(connection: Connection, task: str, current: Sequence[str],
                   metrics: Sequence[str] | None) -> list[Row[Any]]:
-    """Return the comparisons on boards of a task whose digests are not among the `current` ones.
+    """Return the latest comparisons of a task that are no longer current.
 
     Args:
         connection: Connection to the registry.
         task: Id of the task.
         current: Digests of the current comparisons.
-        metrics: Aliases of metrics whose boards count; None means all metrics.
+        metrics: Aliases of the metrics to search; None means all metrics.
     """
     c = models.comparison.c
     if connection.execute(select(c.digest).where(c.sequence > 0, c.digest.not_in(current)).limit(1)).first() is None:
@@ -109,9 +130,14 @@ _PAIRS = """
 
 
 def results_digest(connection: Connection, comparison_id: int, prefix: str = "") -> str:
-    """Return the digest of a comparison: settings, pairs, standings, and the test of all systems.
+    """Return the digest of a comparison with its results.
 
-    `prefix` is the beginning of the tables' names.
+    The digest covers settings, pairs, standings, and the test of all systems together.
+
+    Args:
+        connection: Connection to the registry.
+        comparison_id: Id of the comparison.
+        prefix: Text before each name of a table, such as the name of another database.
     """
     queries = [f"SELECT * EXCLUDE (run_id, sequence) FROM {prefix}comparison WHERE comparison_id = :id",  # noqa: S608
                _PAIRS.format(stored=prefix),
@@ -122,7 +148,15 @@ def results_digest(connection: Connection, comparison_id: int, prefix: str = "")
 
 
 def find_dependent(connection: Connection, scores: Sequence[tuple[int, int]]) -> dict[str, int]:
-    """Return the ids, by digest, of comparisons that depend on any of these scores (scoring, metric)."""
+    """Return the comparisons that depend on any of these scores.
+
+    Args:
+        connection: Connection to the registry.
+        scores: Scoring id and metric id of each score.
+
+    Returns:
+        Ids of comparisons, by digest of the comparison.
+    """
     c, standing = models.comparison.c, models.standing.c
     ids: dict[str, int] = {}
     for metric_id in {metric for _, metric in scores}:
@@ -135,7 +169,11 @@ def find_dependent(connection: Connection, scores: Sequence[tuple[int, int]]) ->
 
 
 def dependent_results(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[str, str]:
-    """Return the digests of results, by digest of the comparison, that depend on scores by a metric."""
+    """Return the digests of all results that depend on scores of one metric.
+
+    Returns:
+        Digest of the results, by digest of the comparison.
+    """
     dependent = find_dependent(connection, [(scoring_id, metric_id) for scoring_id in scoring_ids])
     return {digest: results_digest(connection, comparison_id) for digest, comparison_id in dependent.items()}
 
@@ -144,12 +182,12 @@ Columns = Mapping[str, NDArray[Any]]
 
 
 class PairsOfRun(NamedTuple):
-    """Pair results of a run, with the requests and statistics that their ids refer to.
+    """Pair results of one command, which can be stored in another registry.
 
     Attributes:
         columns: Columns of the table `pair_result`.
-        requests: Requests by id.
-        digests: Digests of statistics by id.
+        requests: Settings of tests, by the id in `columns`.
+        digests: Digests of statistics, by the id in `columns`.
     """
 
     columns: Columns
@@ -158,7 +196,7 @@ class PairsOfRun(NamedTuple):
 
     @classmethod
     def load(cls, connection: Connection, run_id: int) -> Self:
-        """Load the pair results that a run has stored."""
+        """Load the pair results that the command with this run id has stored."""
         result, request, tested = models.pair_result, models.pair_request, models.tested_statistics
         columns = fetch_columns(connection, select(result).where(result.c.run_id == run_id))
         requests = select(*PairRequestRow.columns(), request.c.pair_request_id).where(
@@ -169,7 +207,10 @@ class PairsOfRun(NamedTuple):
                    {row.tested_statistics_id: row.digest for row in rows})
 
     def store(self, connection: Connection, run_id: int) -> None:
-        """Store the results that another registry lacks, as results of a run."""
+        """Store the results that the registry of `connection` lacks.
+
+        The new rows get `run_id`, and the ids of this registry.
+        """
         if not self.digests:
             return
         requests = {number: pair_request_id(connection, request) for number, request in self.requests.items()}
@@ -193,7 +234,7 @@ def _replace_ids(column: NDArray[Any], ids: Mapping[int, int]) -> NDArray[np.int
 
 
 def _pack(keys: Columns) -> NDArray[Any]:
-    """Pack integer columns into one structured column, whose values can be compared."""
+    """Pack integer columns into one structured array, so that whole rows can be compared."""
     rows = np.empty(len(keys["statistics_a"]), dtype=[(name, np.int32) for name in keys])
     for name, column in keys.items():
         rows[name] = np.ma.getdata(column)
@@ -201,7 +242,10 @@ def _pack(keys: Columns) -> NDArray[Any]:
 
 
 def load_parts(connection: Connection, digest: str) -> dict[str, str]:
-    """Load the parts of an unfinished study, by key."""
+    """Load the stored parts of an unfinished study, by key of the part.
+
+    `digest` is the digest of the study.
+    """
     table = models.study_part
     rows = connection.execute(select(table.c.key, table.c.result).where(table.c.digest == digest))
     return {row.key: row.result for row in rows}
@@ -215,7 +259,10 @@ def store_parts(connection: Connection, digest: str, parts: Mapping[str, str]) -
 
 
 def store_study(connection: Connection, digest: str, **values: Any) -> None:
-    """Store a finished study instead of its parts."""
+    """Store a finished study, and delete its parts.
+
+    `digest` is the digest of the study.
+    """
     if catalog.find(connection, StudyRow, digest=digest) is None:
         insert(connection, models.study, digest=digest, **values)
     connection.execute(models.study_part.delete().where(models.study_part.c.digest == digest))

@@ -1,7 +1,7 @@
 """Names of tasks, systems and other objects, for the completion of command lines.
 
-A shell asks for names at every press of the key, so this module uses DuckDB without the rest of the store, whose import
-takes three times as long.
+A shell requests names each time the user presses the tab key. To be fast, this module imports only DuckDB: the import
+of the other modules of the store takes three times as long.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false", "autoinstall_known_extensions": "false", "enable_external_access": "false",
     "threads": "1"}
 
-# By kind of name: a SELECT of names, of their tasks (if they have one), and of a sort key.
+# For each kind of name: a SELECT of the name, the task (NULL if the name has no task), and a sort key.
 _NAMES = {
     "task": "SELECT slug AS name, NULL AS task, task_id AS place FROM task",
     "test set": "SELECT test_set.name, slug AS task, test_set_id AS place FROM test_set JOIN task USING (task_id)",
@@ -52,14 +52,20 @@ _NAMES = {
 
 
 def completions(path: Path, kind: str, prefix: str, task: str | None = None) -> list[str]:
-    """Return the names of a kind with a prefix, of one task or of all tasks, in the order of the registry.
+    """Return the names that begin with a prefix, in the order of the registry.
 
     Names with control characters are left out.
+
+    Args:
+        path: Path of the registry.
+        kind: Kind of name, such as "task" or "submission".
+        prefix: Beginning of the names.
+        task: Id of a task; None means names from all tasks.
 
     Raises:
         OSError, duckdb.Error: The registry does not exist or cannot be read now.
     """
-    if not is_database(path):  # DuckDB might read it as a table
+    if not is_database(path):  # DuckDB might read another file as a table
         return []
     query = f"""
         SELECT name FROM ({_NAMES[kind]}) AS named

@@ -1,7 +1,8 @@
-"""One DuckDB file, opened for reading, or for one transaction by the only process that knows the file.
+"""Opening of the DuckDB file of a registry.
 
-Commands never write to a registry that others may read: `session` replaces the file. But another program may write to
-it. A reader then waits for a moment, and fails with the name of the process that has the file open.
+Commands never write to a file that other processes may read: the module `session` writes a copy, and the copy then
+replaces the file. Another program may still write to the file directly. A reader then waits for a moment, and raises an
+error with the name of the process that has the file open.
 """
 
 from __future__ import annotations
@@ -40,7 +41,12 @@ _TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
 
 @dataclass(frozen=True)
 class Patience:
-    """Seconds that a command waits until it may write, and a function that shows which command it waits for."""
+    """How long a command waits while another command writes.
+
+    Attributes:
+        seconds: Longest waiting time in seconds.
+        tell: Function that shows the user a message about the other command; None shows nothing.
+    """
 
     seconds: float = 60.0
     tell: Callable[[str], None] | None = None
@@ -51,10 +57,10 @@ class Database:
 
     Attributes:
         path: Path of the file.
-        named: Path in errors.
+        named: Path that error messages show.
         patience: How long commands wait until they may write to the registry.
-        notify: Function that gets sentences about data that is not public, at the first reading.
-        moment: Readers see the state of this moment; None means now.
+        notify: Function that is called at the first reading, with one sentence for each task with non-public data.
+        moment: Moment in the past whose state readers see; None means the present.
     """
 
     moment: Moment | None = None
@@ -72,12 +78,12 @@ class Database:
 
         Args:
             config: Configuration of DuckDB.
-            reach: Other files that may be read and written.
+            reach: Other files that SQL may read and write.
 
         Raises:
             InputError: The path has no registry.
-            SchemaError: Another version of the program made it.
-            LockedError: Another program writes to it.
+            SchemaError: Another version of the program made the registry.
+            LockedError: Another program writes to the registry.
         """
         self.require()
         with self._connection(read_only=True, config=config, reach=reach) as connection:
@@ -89,15 +95,17 @@ class Database:
             yield connection
 
     def _set_back(self, connection: Connection) -> None:
-        """Let readers see the registry as of `moment`; a subclass overrides this."""
+        """Show readers the registry as of `moment`; a subclass overrides this method."""
 
     @contextmanager
     def querying(self, *, memory: int | None = None, output: Path | None = None) -> Iterator[Connection]:
-        """Open the registry for SQL of users: read-only, without access to files, with locked settings.
+        """Open the registry for SQL that users write.
+
+        The connection is read-only, cannot access other files, and cannot change settings.
 
         Args:
             memory: Bytes that DuckDB may use; None means DuckDB's default.
-            output: The only file that may be written.
+            output: The only other file that the SQL may write; None means no file.
 
         Raises:
             InputError, SchemaError, LockedError: As `reading`.
@@ -111,9 +119,13 @@ class Database:
 
     @contextmanager
     def writing(self, *, dry_run: bool = False, reach: Reach = NOWHERE) -> Iterator[Connection]:
-        """Open a file that only this process knows for one transaction, which a dry run rolls back.
+        """Open the file for one transaction; no other process may use the file.
 
-        Commands use `session.writing` instead. Other files can be accessed only if `reach` lists them.
+        Commands call `session.writing` instead of this method.
+
+        Args:
+            dry_run: Whether to roll the transaction back.
+            reach: Other files that SQL may read and write.
 
         Raises:
             InputError, SchemaError, LockedError: As `reading`.
@@ -128,19 +140,22 @@ class Database:
 
     @contextmanager
     def holding(self, *, reach: Reach = NOWHERE) -> Iterator[Connection]:
-        """Open a file that only this process knows, with any schema; the block must commit its changes.
+        """Open the file without a check of its schema; no other process may use the file.
 
-        Creates the file if it does not exist. Other files can be accessed only if `reach` lists them.
+        The file is created if it does not exist. The caller must commit all changes.
+
+        Args:
+            reach: Other files that SQL may read and write.
 
         Raises:
             InputError: The file is not a DuckDB database.
-            LockedError: Another process has it open.
+            LockedError: Another process has the file open.
         """
         with self._connection(reach=reach) as connection:
             yield connection
 
     def create(self) -> None:
-        """Create a registry in a new file that only this process knows.
+        """Create a registry in a new file.
 
         Raises:
             InputError: The folder does not exist, or the path is in use.
@@ -152,17 +167,19 @@ class Database:
             checkpoint(connection, self._real, self.log)
 
     def settle(self) -> None:
-        """Move changes that another program left in DuckDB's write-ahead log into the file.
+        """Move changes from DuckDB's write-ahead log into the file.
+
+        The log exists only if another program was interrupted.
 
         Raises:
-            LockedError: The program has the file open.
+            LockedError: The other program still has the file open.
         """
         if self.log.exists():
             with self._connection() as connection:
                 checkpoint(connection, self._real, self.log)
 
     def require_free(self) -> None:
-        """Raise an InputError if no new registry can or should be made at the path."""
+        """Raise an InputError if no new registry can be created at the path."""
         if self.path.suffix.lower() in _TABLES:
             raise InputError(f"DuckDB would read a file *{self.path.suffix} as a table; name it *.duckdb",
                              path=self.path)
@@ -178,7 +195,7 @@ class Database:
 
     @property
     def _real(self) -> Path:
-        """Path without symbolic links, which DuckDB opens; its log is in the same folder."""
+        """Path without symbolic links; DuckDB opens this path and puts its log next to it."""
         return self.path.resolve()
 
     @property

@@ -1,7 +1,8 @@
-"""Compare the definitions of tables, views, macros and comments in a database with the program's own.
+"""Comparison of the tables, views, macros and comments in a registry with those of a new registry.
 
-A registry may come from a stranger. A macro with the name of a function or an operator replaces it in every statement.
-The queries here therefore use no functions and operators except DuckDB's own catalog functions, by their full names.
+A registry may come from a stranger, who may have defined a macro with the name of a function or an operator. DuckDB
+then uses the macro in every statement. The queries of this module therefore use no operators, and only DuckDB's own
+catalog functions, called by their full names.
 """
 
 from __future__ import annotations
@@ -58,13 +59,13 @@ Definitions = Mapping[Key, tuple[Any, ...]]
 
 
 class Alteration(NamedTuple):
-    """A difference from the definitions of this program.
+    """A difference between a definition in a registry and the definition in this program.
 
     Attributes:
         fault: `altered`, `missing` or `surplus`.
         kind: `table`, `view`, `macro`, `index`, `sequence`, `type`, `schema` or `comment`.
-        name: Name of the object; for a comment, kind and name of the commented object.
-        detail: Part of the definition that differs; may be empty.
+        name: Name of the object; for a comment, the kind and the name of the object with the comment.
+        detail: Part of the definition that differs; empty if the whole object is meant.
     """
 
     fault: Literal["altered", "missing", "surplus"]
@@ -74,7 +75,7 @@ class Alteration(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Description of the difference, without the name."""
+        """Description of the difference, without the name of the object."""
         if self.kind == "comment":
             return {"altered": "differs from the comment that this version of the program writes",
                     "missing": "is missing: this version of the program writes one",
@@ -85,9 +86,9 @@ class Alteration(NamedTuple):
 
 
 def find_alterations(driver: Any) -> list[Alteration]:
-    """Compare the definitions and comments of a database with a new registry.
+    """Return all differences between a database and a new registry.
 
-    Comments on objects with other definitions are not compared.
+    If the definition of an object differs, its comments are not compared.
 
     Args:
         driver: DuckDB's own connection to the database.
@@ -109,14 +110,16 @@ def _compare(stored: Definitions, expected: Definitions) -> list[Alteration]:
 
 
 def _find_owner(comment: Alteration) -> str:
-    """Return the name of the table, view or macro with this comment on it or on a part."""
+    """Return the name of the table, view or macro to which a comment belongs."""
     kind, _, name = comment.name.partition(" ")
     return name.rpartition(".")[0] if kind == "column" else name
 
 
 @contextmanager
 def explaining_alterations(connection: Connection, path: Path) -> Iterator[None]:
-    """Replace an unexpected error by one that names altered definitions in the registry at `path`, if there are any.
+    """Explain an unexpected error by altered definitions in the registry at `path`.
+
+    If no definition was altered, the error of the block is raised unchanged.
 
     Raises:
         StoreError: The block failed, and a definition was altered.
@@ -137,7 +140,10 @@ def explaining_alterations(connection: Connection, path: Path) -> Iterator[None]
 
 
 def restore_views(connection: Connection) -> None:
-    """Replace all views and macros in a copy of a registry, and tables with names of views, by this program's own."""
+    """Replace all views and macros in a copy of a registry by those of this program.
+
+    A table with the name of a view is replaced, too.
+    """
     driver = driver_of(connection)
     names = {view.name for view in schema.load_views()}
     tables = driver.execute(_TABLES).fetchall()
@@ -154,7 +160,10 @@ def restore_views(connection: Connection) -> None:
 
 @cache
 def _read_expected() -> tuple[Definitions, Definitions]:
-    """Return the definitions and comments of a new registry, as DuckDB writes them after it has opened the file."""
+    """Return the definitions and the comments of a new registry.
+
+    The new file is opened a second time, because DuckDB then writes definitions in another form.
+    """
     with TemporaryDirectory() as folder:
         path = Path(folder) / "registry.duckdb"
         with connecting(path, read_only=False, config=CONFIG, patience=0) as connection:
@@ -166,7 +175,7 @@ def _read_expected() -> tuple[Definitions, Definitions]:
 
 
 def _read_definitions(driver: Any) -> Definitions:
-    """Return all definitions in the file of a connection, independent of the order of their statements."""
+    """Return all definitions in the database, independent of the order of their creation."""
     definitions: defaultdict[Key, list[Any]] = defaultdict(list)
     for database, place, name in driver.execute(_TABLES).fetchall():
         if database not in _OTHER_DATABASES:
@@ -184,7 +193,7 @@ def _read_definitions(driver: Any) -> Definitions:
 
 
 def _read_comments(driver: Any) -> Definitions:
-    """Return all comments in the file of a connection; each version of a macro may have its own."""
+    """Return all comments in the database; a macro with several versions may have several comments."""
     comments: defaultdict[Key, list[str]] = defaultdict(list)
     for kind, (function, name, part) in _COMMENTS.items():
         cursor = driver.execute(f"SELECT {_LOCATION}, {name}, {part}, comment "  # noqa: S608
@@ -197,7 +206,7 @@ def _read_comments(driver: Any) -> Definitions:
 
 
 def _list_objects(driver: Any, kind: str) -> Iterator[tuple[Any, ...]]:
-    """Yield database, schema, name and definition of each object of a kind in the file of a connection."""
+    """Yield the database, the schema, the name and the definition of each object of a kind."""
     function, name, columns = _OBJECTS[kind]
     cursor = driver.execute(f"SELECT {_LOCATION}, {name}, {columns} FROM system.main.duckdb_{function}()")  # noqa: S608
     flags = [n for n, column in enumerate(cursor.description) if column[0] in ("internal", "temporary")]
@@ -211,7 +220,7 @@ def _key(kind: str, place: str, name: str) -> Key:
 
 
 def _find_detail(kind: str, stored: tuple[Any, ...], expected: tuple[Any, ...]) -> str:
-    """Return the first column or constraint of a table that differs."""
+    """Return a text about the first column or constraint that differs; empty if the object is no table."""
     if kind != "table":
         return ""
     differences = sorted(set(stored) ^ set(expected))
@@ -219,9 +228,10 @@ def _find_detail(kind: str, stored: tuple[Any, ...], expected: tuple[Any, ...]) 
 
 
 def _is_same_statement(kind: str, *definitions: tuple[Any, ...]) -> bool:
-    """Return whether two views or macros have equal syntax trees.
+    """Return whether two views, or two macros, have equal syntax trees.
 
-    DuckDB formats a statement differently after it was stored and read again, and so may other versions of DuckDB.
+    The texts may differ, because DuckDB formats a statement in another way after it has stored and read the statement.
+    Other versions of DuckDB may also format the statement in another way.
     """
     if kind not in ("view", "macro"):
         return False
@@ -230,7 +240,10 @@ def _is_same_statement(kind: str, *definitions: tuple[Any, ...]) -> bool:
 
 
 def _parse(kind: str, definition: str) -> Any:
-    """Return the text before the SELECT of a view or a macro, and its syntax tree; None if it cannot be parsed."""
+    """Return the text before the SELECT, and the syntax tree of the SELECT.
+
+    Returns None if the SELECT cannot be parsed.
+    """
     if kind == "view":
         before_select, _, select = definition.partition(" AS ")
     else:
@@ -259,10 +272,10 @@ def _without_locations(node: Any) -> Any:
 
 
 def _normalize(statement: str) -> str:
-    """Undo what DuckDB changes when it stores a view and reads it again.
+    """Remove differences that arise when DuckDB stores a view and reads it again.
 
-    It reverses the names after EXCLUDE. DuckDB 1.5 writes `main.list_value` and `CAST('t' AS BOOLEAN)`, DuckDB 2
-    writes `list_value` and `true`.
+    DuckDB changes the order of the names after EXCLUDE, so this function sorts them. DuckDB 1.5 writes
+    `main.list_value` and `CAST('t' AS BOOLEAN)`, but DuckDB 2 writes `list_value` and `true`.
     """
     statement = _OWN_FUNCTION.sub("", statement)
     for written, plain in (("CAST('t' AS BOOLEAN)", "true"), ("CAST('f' AS BOOLEAN)", "false")):

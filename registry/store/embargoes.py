@@ -1,11 +1,12 @@
 """Embargoes, and the pseudonyms of hidden teams and systems.
 
-A task's names are hidden until `anonymous_until` and its scores until `blind_until`. The registry's own file contains
-and shows everything. `registry.publication` writes files without hidden data; such a file records its time of
-publication.
+A task hides the names of teams and systems until `anonymous_until`, and its scores until `blind_until`. The registry's
+own file contains and shows everything. The package `registry.publication` writes public files without the hidden data;
+a public file records the time of its publication.
 
-A team is "Team 07", its systems are "System 07A" and so on. Pseudonyms are drawn at random from the unused ones, so
-they reveal neither names nor order. No pseudonym is used twice, and purged teams have none.
+The pseudonym of a team is "Team 07", for example; its systems are then "System 07A", "System 07B" and so on. Each
+pseudonym is drawn at random from the unused pseudonyms, so it reveals neither the name nor the order of submission. No
+pseudonym is used twice. Purged teams have no pseudonym.
 """
 
 from __future__ import annotations
@@ -25,11 +26,16 @@ from registry.store import models
 from registry.store.log import now, read_entries
 from registry.store.rows import has_row
 
-UNTIL_REVEALED = datetime.max  # hidden until a command reveals it
+UNTIL_REVEALED = datetime.max  # the embargo has no date: it ends when a command reveals the data
 
 
 class Hidden(NamedTuple):
-    """The ids of tasks with hidden names, and of tasks with hidden scores with the end of their embargo."""
+    """Tasks with hidden data.
+
+    Attributes:
+        anonymous: Ids of the tasks with hidden names.
+        blind: End of the embargo of each task with hidden scores, by id of the task.
+    """
 
     anonymous: frozenset[str] = frozenset()
     blind: Mapping[str, datetime] = {}
@@ -41,7 +47,7 @@ class Hidden(NamedTuple):
 
 
 def find_hidden(connection: Connection, time: datetime) -> Hidden:
-    """Return the tasks whose names or scores are not public at a time in UTC."""
+    """Return the tasks whose names or scores are not public at `time` (in UTC)."""
     table = models.task
     rows = connection.execute(select(table.c.slug, table.c.anonymous_until, table.c.blind_until).order_by(
         table.c.task_id)).all()
@@ -51,18 +57,24 @@ def find_hidden(connection: Connection, time: datetime) -> Hidden:
 
 
 def is_public(connection: Connection) -> bool:
-    """Return whether a file is public; otherwise it is the registry itself."""
+    """Return whether the file is a public file, and not the registry itself."""
     return has_row(connection, "publication")
 
 
 def find_left_out(connection: Connection) -> Hidden:
-    """Return the tasks whose names or scores a public file lacks; none if the file is the registry itself."""
+    """Return the tasks whose names or scores are missing in a public file.
+
+    If the file is the registry itself, no task is returned.
+    """
     time = connection.execute(select(models.publication.c.published_at)).scalar()
     return Hidden() if time is None else find_hidden(connection, time)
 
 
 def describe_hidden(connection: Connection) -> dict[str, str]:
-    """Describe the data of each task that is not public now, by task; empty if the file is public."""
+    """Return a description of the data that is not public now, by task.
+
+    A task without such data is absent. The result is empty if the file is a public file.
+    """
     if is_public(connection):
         return {}
     hidden, table = find_hidden(connection, now()), models.task
@@ -79,13 +91,16 @@ def describe_hidden(connection: Connection) -> dict[str, str]:
 
 
 def note_hidden(connection: Connection) -> list[str]:
-    """Return a sentence for each task with data that is not public now."""
+    """Return a message for each task with data that is not public now."""
     return [f"{slug}: not public: {description}; `--public` shows only public data"
             for slug, description in describe_hidden(connection).items()]
 
 
 def find_next_reveal(connection: Connection) -> datetime | None:
-    """Return the time in UTC at which the next embargo ends without a command, or None."""
+    """Return the time (in UTC) at which the next embargo ends.
+
+    Returns None if no embargo has a date in the future.
+    """
     table, time = models.task, now()
     rows = connection.execute(select(table.c.anonymous_until, table.c.blind_until)).all()
     return min((until for row in rows for until in row
@@ -93,7 +108,10 @@ def find_next_reveal(connection: Connection) -> datetime | None:
 
 
 def require_scores(connection: Connection, task: str | None) -> None:
-    """Raise a HiddenError if a public file lacks the scores of a task, or of all tasks (None)."""
+    """Raise a HiddenError if the scores of `task` are missing in a public file.
+
+    If `task` is None, the error is raised only if the scores of all tasks are missing.
+    """
     blind = find_left_out(connection).blind
     if task is None:
         slugs = set(connection.execute(select(models.task.c.slug)).scalars())
@@ -123,10 +141,13 @@ def _sentence(task: str, until: datetime) -> str:
 
 
 def draw_pseudonyms(connection: Connection, task_id: int) -> dict[str, dict[str, str]]:
-    """Draw a pseudonym for every team and system of a task that has none; return the new ones by table and id.
+    """Draw a pseudonym for each team and system of a task that has no pseudonym.
+
+    Returns:
+        The new pseudonyms by id, as a text, for each of the keys `teams` and `systems`.
 
     Raises:
-        InputError: The name of a team is the pseudonym of another one.
+        InputError: The name of a team is the pseudonym of another team.
     """
     team, system = models.team, models.system
     teams = connection.execute(select(team).where(
@@ -165,7 +186,7 @@ def _find_logged_pseudonyms(connection: Connection, task_id: int) -> set[str]:
 
 
 def is_system_of(pseudonym: str, team: str) -> bool:
-    """Return whether the pseudonym of a system belongs to the pseudonym of a team.
+    """Return whether the pseudonym of a system belongs to the team with this pseudonym.
 
     >>> is_system_of("System 07A", "Team 07"), is_system_of("System 071A", "Team 07")
     (True, False)
@@ -174,13 +195,13 @@ def is_system_of(pseudonym: str, team: str) -> bool:
 
 
 def _team_pseudonyms(n: int) -> list[str]:
-    """Return at least 2n pseudonyms for n teams."""
+    """Return all pseudonyms with equally many digits: at least 2n for `n` teams."""
     digits = max(2, len(str(2 * n)))
     return [f"Team {number:0{digits}}" for number in range(1, 10**digits)]
 
 
 def _system_pseudonyms(team: str, n: int) -> list[str]:
-    """Return at least 2n pseudonyms for the n systems of a team."""
+    """Return all pseudonyms with equally many letters: at least 2n for the `n` systems of a team."""
     size = 1
     while len(ascii_uppercase)**size < 2 * n:
         size += 1

@@ -1,8 +1,9 @@
-"""DuckDB files: how this process opens them, which other files connections may access, and what DuckDB's errors mean.
+"""Connections to DuckDB files, their access to other files, and explanations of DuckDB's errors.
 
-Within a process, DuckDB assumes that a path always means the same file, even if another file has replaced the first,
-and opens a path with one configuration only. So if a path is still open for an older file or with other settings, this
-module opens the file by another name. A connection cannot access other files unless they are listed.
+Within a process, DuckDB assumes that a path always means the same file, even if another file has replaced the first
+file. DuckDB also opens a path with one configuration only. If a path is still open for an older file, or with other
+settings, this module therefore opens the file under another name. A connection can access another file only if the
+caller lists that file.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ FAILURES = (DBAPIError, duckdb.Error)  # types of DuckDB's errors, with or witho
 
 
 def cause_of(error: BaseException) -> BaseException | None:
-    """Return DuckDB's own error, which SQLAlchemy may have wrapped."""
+    """Return the error of DuckDB inside an error of SQLAlchemy; other errors are returned unchanged."""
     return error.orig if isinstance(error, DBAPIError) else error
 
 
 @contextmanager
 def explaining(path: Path) -> Iterator[None]:
-    """Turn DuckDB's errors about the file at `path` into errors of the registry."""
+    """Convert DuckDB's errors about the file at `path` into errors of this program."""
     try:
         yield
     except FAILURES as error:
@@ -55,7 +56,10 @@ def explaining(path: Path) -> Iterator[None]:
 
 
 def explain(message: str, path: Path) -> RegistryError | None:
-    """Return the error that DuckDB's `message` about the database file means; None for other messages."""
+    """Return an error of this program that explains an error message of DuckDB.
+
+    Returns None if the message is not about the use of the file at `path`.
+    """
     if _is_locked(message):
         holder = _HOLDER.search(message)
         name, pid = (holder[1] or holder[3], holder[2] or holder[4]) if holder else (None, None)
@@ -74,7 +78,10 @@ def explain(message: str, path: Path) -> RegistryError | None:
 
 
 def _is_locked(message: str) -> bool:
-    """Return whether another process has a file open; Windows has other messages than Linux."""
+    """Return whether a message of DuckDB says that another process has the file open.
+
+    The message on Windows differs from the message on Linux.
+    """
     return any(phrase in message for phrase in (
         "Could not set lock", "File is already open in", "being used by another process"))
 
@@ -93,9 +100,9 @@ NOWHERE = Reach()
 
 
 def confine(driver: Any, reach: Reach) -> None:
-    """Disable access to all files except `reach`; call this before any query.
+    """Disable access to all files except the files in `reach`; call this before any query.
 
-    DuckDB accepts these settings only after its start, and only while access is enabled.
+    DuckDB accepts these settings only after its start, and only while access to files is enabled.
     """
     # DuckDB checks the pattern that `read_parquet` gets, not only the files that match it.
     folders = [name for folder in reach.folders for name in (str(folder), glob.escape(str(folder)))]
@@ -122,16 +129,22 @@ CONFIG: dict[str, Any] = NO_ACCESS | {
 # For SQL of users: no temporary files for data that does not fit into memory.
 CONFINED_CONFIG = CONFIG | {"temp_directory": ""}
 
-# In files below this size in bytes, including the log, texts are not compressed by FSST: it needs half of the time of a
-# checkpoint, and does not make a small task (2.5 MB) smaller.
+# If file and log together are smaller than this size in bytes, texts are not compressed by FSST. FSST needs half of the
+# time of a checkpoint, and does not make a small task (2.5 MB) smaller.
 _SMALL = 5 * 2**20
 
-Identity = tuple[int, int]  # device and inode, which distinguish a file from others at its path
+Identity = tuple[int, int]  # device and inode; they change if another file replaces the file at a path
 
 
 @dataclass
 class _OpenFile:
-    """Path under which this process has a file open, and the number of its connections."""
+    """A file that this process has open.
+
+    Attributes:
+        name: Path under which DuckDB has opened the file.
+        folder: Temporary folder of `name`; None if DuckDB has opened the original path.
+        n_connections: Number of open connections.
+    """
 
     name: Path
     folder: TemporaryDirectory[str] | None = None
@@ -139,7 +152,7 @@ class _OpenFile:
 
 
 class _Key(NamedTuple):
-    """Path, identity, mode and configuration of an open file."""
+    """Identification of an open file: its path, identity, mode and configuration."""
 
     path: Path
     identity: Identity | None
@@ -149,7 +162,7 @@ class _Key(NamedTuple):
 
 @dataclass
 class _Files:
-    """The files that this process has open; change them only under the lock."""
+    """All files that this process has open; hold the lock while you change them."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     open_files: dict[_Key, _OpenFile] = field(default_factory=dict)
@@ -157,7 +170,8 @@ class _Files:
     def choose_name(self, key: _Key) -> _OpenFile:
         """Return the path under which to open a file.
 
-        A file has several names only if all connections read, because DuckDB would not notice changes by another name.
+        A file gets a second name only if all of its connections are read-only, because DuckDB does not notice changes
+        that are made under another name.
         """
         if (known := self.open_files.get(key)) is not None:
             return known
@@ -171,7 +185,7 @@ class _Files:
         return _OpenFile(name, folder)
 
     def close(self, key: _Key) -> None:
-        """Count a closed connection."""
+        """Record that a connection was closed; forget the file after its last connection."""
         file = self.open_files[key]
         file.n_connections -= 1
         if not file.n_connections:
@@ -184,14 +198,14 @@ _files = _Files()
 
 
 def is_open(path: Path) -> bool:
-    """Return whether this process has the file at a resolved path open."""
+    """Return whether this process has a file open; `path` must have no symbolic links."""
     return any(key.path == path for key in list(_files.open_files))
 
 
 @contextmanager
 def connecting(path: Path, *, read_only: bool, config: dict[str, Any], patience: float,
                reach: Reach = NOWHERE) -> Iterator[Connection]:
-    """Open the file at a resolved path.
+    """Open a DuckDB file, and close the connection after the block.
 
     Args:
         path: Path without symbolic links.
@@ -215,7 +229,10 @@ def connecting(path: Path, *, read_only: bool, config: dict[str, Any], patience:
 
 
 def roll_back(connection: Connection) -> None:
-    """Undo a transaction; after a fatal error DuckDB refuses all statements, and there is nothing to undo."""
+    """Roll a transaction back.
+
+    After a fatal error, DuckDB refuses all statements; this function then does nothing.
+    """
     try:
         connection.rollback()
     except FAILURES as error:
@@ -224,7 +241,7 @@ def roll_back(connection: Connection) -> None:
 
 
 def _connect(path: Path, read_only: bool, config: dict[str, Any], patience: float) -> tuple[Connection, _Key]:
-    """Open a file; return the connection and the key for `_Files.close`."""
+    """Open a file; return the connection, and the key that `_Files.close` needs."""
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -261,7 +278,11 @@ def _identify(path: Path) -> Identity | None:
 
 @contextmanager
 def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[None]:
-    """Commit the transaction at the end of the block, or undo it; the block may commit earlier parts itself."""
+    """Commit the transaction at the end of the block.
+
+    The transaction is rolled back if the block fails, or after a dry run. Changes that the block has committed itself
+    remain.
+    """
     try:
         yield
         if dry_run:
@@ -274,7 +295,13 @@ def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[No
 
 
 def checkpoint(connection: Connection, path: Path, log: Path) -> None:
-    """Move committed changes from DuckDB's write-ahead log, if it exists, into the file at a resolved path."""
+    """Move committed changes from DuckDB's write-ahead log into the file.
+
+    Args:
+        connection: Connection to the file.
+        path: Path of the file, without symbolic links.
+        log: Path of the write-ahead log; nothing happens if it does not exist.
+    """
     if not log.exists():
         return
     driver = driver_of(connection)

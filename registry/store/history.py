@@ -1,4 +1,7 @@
-"""Lists of the contents of a registry, and the history of single results: inputs, settings, program, user and time."""
+"""Lists of the contents of a registry, and the histories of single results.
+
+A history shows the inputs, the settings, the program, the user and the time of a result.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from registry.submission_fields import SUBMISSION_FIELDS
 
 Row = dict[str, Any]
 
-ALTERED = "in the given line, not as stored"  # title of the section about an edited signature
+ALTERED = "in the given line, not as stored"  # title of the section that compares a given signature with the stored one
 _PAIR = re.compile(r"((?:.*\|)?(?:id:)?[0-9a-f]{8})/(.+~.+)")
 _RESULT_COLUMNS = ("score_a", "score_b", "difference", "ci_low", "ci_high", "p_value", "log10_p", "p_low", "p_high",
           "p_adjusted", "significant", "resolved", "method", "resamples", "n_units", "n_discordant", "statistic",
@@ -46,7 +49,7 @@ _RESULT = """
 
 
 class Section(NamedTuple):
-    """A part of a history: its title, and rows with the same keys."""
+    """A part of a history, with a title; all rows have the same keys."""
 
     title: str
     rows: list[Row]
@@ -55,14 +58,20 @@ class Section(NamedTuple):
 def find_history(connection: Connection, name: str) -> list[Section]:
     """Return the history of a comparison, a study, a pair, a run, or a submission.
 
+    The form of `name` depends on the object:
+
+    - comparison or study: its signature, or the id at the end of the signature;
+    - pair of systems A and B: the signature or id of the comparison, followed by `/A~B`; write each system as
+      `team/system@version`, `team/system` or `system`;
+    - run: `run:` and the number of the run;
+    - submission: `task/test_set/team/system@version`, or without `@version` for all versions.
+
     Args:
         connection: Connection to the registry.
-        name: A signature or the id at its end; for a pair, this with `/` and `A~B`, where A and B are
-            `team/system@version`, `team/system` or `system`; `run:` and a number; or `task/test_set/team/system`, with
-            `@version` for a single version.
+        name: Name of the object.
 
     Raises:
-        UnknownNameError: The registry has nothing of this name.
+        UnknownNameError: The registry has no object of this name.
     """
     kind, _, number = name.partition(":")
     if kind == "run":
@@ -82,7 +91,7 @@ def find_history(connection: Connection, name: str) -> list[Section]:
 
 
 def read_log_head(connection: Connection) -> list[Section]:
-    """Return the last entry of the log, whose hash covers all entries.
+    """Return the head of the log: the last entry, with a hash that covers all entries.
 
     Raises:
         MismatchError: The file is public, so its log is redacted.
@@ -94,14 +103,22 @@ def read_log_head(connection: Connection) -> list[Section]:
 
 
 def _find_comparison(connection: Connection, line: str) -> Row | None:
-    """Return the comparison that a signature, or the id at its end, identifies: the last of several."""
+    """Return the latest comparison with this signature; the id at the end of a signature is enough.
+
+    Returns None if no comparison has the signature.
+    """
     rows = select_rows(connection, "SELECT * FROM comparison WHERE ends_with(signature, :end) ORDER BY comparison_id",
                        end=f"id:{line.rpartition('id:')[2]}")
     return rows[-1] if rows else None
 
 
 def _compare_signature(line: str, stored: str) -> list[Section]:
-    """Return the fields in which a line differs from the stored signature with the same id."""
+    """Return a section with the fields in which a given signature differs from the stored one.
+
+    Args:
+        line: Signature that the user gave, or only its id.
+        stored: Stored signature with the same id.
+    """
     if "|" not in line or line == stored:
         return []
     try:
@@ -114,7 +131,7 @@ def _compare_signature(line: str, stored: str) -> list[Section]:
 
 
 def _comparison_or_study(connection: Connection, line: str) -> list[Section]:
-    """Return the history of the comparison or study that a signature, or the id at its end, identifies."""
+    """Return the history of the comparison or study with this signature or id."""
     row = _find_comparison(connection, line)
     if row is None:
         studies = select_rows(connection, "SELECT signature, study, subject, digest, created_at, run_id FROM study "
@@ -151,10 +168,10 @@ def _comparison_or_study(connection: Connection, line: str) -> list[Section]:
 
 
 def _describe_family(family: str | Sequence[str] | Mapping[str, Sequence[str]]) -> str:
-    """Return the boards of a family as text.
+    """Return a text about the boards whose p-values are corrected together.
 
     Args:
-        family: The recorded boards; or, if the correction covers only one board, the setting in the manifest.
+        family: Recorded boards; or the setting in the manifest, if the correction covers only one board.
 
     >>> _describe_family({"boards": ["test, acc", "test, f1"], "absent": ["dev, f1"], "digests": []})
     '2 boards (test, acc; test, f1), and without comparison yet: dev, f1'
@@ -167,7 +184,7 @@ def _describe_family(family: str | Sequence[str] | Mapping[str, Sequence[str]]) 
 
 
 def _gold(connection: Connection, revision: int) -> Section:
-    """Return the files of a gold revision."""
+    """Return a section with the files of a gold revision."""
     return Section("gold", select_rows(connection, """
         SELECT role, source.name AS file, source.digest, revision.reader, revision.revision, revision.created_at
         FROM gold_revision AS revision JOIN gold_source USING (gold_revision_id)
@@ -176,7 +193,14 @@ def _gold(connection: Connection, revision: int) -> Section:
 
 
 def _pair(connection: Connection, comparison: Row, line: str, systems: str) -> list[Section]:
-    """Return the history of one pair's result in a comparison that `line` identifies."""
+    """Return the history of the result of one pair in a comparison.
+
+    Args:
+        connection: Connection to the registry.
+        comparison: Row of the comparison.
+        line: Signature or id of the comparison, as the user gave it.
+        systems: The names of the two systems, as `A~B`.
+    """
     number = comparison["comparison_id"]
     submissions: dict[str, int] = dict(map(tuple, connection.execute(text("""
         SELECT team.name || '/' || system.name || '@' || version, submission_id
@@ -209,7 +233,14 @@ def _pair(connection: Connection, comparison: Row, line: str, systems: str) -> l
 
 
 def _find_pair(systems: str, submissions: Mapping[str, int]) -> tuple[int, int]:
-    """Return the ids of the two submissions in `A~B`; names may contain `~` themselves."""
+    """Return the ids of the two submissions in a text `A~B`.
+
+    Names of systems may contain the character `~`, so all divisions of the text are tried.
+
+    Args:
+        systems: The text.
+        submissions: Ids of submissions, by `team/system@version`.
+    """
     ids: dict[str, set[int]] = {}
     for name, number in submissions.items():
         for alias in (name, name.rpartition("@")[0], name.partition("/")[2].rpartition("@")[0]):
@@ -223,7 +254,7 @@ def _find_pair(systems: str, submissions: Mapping[str, int]) -> tuple[int, int]:
 
 
 def _run(connection: Connection, number: int) -> list[Section]:
-    """Return a command with its environment, inputs and log entries."""
+    """Return sections about one command: its parameters, environment, inputs and log entries."""
     rows = select_rows(connection, "SELECT * FROM run WHERE run_id = :number", number=number)
     if not rows:
         return []
@@ -278,7 +309,7 @@ def _submission(connection: Connection, name: str) -> list[Section]:
 
 
 def _facts(title: str, row: Row, names: Sequence[str]) -> Section:
-    """Return a section with one row for each named value of a row."""
+    """Return a section with one row for each value of `row` that `names` selects; None is left out."""
     return Section(title, [{"what": name, "value": str(row[name])} for name in names if row[name] is not None])
 
 
@@ -300,7 +331,10 @@ def list_tasks(connection: Connection) -> Listing:
 
 
 def list_submissions(connection: Connection) -> Listing:
-    """Return all submissions, with full names as `id`; `ranked` is true for submissions on current boards."""
+    """Return all submissions.
+
+    The column `id` has the full names. The column `ranked` is true for submissions on current boards.
+    """
     facts = ", ".join(f"submission.{field.column}" for field in SUBMISSION_FIELDS
                       if field.is_declared and field.type not in ("id", "object"))
     return _select(connection, f"""
@@ -319,7 +353,10 @@ def list_submissions(connection: Connection) -> Listing:
 
 
 def list_teams(connection: Connection) -> Listing:
-    """Return all teams and systems, with pseudonyms in tasks that are or were anonymous."""
+    """Return all teams and systems.
+
+    The column `pseudonym` is empty in tasks that were never anonymous.
+    """
     return _select(connection, """
         SELECT task.slug || '/' || team.name || coalesce('/' || system.name, '') AS id, task.slug AS task,
             concat_ws('/', team.pseudonym, system.pseudonym) AS pseudonym, team.name AS team, system.name AS system
@@ -328,7 +365,10 @@ def list_teams(connection: Connection) -> Listing:
 
 
 def list_runs(connection: Connection) -> Listing:
-    """Return all commands that changed something; `ended_at` is empty if a command was interrupted."""
+    """Return all commands that have changed the registry.
+
+    The column `ended_at` is empty if the command was interrupted.
+    """
     return _select(connection, """
         SELECT run_id AS id, command, parameters, started_at, ended_at, code_version, code_revision, code_dirty,
             (SELECT count(*) FROM event WHERE event.run_id = run.run_id) AS events

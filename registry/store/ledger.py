@@ -1,7 +1,8 @@
-"""The submissions of a task: read from the catalog in one pass, and new ones written together.
+"""An in-memory table of the submissions of one task.
 
-A statement takes about a millisecond, however little it does. The ledger therefore answers look-ups from memory and
-collects new rows, so that a thousand submissions need as many statements as one.
+Each SQL statement takes about a millisecond, even if the statement does little. The ledger therefore loads all
+submissions once, finds them in memory, and collects new rows. A thousand new submissions need as many statements as a
+single one.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from registry.store.rows import Columns, insert_bulk, insert_many, next_id
 
 _MAX_WAITING = 2**20  # rows of columns in memory
 
-Name = tuple[str, str, str]  # of a submission to a test set: team, system, version
+Name = tuple[str, str, str]  # team, system and version; they identify a submission to a test set
 
 
 class Ledger:
-    """The submissions of one task with their scorings and files; `write` stores all additions."""
+    """The submissions of one task, with their scorings and files; `write` stores all additions."""
 
     def __init__(self, connection: Connection, task_id: int) -> None:
         self._connection, self._task_id = connection, task_id
@@ -69,7 +70,7 @@ class Ledger:
 
     @property
     def names(self) -> dict[str, set[str]]:
-        """Names of systems, by name of the team."""
+        """Names of the systems of each team, by name of the team."""
         names = defaultdict[str, set[str]](set)
         for row in self._known.values():
             names[row.team].add(row.system)
@@ -80,29 +81,46 @@ class Ledger:
         return (models.team, self._task_id, name) in self._ids
 
     def track_id(self, name: str) -> int:
-        """Return the id of a track, which is added if it is new."""
+        """Return the id of a track; add the track if it is new."""
         return self._id(models.track, {"task_id": self._task_id}, name)
 
     def find(self, test_set_id: int, name: Name) -> NamedSubmission | None:
-        """Return the submission of this name, or None."""
+        """Return the submission with this name; None if it does not exist."""
         return self._known.get((test_set_id, name))
 
     def sources(self, submission_id: int) -> list[str]:
-        """Return the digests of a submission's files, one per run."""
+        """Return the digests of the files of a submission, one digest per run."""
         return self._sources[submission_id]
 
     def has_scoring(self, submission_id: int, gold_revision_id: int, missing: str) -> bool:
-        """Return whether a submission was joined with a gold revision under a policy for missing items."""
+        """Return whether a submission has a scoring with a gold revision.
+
+        Args:
+            submission_id: Id of the submission.
+            gold_revision_id: Id of the gold revision.
+            missing: Policy for missing answers of the scoring.
+        """
         return (submission_id, gold_revision_id, missing) in self._scorings
 
     def same_answers(self, submission: NamedSubmission) -> str | None:
-        """Return the name (`team/system@version`) of the first submission of another system with the same answers."""
+        """Return the first submission of another system with the same answers.
+
+        Returns:
+            The name of that submission, `team/system@version`; None if no other system has the same answers.
+        """
         return next((row.named for row in self._same[submission.test_set_id, submission.digest]
                      if row.system_id != submission.system_id), None)
 
     def add(self, test_set: TestSetRow, name: Name, sources: Sequence[tuple[str, str]],
             **values: Any) -> NamedSubmission:
-        """Add a submission with the digest and name of each run's file."""
+        """Add a submission.
+
+        Args:
+            test_set: Test set of the submission.
+            name: Team, system and version; a new team or system is added.
+            sources: Digest and name of the file of each run.
+            values: Other columns of the table `submission`.
+        """
         team, system, version = name
         team_id = self._id(models.team, {"task_id": self._task_id}, team, pseudonym=None)
         system_id = self._id(models.system, {"team_id": team_id}, system, pseudonym=None)
@@ -118,17 +136,24 @@ class Ledger:
         return row
 
     def add_scoring(self, submission_id: int, gold_revision_id: int, missing: str, **values: int) -> int:
-        """Add a scoring: a submission joined with a gold revision; return its id."""
+        """Add a scoring, and return its id.
+
+        Args:
+            submission_id: Id of the submission.
+            gold_revision_id: Id of the gold revision that the submission is joined with.
+            missing: Policy for missing answers.
+            values: Other columns of the table `scoring`.
+        """
         self._scorings.add((submission_id, gold_revision_id, missing))
         return self._insert(models.scoring, submission_id=submission_id, gold_revision_id=gold_revision_id,
                             missing=missing, **values)
 
     def add_rows(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Add rows to a table without ids."""
+        """Add rows with these values; the program does not allocate ids for them."""
         self._waiting[table] += map(dict, rows)
 
     def add_columns(self, table: Table, columns: Columns, n_rows: int) -> None:
-        """Add `n_rows` rows to a table, as columns for `insert_bulk`."""
+        """Add `n_rows` rows to a table; the rows are given as columns, as for `insert_bulk`."""
         if n_rows:
             self._columns[table].append({name: np.full(n_rows, column) if np.isscalar(column) else column
                                          for name, column in columns.items()})
@@ -137,7 +162,7 @@ class Ledger:
             self._write_columns()
 
     def reserve(self, table: Table, n: int) -> int:
-        """Reserve `n` consecutive ids of a table, and return the first."""
+        """Reserve `n` consecutive ids of a table, and return the first id."""
         first = self._next.get(table) or next_id(self._connection, table)
         self._next[table] = first + n
         return first
@@ -157,7 +182,14 @@ class Ledger:
         self._rows_in_columns = 0
 
     def _id(self, table: Table, owner: dict[str, int], name: str, **columns: None) -> int:
-        """Return the id of a track, team or system, which is added if it is new."""
+        """Return the id of a track, team or system; add the row if it is new.
+
+        Args:
+            table: Table of the row.
+            owner: Name and value of the column that refers to the owner: the task, or the team of a system.
+            name: Name of the track, team or system.
+            columns: Other columns of a new row.
+        """
         (owner_id,) = owner.values()
         if (known := self._ids.get((table, owner_id, name))) is None:
             known = self._ids[table, owner_id, name] = self._insert(table, **owner, name=name, **columns)

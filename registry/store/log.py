@@ -1,13 +1,14 @@
-"""The log: a run for each command that changes something, and an event for each change.
+"""The log: a run for each command that changes the registry, and an event for each change.
 
-Events are a chain: the hash of an event covers the event, its run, and the hash of the event before. The last hash
-therefore detects any earlier event that was changed, removed or moved. Texts that a purge may have to delete (actor,
-subject, details, parameters) enter the chain by a digest with a random salt. A purge deletes texts and salt and keeps
-the digest: all hashes stay valid, and nobody can confirm a guess of the texts.
+The events are a hash chain: the hash of an event covers the event, its run, and the hash of the previous event. The
+last hash therefore detects if any earlier event was changed, removed or moved. A purge may have to delete some texts:
+actor, subject, details and parameters. The chain therefore covers only a digest of these texts and of a random salt. A
+purge deletes the texts and the salt, and keeps the digest. All hashes then remain valid, and nobody can check a guess
+of the deleted texts.
 
-At its end, each command logs digests of tables. They cover only columns from which nothing secret can be guessed: a
-digest of names, scores or answers would confirm a guess, and a purge could not delete it. Tables with a row per item or
-pair have no digest, because `registry verify` computes them again.
+At its end, each command logs digests of tables. Names, scores and answers are not part of these digests: somebody could
+check a guess with the digest, and a purge could not delete the digest. Tables with a row per item or per pair have no
+digest, because `registry verify` computes these tables again.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from registry.store import models
 from registry.store.rows import insert, insert_many
 from registry.submission_fields import SUBMISSION_FIELDS
 
-_SAFE = (BigInteger, Boolean, DateTime, Integer, SmallInteger)  # types of columns that reveal nothing
-_TEXTS = {  # other columns with digests, by table: declarations and settings
+_SAFE = (BigInteger, Boolean, DateTime, Integer, SmallInteger)  # columns of these types are part of digests
+_TEXTS = {  # other columns that are part of the digest of a table: declarations and settings
     "task": (), "test_set": ("name", "cluster_attribute"), "gold_revision": ("task_version", "reader"),
     "gold_source": ("role", "reader"), "track": ("name",), "team": (), "system": (),
     "submission": [field.column for field in SUBMISSION_FIELDS if field.type == "setting"], "submission_source": (),
@@ -47,7 +48,7 @@ TableDigests = Mapping[str, str]
 
 
 def digested_columns(table: str) -> list[str]:
-    """Return the columns that the digest of a table covers; none if the table has no digest."""
+    """Return the columns that the digest of a table covers; empty if the table has no digest."""
     if table not in _TEXTS:
         return []
     return [column.name for column in models.metadata.tables[table].columns
@@ -55,7 +56,7 @@ def digested_columns(table: str) -> list[str]:
 
 
 def table_digests(connection: Connection) -> TableDigests:
-    """Return the digests of tables, which do not depend on the order of rows."""
+    """Return the digest of each table, by table; the order of rows does not matter."""
     queries = []
     for table in _TEXTS:
         columns = ", ".join(f'"{name}"' for name in digested_columns(table))
@@ -68,20 +69,20 @@ def table_digests(connection: Connection) -> TableDigests:
 _RUN_COLUMNS = ("command", "digest", "started_at", "code_version", "code_revision", "code_dirty", "environment")
 _EVENT_COLUMNS = ("event_id", "run_id", "at", "action", "digest")
 _WORDS = ("actor", "subject", "details")  # columns of an event that a purge may delete
-BLANK = (None, "", "{}")  # values of deleted columns: an actor, a text, and JSON
+BLANK = (None, "", "{}")  # values of columns after a purge: actor, text, and JSON
 
 
 @dataclass
 class Journal:
-    """Log of one command, over all of its transactions.
+    """The log of one command, which may use several transactions.
 
-    The first change writes the row of the run, so a command that changes nothing leaves no trace.
+    The row of the run is inserted at the first change, so a command that changes nothing is not logged.
 
     Attributes:
         command: Name of the command.
         parameters: Parameters of the command.
-        inputs: Digests of all files that it has read, by name.
-        actor: User who started it; None if users are not recorded.
+        inputs: Digests of all files that the command has read, by name of the file.
+        actor: User who started the command; None if users are not recorded.
     """
 
     command: str
@@ -93,22 +94,28 @@ class Journal:
 
     @property
     def changed(self) -> bool:
-        """Whether the command has written anything."""
+        """True if the command has changed the registry."""
         return self._run_id is not None
 
     def read(self, name: str, digest: str) -> None:
-        """Record that a file was read; a number distinguishes files of the same name."""
+        """Record that a file was read.
+
+        If another file with the same name was read before, the name gets a number.
+        """
         numbered, n = name, 1
         while self.inputs.setdefault(numbered, digest) != digest:
             n += 1
             numbered = f"{name} ({n})"
 
     def begin(self, connection: Connection) -> None:
-        """Record which tables another program has altered since the last command; call this before any change."""
+        """Record the tables that another program has altered since the last command.
+
+        Call this method before the first change.
+        """
         self._altered = find_altered_tables(connection)
 
     def run_id(self, connection: Connection) -> int:
-        """Return the id of the run, which is inserted at the first call."""
+        """Return the id of the run; the first call inserts the run."""
         if self._run_id is None:
             program, salt, parameters = code(), new_salt(), canonical_json(self.parameters)
             self._run_id = insert(
@@ -120,7 +127,7 @@ class Journal:
         return self._run_id
 
     def forget(self) -> None:
-        """Start again, because the changes of the run were discarded."""
+        """Forget the run, because its changes were discarded."""
         self._run_id = None
 
     def event(self, connection: Connection, action: str, subject: str, **details: Any) -> None:
@@ -133,7 +140,10 @@ class Journal:
                 "subject": subject, "details": canonical_json(details)}
 
     def close(self, connection: Connection) -> None:
-        """Write the end of the run, its inputs and digests of tables; call this in the last transaction."""
+        """Log the end of the command, its inputs, and the digests of tables.
+
+        Call this method in the last transaction of the command.
+        """
         if self._run_id is not None:
             inputs, run, ended = canonical_json(self.inputs), models.run, now()
             is_this_run = run.c.run_id == self._run_id
@@ -162,7 +172,7 @@ def append(connection: Connection, entries: Sequence[Mapping[str, Any]]) -> None
 
 
 class Entry(NamedTuple):
-    """An entry of the log; subject and details are empty if a purge deleted them."""
+    """An entry of the log; `subject` and `details` are empty if a purge has deleted them."""
 
     event_id: int
     run_id: int
@@ -172,7 +182,10 @@ class Entry(NamedTuple):
 
 
 def read_entries(connection: Connection, *actions: str, subject: str | None = None) -> Iterator[Entry]:
-    """Yield the entries of some actions (on one subject), oldest first."""
+    """Yield the log entries of these actions, oldest first.
+
+    If `subject` is given, only entries about that subject are returned.
+    """
     event = models.event
     query = select(event.c.event_id, event.c.run_id, event.c.action, event.c.subject, event.c.details).where(
         event.c.action.in_(actions)).order_by(event.c.event_id)
@@ -181,7 +194,10 @@ def read_entries(connection: Connection, *actions: str, subject: str | None = No
 
 
 def find_altered_tables(connection: Connection) -> list[str]:
-    """Return the tables that changed after the last command; none if no command has ended yet."""
+    """Return the tables that another program has changed since the last command.
+
+    The result is empty if the log has no table digests yet.
+    """
     event = models.event.c
     details = connection.execute(select(event.details).where(event.action == "end").order_by(
         event.event_id.desc()).limit(1)).scalar()
@@ -197,27 +213,36 @@ def new_salt() -> str:
 
 
 def digest_of_inputs(salt: str, inputs: str) -> str:
-    """Return the salted digest of a run's inputs; names of files contain names of participants, and can be guessed."""
+    """Return the salted digest of the inputs of a run.
+
+    The salt is necessary because names of files may contain names of participants, and could be guessed.
+    """
     return digest_json([salt, inputs])
 
 
 def digest_of_words(salt: str, event: Mapping[Any, Any]) -> str:
-    """Return the salted digest of the columns of an event that a purge may delete."""
+    """Return the salted digest of the texts of an event that a purge may delete."""
     return digest_json([salt, *(event[name] for name in _WORDS)])
 
 
 def digest_of_run(run: Row[Any]) -> str:
-    """Return the digest of the facts about a run at its beginning, with the salted digest of its parameters."""
+    """Return the digest of a run.
+
+    The digest covers the values that are known when the run begins; the parameters are covered by their salted digest.
+    """
     return digest_json([str(run._mapping[name]) for name in _RUN_COLUMNS])
 
 
 def link(previous_hash: str | None, event: Mapping[Any, Any], run_digest: str) -> str:
-    """Return the hash of an event; the first event has no previous hash."""
+    """Return the hash of an event, which covers the hash of the previous event.
+
+    For the first event of the log, `previous_hash` is None.
+    """
     return digest_json([previous_hash, run_digest, *(str(event[name]) for name in _EVENT_COLUMNS)])
 
 
 def now() -> datetime:
-    """Return the time in UTC, without a time zone, as the database stores it."""
+    """Return the current time in UTC; the value has no time zone, like the times in the database."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
@@ -225,13 +250,14 @@ Key = tuple[int, int]  # scoring, metric
 
 
 class Rescoring(NamedTuple):
-    """Scores that changed when one run computed them again.
+    """Scores that changed when one command computed them again.
 
     Attributes:
         run_id: Id of the run.
-        scores: Scoring, metric, digest before and digest after of each score.
-        otherwise: Digests of the code that computes other scores from the same statistics, by name of the metric.
-        results: Digests of the results that depend on the former scores, by digest of the comparison.
+        scores: For each score: scoring id, metric id, digest before the change, digest after the change.
+        otherwise: Digest of the new code of each metric whose scores differ although the statistics are equal, by name
+            of the metric.
+        results: Digests of the results that depend on the old scores, by digest of the comparison.
     """
 
     run_id: int
@@ -241,23 +267,26 @@ class Rescoring(NamedTuple):
 
 
 def rescorings(connection: Connection) -> list[Rescoring]:
-    """Return all changes of computed scores, oldest first."""
+    """Return all logged changes of computed scores, oldest first."""
     return [Rescoring(entry.run_id, **{key: entry.details[key] for key in ("scores", "otherwise", "results")})
             for entry in read_entries(connection, "rescore")]
 
 
 def metric_version(connection: Connection, metric: str) -> str:
-    """Return the name under which results by a metric are stored.
+    """Return the name of a metric under which its pair results are stored.
 
-    It is the name of the metric, and the digest of the code if other code computes other scores from the same
-    statistics.
+    This is the name of the metric. If a later version of the code has computed different scores from the same
+    statistics, the digest of that code follows.
     """
     digests = [change.otherwise[metric] for change in rescorings(connection) if metric in change.otherwise]
     return f"{metric} by {digests[-1]}" if digests else metric
 
 
 def has_rescored_since(connection: Connection, run_id: int, keys: Iterable[Key]) -> bool:
-    """Return whether any of these scores has changed since the end of a run."""
+    """Return whether any of these scores has changed since the command with this run id.
+
+    Each key is a scoring id and a metric id.
+    """
     wanted, digests_before, digests_now = set(keys), dict[Key, str](), dict[Key, str]()
     for change in rescorings(connection):
         for scoring_id, metric_id, digest_before, digest_after in change.scores if change.run_id > run_id else ():
@@ -273,12 +302,12 @@ _TO_THE_MINUTE = re.compile(r"[Tt ]\d\d:\d\d(?!:)")
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment of the past.
+    """A moment in the past.
 
     Attributes:
         entry: Id of the last log entry before the moment.
-        time: The moment as text, with its preposition.
-        signature: Signature of the comparison that the user named; None for a time or a study.
+        time: The moment as text, with a preposition, such as "on 2026-11-22".
+        signature: Signature of a comparison, if the user gave the signature of a comparison; otherwise None.
     """
 
     entry: int
@@ -287,12 +316,12 @@ class Moment:
 
     @property
     def heading(self) -> str:
-        """Sentence that marks output as of this moment."""
+        """Sentence that is printed above output as of this moment."""
         return f"As it stood {self.time}."
 
 
 def is_time(name: str) -> bool:
-    """Return whether a name is a date or begins with one; a signature does not.
+    """Return whether a text begins with a date; the signature of a result does not.
 
     >>> [is_time(name) for name in ("2026-11-22", "2026-11-22T12:00Z", "20261122", "id:20261122")]
     [True, True, False, False]
@@ -301,13 +330,18 @@ def is_time(name: str) -> bool:
 
 
 def find_moment(connection: Connection, name: str) -> Moment:
-    """Return the moment of a name.
+    """Return the moment that a text describes.
+
+    The text has one of these forms:
+
+    - a date: the moment is the end of the day in UTC;
+    - a date and a time with time zone: the moment is the end of this minute, or second;
+    - the signature of a comparison or a study, or the id at the end of the signature: the moment is the end of the
+      command that computed the comparison or the study.
 
     Args:
         connection: Connection to the registry.
-        name: A date, which means its end in UTC; a date and time with time zone, which means the end of this minute or
-            second; or the signature of a comparison or a study, or the id at its end, which means the end of the
-            command that computed it.
+        name: The text.
 
     Raises:
         InputError: The time is malformed, lacks a time zone, or is before the first entry of the log.
@@ -326,7 +360,7 @@ def find_moment(connection: Connection, name: str) -> Moment:
 
 
 def _parse_end(name: str) -> datetime:
-    """Return the end, in UTC, of a day, minute or second."""
+    """Parse a day, minute or second; return the time in UTC at which it ends."""
     try:
         if _DATE.fullmatch(name):
             return datetime.combine(date.fromisoformat(name), time.min) + timedelta(days=1)
@@ -358,7 +392,13 @@ def _find_computed(connection: Connection, signature: str) -> Moment:
 
 
 def _find_last_entry(connection: Connection, latest: str, **parameters: object) -> int | None:
-    """Return the last entry of a command, up to the entry that the SELECT `latest` returns."""
+    """Return the id of the last log entry that ends a command.
+
+    Args:
+        connection: Connection to the registry.
+        latest: SELECT that returns the id of an entry; later entries are ignored.
+        parameters: Parameters of the SELECT.
+    """
     entry = connection.execute(text(f"""
         SELECT max(event_id) FROM (
             SELECT event_id, action = 'end' OR run_id IS DISTINCT FROM lead(run_id) OVER (ORDER BY event_id) AS ends

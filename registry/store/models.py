@@ -2,8 +2,8 @@
 
 Catalog tables are small and have primary and unique keys. Bulk tables (items, answers, responses, statistics) have no
 keys, because a key makes inserts twelve times slower. No table has a foreign key, because DuckDB refuses most changes
-of a row to which another row refers. The application allocates all ids, which are integers. `comments.toml` documents
-tables and columns.
+of a row to which another row refers. The program allocates all ids, which are integers. The file `comments.toml`
+documents the tables and their columns.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def _id(name: str) -> Column[int]:
 
 
 def _column(kind: type[TypeEngine[Any]]) -> Callable[..., Column[Any]]:
-    """Return a function that makes a column of a type from its name, NOT NULL by default."""
+    """Return a function that makes a column of this type; the column is NOT NULL by default."""
     return lambda name, *, null=False: Column(name, kind, nullable=null)
 
 
@@ -124,8 +124,8 @@ task_metric = Table(
     "task_metric", metadata, _int("task_id"), _text("alias"), _int("metric_id"), _int("position"), _flag("is_primary"),
     _flag("is_declared"), UniqueConstraint("task_id", "alias"),
 )
-# A scoring's score by a metric: the corpus score (of the average of its runs), with the digest and unit (`step`) of the
-# statistics; and the score of each run.
+# The table `score` has the corpus score of each scoring by each metric: the score of the average of all runs. It also
+# has the digest and the unit (`step`) of the statistics. The table `replicate_score` has the score of each run.
 score = Table(
     "score", metadata, _int("scoring_id"), _int("metric_id"), _number("value", null=True), _int("n_items"),
     _text("digest"), _int("run_id"), _number("step"), UniqueConstraint("scoring_id", "metric_id"),
@@ -239,8 +239,8 @@ def _statistics(family: str, suffix: str = "", *, whole: bool) -> Table:
     )
 
 
-# Outcomes 0 and 1 are integers in a family that also has decimals: a table of their own needs a tenth of the space. The
-# view `statistics_ratio` combines both tables.
+# The family `ratio` has integer and decimal statistics. Its integers, such as outcomes 0 and 1, are in a separate
+# table, because they then need a tenth of the space. The view `statistics_ratio` combines both tables.
 whole_statistics = {"ratio": _statistics("ratio", "_whole", whole=True)}
 statistics = {name: _statistics(name, "_decimal" if name in whole_statistics else "", whole=family.integer)
               for name, family in FAMILIES.items()}
@@ -248,7 +248,11 @@ of_family = {name: [tables[name] for tables in (statistics, whole_statistics) if
 
 
 def _attach_comments() -> None:
-    """Add comments to tables and columns; raises a KeyError if one is missing."""
+    """Add comments to all tables and columns.
+
+    Raises:
+        KeyError: A comment is missing.
+    """
     comments = tomllib.loads((Path(__file__).parent / "comments.toml").read_text("utf-8"))
     for table in metadata.tables.values():
         table_comments = comments[table.name]

@@ -1,4 +1,4 @@
-"""Reading and inserting rows: ids that the application allocates, single rows, and bulk columns."""
+"""Functions that read and insert rows: single rows with new ids, and many rows as columns."""
 
 from __future__ import annotations
 
@@ -16,11 +16,16 @@ from sqlalchemy import Connection, Table, text
 
 _MAX_FIXED_WIDTH = 100  # characters of texts in arrays of fixed width, at 4 bytes each
 _ROWS_OF_A_THREAD = 50 * 2048  # rows of arrays that DuckDB gives to one thread
-_MAX_VALUES = 250  # up to so many values, a statement with values is faster than one with arrays
+_MAX_VALUES = 250  # up to this number of values, INSERT with parameters is faster than INSERT with arrays
 
 
 class Coded(NamedTuple):
-    """A column with few distinct texts: the index of each row's text in `texts`."""
+    """A column with few distinct texts.
+
+    Attributes:
+        codes: For each row, the index of its text in `texts`.
+        texts: The distinct texts.
+    """
 
     codes: NDArray[Any]
     texts: Sequence[str]
@@ -42,15 +47,19 @@ def next_id(connection: Connection, table: Table) -> int:
 
 
 def find_nonempty(connection: Connection, tables: Iterable[str]) -> set[str]:
-    """Return the tables that have rows."""
+    """Return the names of the tables that have at least one row."""
     query = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (FROM \"{table}\")" for table in tables)
     return set(connection.exec_driver_sql(query).scalars())
 
 
 def has_row(connection: Connection, source: str) -> bool:
-    """Return whether a table, with an optional WHERE clause, has a row.
+    """Return whether a table has a row.
 
-    Check this before a query of views that need ten milliseconds of planning.
+    Call this function before the query of a complex view, whose planning takes ten milliseconds.
+
+    Args:
+        connection: Connection to the registry.
+        source: Name of the table, with an optional WHERE clause.
     """
     query = f"SELECT 1 FROM {source} LIMIT 1"  # noqa: S608 - the program's own
     return connection.exec_driver_sql(query).first() is not None
@@ -65,16 +74,16 @@ def insert(connection: Connection, table: Table, **values: Any) -> int:
 
 
 def insert_bulk(connection: Connection, table: Table, columns: Columns) -> None:
-    """Insert any number of rows at DuckDB's own speed, in the connection's transaction; nan becomes NULL.
+    """Insert any number of rows at the speed of DuckDB; nan becomes NULL.
 
     Args:
         connection: Connection in a transaction.
         table: Table of the rows.
-        columns: All columns of the table: arrays of equal length, coded texts, or a number for all rows. Masked values
-            become NULL.
+        columns: Values of all columns of the table, by name. Each value is an array, coded texts, or one number for all
+            rows. All arrays have the same length. Masked values become NULL.
 
     Raises:
-        ValueError: A column is missing or unknown, or lengths differ.
+        ValueError: A column is missing or unknown, or the lengths of the arrays differ.
     """
     if set(columns) != {c.name for c in table.columns}:
         raise ValueError(f"table {table.name} has other columns than {sorted(columns)}")
@@ -108,9 +117,10 @@ def _to_list(column: NDArray[Any] | Coded | float, n: int) -> list[Any]:
 
 @contextmanager
 def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> Iterator[None]:
-    """Let statements select from arrays as the columns of a table `_columns`.
+    """Register arrays as the columns of a table `_columns`, until the end of the block.
 
-    One thread inserts many rows: several threads would not divide them as the table does, and would copy them again.
+    For many rows, DuckDB gets only one thread. Several threads would divide the rows differently than the table does,
+    and DuckDB would have to copy the rows again.
     """
     driver, is_large = driver_of(connection), len(next(iter(arrays.values()))) > _ROWS_OF_A_THREAD
     driver.register("_columns", arrays)
@@ -125,7 +135,7 @@ def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> I
 
 
 def _to_sql(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[str, NDArray[Any]]]:
-    """Return the SQL expression of a column, and the arrays that it uses, by name."""
+    """Return the SQL expression of a column, and the arrays in this expression, by name."""
     if isinstance(column, Coded):
         literals = ", ".join(map(quote, column.texts))
         return f'([{literals}])["{name}" + 1]', {name: column.codes}
@@ -138,7 +148,10 @@ def _to_sql(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[
 
 
 def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows with all columns; the id may be missing, and None and nan become NULL."""
+    """Insert rows that are given as dictionaries.
+
+    Each row needs a value for every column; only the id may be missing. None and nan become NULL.
+    """
     if not rows:
         return
     columns: dict[str, NDArray[Any] | int] = {name: _column([row[name] for row in rows]) for name in rows[0]}
@@ -150,7 +163,10 @@ def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str
 
 
 def _column(values: list[Any]) -> NDArray[Any]:
-    """Return a column without None, because DuckDB imports pandas for columns with many of them."""
+    """Return values as an array; None becomes a masked value.
+
+    The array contains no None, because DuckDB imports pandas for a column with many None.
+    """
     if None not in values:
         if isinstance(values[0], datetime):
             return np.array(values, dtype="datetime64[us]")
@@ -163,7 +179,8 @@ def _column(values: list[Any]) -> NDArray[Any]:
 def text_column(values: list[str]) -> NDArray[Any]:
     """Return texts as a column for `insert_bulk`.
 
-    Short texts have a fixed width, because DuckDB tries to import pandas for every single Python object.
+    Short texts become an array of fixed width, because DuckDB tries to import pandas for each Python object in an
+    array.
     """
     longest = max(map(len, values), default=0)
     if longest <= _MAX_FIXED_WIDTH:
@@ -188,7 +205,9 @@ def quote(text: str | Path) -> str:
 
 
 def parquet_at(path: Path) -> str:
-    """Return the SQL for the table of one Parquet file: its path has no patterns, and folders are not columns.
+    """Return the SQL expression that reads one Parquet file.
+
+    DuckDB does not interpret characters of the path as a pattern, and does not add columns for folders `key=value`.
 
     >>> parquet_at(Path("a[1]/key=b.parquet"))
     "read_parquet('a[[]1]/key=b.parquet', hive_partitioning = false)"

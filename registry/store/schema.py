@@ -1,9 +1,10 @@
-"""The schema of a registry: tables with comments, views and macros, and the revision.
+"""The schema of a registry: tables, views and macros with their comments, and the revision of the schema.
 
-`models.py` declares the tables, and `comments.toml` documents them. A view's file `views/<order>_<view>.sql` is one
-SELECT, a macro's file `macros/<order>_<macro>.sql` one CREATE MACRO. Their leading comment lines document the view or
-macro; after a line with only `--`, each `-- name: text` documents a column or a parameter. The database stores all of
-this as comments. `make` creates everything without alembic, whose import takes 0.4 s.
+The file `models.py` declares the tables, and `comments.toml` documents them. A view has a file
+`views/<order>_<view>.sql` with one SELECT; a macro has a file `macros/<order>_<macro>.sql` with one CREATE MACRO. The
+comment lines at the beginning of the file document the view or macro. After a line with only `--`, each line
+`-- name: text` documents a column or a parameter. The database stores these texts as comments. The function `make`
+creates a schema without alembic, because the import of alembic takes 0.4 s.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _MACRO = re.compile(r"CREATE MACRO (\w+)\(([^)]*)\) AS (TABLE\b)?")
 
 @dataclass(frozen=True)
 class View:
-    """Name, comment, comments on columns, and SELECT of a view."""
+    """A view: its name, its comment, the comments on its columns, and its SELECT."""
 
     name: str
     comment: str
@@ -48,7 +49,16 @@ class View:
 
 @dataclass(frozen=True)
 class Macro:
-    """Name, comment and statement of a macro, with comments on its parameters and on columns of its table."""
+    """A macro.
+
+    Attributes:
+        name: Name of the macro.
+        comment: Comment on the macro.
+        statement: CREATE MACRO statement.
+        is_table: Whether the macro returns a table.
+        parameters: Comment on each parameter, by name.
+        columns: Comment on each column of the returned table, by name.
+    """
 
     name: str
     comment: str
@@ -59,18 +69,18 @@ class Macro:
 
     @property
     def full_comment(self) -> str:
-        """Comment with a line for each parameter and column."""
+        """Comment on the macro, with one more line for each parameter and column."""
         return "\n".join([self.comment, *(f"parameter {name}: {about}" for name, about in self.parameters.items()),
                           *(f"column {name}: {about}" for name, about in self.columns.items())])
 
 
 def load_views() -> list[View]:
-    """Return all views; each one only reads tables and views before it."""
+    """Return all views in an order in which they can be created."""
     return [View(path.stem.partition("_")[2], *parse_sql_file(path)) for path in _list_files("views")]
 
 
 def load_macros() -> list[Macro]:
-    """Return all macros; each one only reads tables, views and macros before it."""
+    """Return all macros in an order in which they can be created."""
     macros = []
     for path in _list_files("macros"):
         comment, about, statement = parse_sql_file(path)
@@ -87,7 +97,11 @@ def _list_files(folder: str) -> list[Path]:
 
 
 def parse_sql_file(path: Path) -> tuple[str, dict[str, str], str]:
-    """Return the comment of a file, its comments on columns or parameters by name, and its statement."""
+    """Parse the SQL file of a view or a macro.
+
+    Returns:
+        The comment on the view or macro; the comments on columns or parameters, by name; and the SQL statement.
+    """
     lines = path.read_text("utf-8").splitlines()
     n_head = next(n for n, line in enumerate(lines) if not line.startswith("--"))
     head = [line.removeprefix("--").strip() for line in lines[:n_head]]
@@ -128,7 +142,7 @@ def check(connection: Connection, path: Path) -> None:
     """Raise an error if a database has another schema than this program.
 
     Raises:
-        SchemaError: Another version of the program made it.
+        SchemaError: Another version of the program made the registry.
         InputError: The database is not a registry.
     """
     try:
@@ -142,7 +156,7 @@ def check(connection: Connection, path: Path) -> None:
 
 
 def create(connection: Connection) -> None:
-    """Create all tables, views and macros with their comments, in the connection's transaction."""
+    """Create all tables, views and macros with their comments; the caller commits the transaction."""
     tables = [str(CreateTable(table).compile(dialect=connection.dialect)) for table in models.metadata.sorted_tables]
     driver_of(connection).execute(";\n".join(tables))  # in one call, which is several times as fast
     create_comments(connection, models.metadata)
@@ -150,7 +164,7 @@ def create(connection: Connection) -> None:
 
 
 def make(connection: Connection) -> None:
-    """Create the schema of a new registry, and store its revision in alembic's table."""
+    """Create the schema of a new registry, and store the schema's revision in alembic's table."""
     connection.exec_driver_sql(_VERSION)  # begins the transaction of all statements
     create(connection)
     connection.exec_driver_sql("INSERT INTO alembic_version VALUES (?)", (REVISION,))

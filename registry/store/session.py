@@ -1,9 +1,9 @@
-"""Writing: a command works in a copy of the registry, which then replaces the file.
+"""Writing to a registry: a command changes a copy of the file, and the copy then replaces the file.
 
-So readers never wait: a process with the old file open reads it to the end. Whenever a process is killed, the path has
-either the old registry or the new one, and both are complete. Only one process at a time may replace a registry. It
-holds the operating system's lock on `.registry.duckdb.lock`, a file that is not deleted, and writes its process id and
-command to `.registry.duckdb.writer`.
+Readers therefore never wait: a process that has the old file open can read that file to the end. If a process is killed
+at any time, the path has either the complete old registry or the complete new registry. Only one process at a time may
+replace a registry. That process holds a lock of the operating system on the file `.registry.duckdb.lock`, which is
+never deleted, and writes its process id and command to `.registry.duckdb.writer`.
 """
 
 from __future__ import annotations
@@ -42,12 +42,15 @@ State = tuple[int, int, int]  # identifies a version of a file: inode, size and 
 
 @contextmanager
 def write_lock(database: Database, command: str, patience: float = 0) -> Iterator[None]:
-    """Hold the lock of the writer of a registry; processes that wait for it show `command`.
+    """Hold the lock that a process needs to write to a registry.
 
-    Waits as long as the database's patience allows, or `patience` seconds if that is longer.
+    Args:
+        database: The registry.
+        command: Name of the command; other processes show it while they wait for the lock.
+        patience: Seconds to wait for the lock, if this is longer than the patience of `database`.
 
     Raises:
-        LockedError: Another process held the lock for longer.
+        LockedError: Another process has held the lock for the whole waiting time.
         StoreError: The folder is not writable, or its file system has no locks.
     """
     path = database.path.resolve()
@@ -72,7 +75,11 @@ def write_lock(database: Database, command: str, patience: float = 0) -> Iterato
 
 
 def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -> None:
-    """Wait for the lock; the longer a process has waited, the more often it tries, so that it usually comes first."""
+    """Wait for the lock.
+
+    A process tries the more often, the longer it has waited. The process that has waited longest therefore usually gets
+    the lock first.
+    """
     began, is_informed = time.monotonic(), False
     while True:
         with suppress(Timeout):
@@ -89,7 +96,7 @@ def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -
 
 
 def _read_writer(writer: Path) -> tuple[int | None, str]:
-    """Return id and command of the process that holds the lock."""
+    """Return the id and the command of the process that holds the lock; (None, "") if they are unknown."""
     with suppress(OSError, ValueError):
         pid, command = json.loads(writer.read_text("utf-8"))
         return pid, command
@@ -101,11 +108,11 @@ def _lock_path(path: Path, suffix: str) -> Path:
 
 
 class Copy:
-    """A copy of a registry, or a new registry, that may replace the original.
+    """A copy of a registry, or a new registry, that may replace the original file.
 
     Attributes:
         database: The copy.
-        is_new: Whether there is no original.
+        is_new: True if the registry is new, so that no original exists.
     """
 
     def __init__(self, original: Database, database: Database, state: State | None) -> None:
@@ -114,15 +121,17 @@ class Copy:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the copy has changes; DuckDB does not touch a file in which nothing is written."""
+        """True if the copy has changes; DuckDB does not change the file if nothing is written to it."""
         return self.is_new or _read_state(self.database.path) != self._copied_state
 
     def is_current(self) -> bool:
-        """Return whether the original has not changed since it was copied."""
+        """Return whether the original file is still the same as when it was copied."""
         return self._original.exists() and _read_state(self._original.path) == self._original_state
 
     def publish(self, *, compact: bool = False) -> None:
-        """Replace the original by the copy, which must be closed; the caller holds the lock.
+        """Replace the original by the copy.
+
+        The copy must be closed, and the caller must hold the lock.
 
         Args:
             compact: Whether to rewrite the file, so that deleted rows are physically gone.
@@ -153,7 +162,7 @@ class Copy:
             raise StoreError(self._original.named, f"cannot be replaced by a new file: {error.strerror}") from None
 
     def _replace_original(self, finished: Path, path: Path) -> None:
-        """Rename the finished file; on Windows, wait until no program has the original open."""
+        """Rename the finished file to `path`; on Windows, first wait until no program has the original open."""
         deadline = time.monotonic() + max(RETRY_SECONDS, self._original.patience.seconds)
         while True:
             try:
@@ -169,7 +178,7 @@ class Copy:
             time.sleep(_FILE_POLL)
 
     def _write_compact(self) -> Path:
-        """Copy tables, views and macros into a new file."""
+        """Copy tables, views and macros into a new file, which has no deleted rows; return its path."""
         fresh = self.database.path.with_name("fresh.duckdb")
         with self.database.holding(reach=Reach(folders=[fresh.parent])) as connection:
             name = connection.exec_driver_sql("SELECT current_database()").scalar_one().replace('"', '""')
@@ -184,7 +193,9 @@ class Copy:
 
 @contextmanager
 def working_copy(database: Database, *, create: bool = False) -> Iterator[Copy]:
-    """Copy a registry into a temporary folder next to it; with `create`, make the registry if it does not exist.
+    """Copy a registry into a temporary folder next to it.
+
+    If the registry does not exist and `create` is true, a new registry is made in the folder.
 
     Raises:
         InputError, SchemaError: The path has no registry, or no registry can be made there.
@@ -205,7 +216,9 @@ def working_copy(database: Database, *, create: bool = False) -> Iterator[Copy]:
 
 
 def copy_into(folder: Path, database: Database, *, create: bool = False) -> Copy:
-    """Copy a registry into a folder; with `create`, make a new one there if it does not exist.
+    """Copy a registry into a folder.
+
+    If the registry does not exist and `create` is true, a new registry is made in the folder.
 
     Raises:
         InputError, SchemaError, LockedError, OSError: As `working_copy`.
@@ -218,7 +231,7 @@ def copy_into(folder: Path, database: Database, *, create: bool = False) -> Copy
 
 
 def copy_file(database: Database, target: Path) -> State:
-    """Copy the file of a registry, and DuckDB's write-ahead log if another program has left one.
+    """Copy the file of a registry, with DuckDB's write-ahead log if it exists.
 
     Raises:
         InputError: The path has no registry.
@@ -252,25 +265,25 @@ def _read_state(path: Path) -> State:
 
 
 def _sync_file(path: Path) -> None:
-    """Write a file from the system's cache to disk."""
+    """Write the data of a file from the cache of the operating system to the disk."""
     with path.open("r+b") as file:  # Windows cannot sync a file that is open only for reading
         os.fsync(file.fileno())
 
 
-_TRIES = 3  # of a long computation; during the last one, other writers wait
+_TRIES = 3  # attempts of a long computation; during the last attempt, other writers wait
 _LEAST_MEMORY = 2**28  # bytes that the database needs
 
 T = TypeVar("T")
 
 
 class Session:
-    """A connection in the transaction of a command."""
+    """The connection of a command to its copy of the registry, in one transaction."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
     def limit_memory(self, memory: int | None) -> None:
-        """Let the database use a quarter of so many bytes; larger data goes to disk."""
+        """Let DuckDB use a quarter of `memory` bytes; DuckDB writes larger data to the disk."""
         if memory is not None:
             self.connection.exec_driver_sql(f"SET memory_limit = '{max(_LEAST_MEMORY, memory // 4)}B'")
 
@@ -278,20 +291,20 @@ class Session:
 @contextmanager
 def writing(database: Database, journal: Journal, *, create: bool = False, dry_run: bool = False,
             compact: bool = False) -> Iterator[Session]:
-    """Write the changes of one command; others may read, but no other command may write.
+    """Open a session for the changes of one command.
 
-    Stores either all changes of the block, or none if it fails. A dry run works in a temporary folder: it needs neither
-    the lock nor the permission to write.
+    Other commands may read at the same time, but may not write. If the block fails, no change is stored. A dry run
+    works in a temporary folder, and needs neither the lock nor the permission to write.
 
     Args:
         database: The registry.
         journal: Log of the command.
-        create: Whether to make the registry if it does not exist.
+        create: Whether to create the registry if it does not exist.
         dry_run: Whether to discard all changes.
-        compact: Whether deleted data must be physically gone.
+        compact: Whether to rewrite the file, so that deleted data is physically gone.
 
     Raises:
-        LockedError: Another process wrote for longer than the database's patience.
+        LockedError: Another process has held the lock for the whole waiting time of `database`.
         InputError, SchemaError, StoreError: As `working_copy`, or the disk is full, or the file is public.
     """
     with ExitStack() as stack:
@@ -326,10 +339,11 @@ def create(database: Database) -> bool:
 
 
 def compute(database: Database, journal: Journal, work: Callable[[Session], T], *, dry_run: bool = False) -> T:
-    """Write the results of a long computation, while other commands may write.
+    """Run a long computation and store its results, while other commands may write.
 
-    `work` computes in a copy, without the lock. If others have changed the registry in the meantime, it runs again on
-    the new state, and finds the results of pairs that it stored before. The last attempt holds the lock.
+    The function `work` computes in a copy of the registry, without the lock. If another command has changed the
+    registry in the meantime, `work` is called again with a new copy; pair results of the previous call are then already
+    stored. After several failed attempts, the last attempt holds the lock from its beginning.
 
     Raises:
         LockedError, InputError, SchemaError, StoreError: As `writing`.
@@ -363,7 +377,7 @@ def compute(database: Database, journal: Journal, work: Callable[[Session], T], 
 
 @contextmanager
 def _session(copy: Copy, database: Database, journal: Journal, *, dry_run: bool = False) -> Iterator[Session]:
-    """Open a copy for all changes of a command.
+    """Open the copy of a registry for all changes of a command, and log the command.
 
     Raises:
         StoreError: The registry is a public file.
@@ -382,7 +396,9 @@ def _session(copy: Copy, database: Database, journal: Journal, *, dry_run: bool 
 
 
 def back_up(database: Database, target: Path) -> None:
-    """Copy a database into a new file, and read every block of the copy before the file gets its name.
+    """Copy a database into a new file.
+
+    The copy gets its final name only after every block was read without error.
 
     Raises:
         InputError, SchemaError, LockedError: As `Database.reading`, or the new file already exists.
@@ -400,7 +416,8 @@ def find_unreadable(connection: Connection) -> dict[str, str]:
     """Read every block of every table; DuckDB compares each block with its checksum.
 
     Returns:
-        The first table that cannot be read, and the reason; after an error the connection cannot be used.
+        The first table that cannot be read, with the reason; empty if all tables can be read. After an error, the
+        connection cannot be used.
     """
     for table in models.metadata.tables:
         try:

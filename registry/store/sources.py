@@ -1,4 +1,7 @@
-"""Compressed copies of all files that were read, so that scores can be computed again without the files."""
+"""Compressed copies of all files that commands have read.
+
+The program can compute scores again from these copies, without the original files.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +18,14 @@ _LEVEL = 4  # needs a fifth of the time of zlib's default, and a tenth more spac
 
 
 def store(connection: Connection, digest: str, name: str, content: bytes) -> None:
-    """Store a file's bytes under their digest; a file that is already stored does not change."""
+    """Store the bytes of a file under their digest, if they are not yet stored."""
     if not is_stored(connection, digest):
         connection.execute(models.source.insert().values(
             digest=digest, name=name, n_bytes=len(content), content=zlib.compress(content, _LEVEL), created_at=now()))
 
 
 def is_stored(connection: Connection, digest: str) -> bool:
-    """Return whether the bytes of a file are stored."""
+    """Return whether the bytes with this digest are stored."""
     query = select(models.source.c.digest).where(models.source.c.digest == digest)
     return connection.execute(query).first() is not None
 
@@ -31,7 +34,7 @@ def fetch(connection: Connection, digest: str) -> bytes:
     """Return the bytes of a stored file.
 
     Raises:
-        MismatchError: The file is not stored. A public file has no submitted files, unless they were requested.
+        MismatchError: The bytes are not stored, because the registry is a public file that was written without them.
     """
     query = select(models.source.c.content).where(models.source.c.digest == digest)
     content = connection.execute(query).scalar()
@@ -43,7 +46,7 @@ def fetch(connection: Connection, digest: str) -> bytes:
 
 
 def sizes_of_submissions(connection: Connection, submission_ids: Sequence[int]) -> dict[int, int]:
-    """Return the total size in bytes of each submission's files."""
+    """Return the total size in bytes of the files of each submission, by submission id."""
     link, source = models.submission_source, models.source
     query = select(link.c.submission_id, func.sum(source.c.n_bytes)).join(
         link, link.c.source_digest == source.c.digest).where(

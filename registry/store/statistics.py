@@ -1,4 +1,7 @@
-"""Statistics of items, answers and responses, inserted as bulk columns and loaded as arrays."""
+"""Statistics of items, answers and responses: they are inserted as columns and loaded as arrays.
+
+A response is an answer that a run of a submission gives.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,15 @@ _MAX_LOADED = 2**21  # items of several submissions that are in memory
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Statistics of one run of a submission by one metric: item ids [items], and statistics [items, columns]."""
+    """Statistics of one run of a submission by one metric.
+
+    Attributes:
+        scoring_id: Id of the scoring.
+        metric_id: Id of the metric.
+        item_ids: Ids of the items, [items].
+        statistics: Sufficient statistics, [items, columns].
+        replicate: Number of the run, from 0.
+    """
 
     scoring_id: int
     metric_id: int
@@ -35,7 +46,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class KnownAnswers:
-    """Stored answers to the items of a gold revision, as columns [answers]."""
+    """All stored answers to the items of a gold revision, as columns [answers]."""
 
     item_ids: Ids
     keys: list[str]
@@ -45,7 +56,10 @@ class KnownAnswers:
 
 
 def insert_statistics(connection: Connection, family: str, blocks: Sequence[Block]) -> None:
-    """Insert blocks of one family, all in one statement: DuckDB uses several threads only from about 10^5 rows."""
+    """Insert blocks of one statistics family.
+
+    One statement inserts all blocks of a table, because DuckDB uses several threads only for about 10^5 rows or more.
+    """
     whole = [block for block in blocks if family in models.whole_statistics and _are_whole(block.statistics)]
     if whole:
         _insert(connection, models.whole_statistics[family], np.int32, whole)
@@ -60,7 +74,11 @@ def _are_whole(statistics: Floats) -> bool:
 
 
 def _insert(connection: Connection, table: Table, dtype: type[np.int32 | np.float64], blocks: Sequence[Block]) -> None:
-    """Insert blocks, every second one backwards: DuckDB compresses ids without jumps to half the size."""
+    """Insert blocks of statistics into one table.
+
+    Every second block is inserted in reverse order. The item ids then have no jumps, and DuckDB compresses them to half
+    the size.
+    """
     lengths = [len(block.item_ids) for block in blocks]
     orders = [slice(None, None, -1 if n % 2 else 1) for n in range(len(blocks))]
 
@@ -80,7 +98,7 @@ def _insert(connection: Connection, table: Table, dtype: type[np.int32 | np.floa
 
 
 def delete_statistics(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int]) -> None:
-    """Delete statistics and scores of some scorings by a metric."""
+    """Delete the statistics and scores of scorings by one metric."""
     for table in (*models.of_family[family], models.replicate_score, models.score):
         connection.execute(table.delete().where(
             table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids))))
@@ -95,12 +113,12 @@ def load_statistics(connection: Connection, family: str, metric_id: int, scoring
         family: Family of the metric.
         metric_id: Id of the metric.
         scoring_ids: Ids of the scorings, in the order of the result.
-        first_item: First item id of the gold revision; its ids have no gap.
+        first_item: First item id of the gold revision; the item ids are consecutive.
         n_items: Number of items of the gold revision.
 
     Returns:
-        The statistics of each submission, [items, runs, columns] in the order of the gold; and whether the item is
-        present, [items, runs of all submissions]. With the policy `drop`, unanswered items are absent.
+        The statistics of each submission, [items, runs, columns] in the order of the gold; and an array that is true if
+        an item is present, [items, runs of all submissions]. With the policy `drop`, unanswered items are not present.
     """
     names = FAMILIES[family].columns
     keys = "scoring_id", "replicate", "item_id"
@@ -126,16 +144,19 @@ def load_statistics(connection: Connection, family: str, metric_id: int, scoring
 
 
 class StoredStatistics(Sequence[Floats]):
-    """Statistics of submissions by one metric, [items, runs, columns] each; only a few are in memory at a time.
+    """Sequence of the statistics of submissions by one metric, [items, runs, columns] each.
+
+    The statistics of only a few submissions are in memory at the same time. A submission is incomplete if statistics of
+    some items are not stored.
 
     Attributes:
-        present: Whether each item is present, [items, runs of submissions that lack items].
-        of_present: Index of the submission of each of these runs.
+        present: True if a run of an incomplete submission has an item, [items, runs of incomplete submissions].
+        of_present: Index of the submission of each of these runs, [runs of incomplete submissions].
     """
 
     def __init__(self, connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
                  first_item: int, n_items: int) -> None:
-        """Find the runs that lack items; arguments as in `load_statistics`."""
+        """Find the incomplete submissions; the arguments are those of `load_statistics`."""
         self._scoring_ids, self._n_items = list(scoring_ids), n_items
         self._n_loaded = max(1, _MAX_LOADED // max(1, n_items))
         self._load = partial(load_statistics, connection, family, metric_id, first_item=first_item, n_items=n_items)
@@ -152,7 +173,11 @@ class StoredStatistics(Sequence[Floats]):
             self.present = np.concatenate([self.present, present], axis=1)
 
     def take(self, items: Ints) -> None:
-        """Restrict the statistics to these items, by their positions in the gold and in this order."""
+        """Select the items of all returned statistics.
+
+        Args:
+            items: Positions of the items in the gold, in the order of the result.
+        """
         self._items = None if np.array_equal(items, np.arange(self._n_items)) else items
         self._loaded_range, self._loaded = slice(0, 0), []
 
@@ -165,7 +190,7 @@ class StoredStatistics(Sequence[Floats]):
     @overload
     def __getitem__(self, index: slice) -> list[Floats]: ...
     def __getitem__(self, index: int | slice) -> Floats | list[Floats]:
-        """Return the statistics of one or several submissions."""
+        """Return the statistics of the submission with this index, or a list for a slice."""
         if isinstance(index, slice):
             return [self[n] for n in range(*index.indices(len(self)))]
         if not 0 <= index < len(self):
@@ -180,7 +205,7 @@ class StoredStatistics(Sequence[Floats]):
 
 def _find_complete(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
                    n_items: int) -> set[int]:
-    """Return the scorings with statistics of every item in each run."""
+    """Return the ids of the scorings that have statistics of every item in every run."""
     counts: dict[int, dict[int, int]] = defaultdict(dict)
     for table in models.of_family[family]:
         keys = table.c.scoring_id, table.c.replicate
@@ -193,7 +218,10 @@ def _find_complete(connection: Connection, family: str, metric_id: int, scoring_
 
 
 def fetch_columns(connection: Connection, query: Any) -> dict[str, NDArray[Any]]:
-    """Run a SELECT and return its columns as arrays, without Python objects for rows."""
+    """Run a SELECT, and return each column as an array, by name.
+
+    This is fast, because no Python object is made for a row.
+    """
     statement = str(query.compile(connection, compile_kwargs={"literal_binds": True}))
     fetched: dict[str, NDArray[Any]] = driver_of(connection).execute(statement).fetchnumpy()
     return fetched
@@ -201,7 +229,14 @@ def fetch_columns(connection: Connection, query: Any) -> dict[str, NDArray[Any]]
 
 def insert_items(connection: Connection, gold_revision_id: int, keys: list[str],
                  attributes: dict[str, list[str | None]]) -> int:
-    """Insert the items of a gold revision, with attributes by name; return the first item's id."""
+    """Insert the items of a gold revision, and return the id of the first item.
+
+    Args:
+        connection: Connection to the registry.
+        gold_revision_id: Id of the gold revision.
+        keys: Key of each item.
+        attributes: Values of each attribute, one per item, by name of the attribute; None means no value.
+    """
     first, n = next_id(connection, models.item), len(keys)
     ids = np.arange(first, first + n, dtype=np.int32)
     insert_bulk(connection, models.item, {
@@ -220,7 +255,10 @@ def insert_items(connection: Connection, gold_revision_id: int, keys: list[str],
 
 def answer_columns(gold_revision_id: int, first_id: int, item_ids: Sequence[int], keys: Sequence[str],
                    types: Sequence[str], *, in_gold: bool) -> Columns:
-    """Return distinct answers to items as columns of their table, with ids from `first_id`."""
+    """Return distinct answers to items as columns of the table `answer`.
+
+    The answers get consecutive ids, beginning with `first_id`.
+    """
     return {
         "answer_id": np.arange(first_id, first_id + len(keys), dtype=np.int32), "gold_revision_id": gold_revision_id,
         "item_id": np.array(item_ids, dtype=np.int32), "key": text_column(list(keys)), "type": text_column(list(types)),
@@ -238,14 +276,14 @@ def load_answers(connection: Connection, gold_revision_id: int) -> KnownAnswers:
 
 def response_columns(scoring_id: int, lengths: Sequence[int], answer_ids: Ids, correct: Flags,
                      scores: Floats) -> Columns:
-    """Return the answers of one submission as columns of their table.
+    """Return the answers of one submission as columns of the table `response`.
 
     Args:
         scoring_id: Id of the scoring.
         lengths: Number of answers of each run, [runs].
-        answer_ids: Ids of the answers, run by run.
+        answer_ids: Ids of the answers of all runs, first run first.
         correct: Whether the gold contains each answer.
-        scores: The system's own scores of its answers; nan for none.
+        scores: Score that the system gives each of its answers; nan if the answer has no score.
     """
     return {
         "scoring_id": scoring_id, "replicate": np.repeat(np.arange(len(lengths), dtype=np.int16), lengths),
@@ -255,11 +293,12 @@ def response_columns(scoring_id: int, lengths: Sequence[int], answer_ids: Ids, c
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """The answers of submissions, with scores.
+    """The answers that submissions give, with the scores that the systems give them.
 
     Attributes:
-        given: Whether a submission has an answer, [answers, submissions].
-        scores: The system's own scores; nan if an answer has none or is not given, [answers, submissions].
+        given: Whether a submission gives an answer, [answers, submissions].
+        scores: Score that the system gives the answer, [answers, submissions]; nan if the answer has no score, or if
+            the submission does not give the answer.
     """
 
     given: Flags
@@ -271,10 +310,10 @@ class Answers:
     """Stored answers to the items of a gold revision, sorted by id.
 
     Attributes:
-        ids: Ids, ascending, [answers].
+        ids: Ids of the answers in ascending order, [answers].
         items: Id of the item of each answer.
-        names: Key of the item, key and type of each answer.
-        in_gold: Whether the gold has the answer.
+        names: For each answer: the key of its item, the key of the answer, and the type of the answer.
+        in_gold: Whether the gold contains each answer.
     """
 
     ids: Ints
@@ -284,7 +323,13 @@ class Answers:
 
 
 def load_responses(connection: Connection, scoring_ids: Sequence[int], answer_ids: Ints) -> Responses:
-    """Load which of some answers each submission gives in its first run, [answers, submissions]."""
+    """Load the answers that each submission gives in its first run.
+
+    Args:
+        connection: Connection to the registry.
+        scoring_ids: Ids of the scorings of the submissions.
+        answer_ids: Ids of the answers to look for.
+    """
     response = models.response
     query = select(response.c.scoring_id, response.c.answer_id, response.c.score).where(
         response.c.scoring_id.in_(list(scoring_ids)), response.c.replicate == 0)
@@ -301,16 +346,18 @@ def load_responses(connection: Connection, scoring_ids: Sequence[int], answer_id
 
 def load_correct(connection: Connection, gold_revision_id: int,
                  runs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.uint64], int]:
-    """Load the gold answers that each run gives, or its correct items if items have no answers.
+    """Load the gold answers that each run gives.
+
+    In a task without stored answers, the correct items of each run are loaded instead.
 
     Args:
         connection: Connection to the registry.
         gold_revision_id: Id of the gold revision.
-        runs: Scoring and replicate of each run.
+        runs: Scoring id and run number of each run.
 
     Returns:
-        A bit for each gold answer or item, [runs, words of 64], in the same order for all runs, with unused bits 0; and
-        the number of gold answers or items.
+        One bit for each gold answer or item, in words of 64 bits, [runs, words]; and the number of gold answers or
+        items. The order of the bits is the same for all runs. Unused bits are 0.
 
     Raises:
         MismatchError: Items have no answers, and the scores of some run are not all 0 or 1.
@@ -341,7 +388,7 @@ def load_correct(connection: Connection, gold_revision_id: int,
 
 
 def _require_binary(connection: Connection, scoring_ids: Sequence[int]) -> None:
-    """Raise a MismatchError if items of a scoring are neither correct nor incorrect."""
+    """Raise a MismatchError if a scoring has an item with a score other than 0 and 1."""
     binary = set(connection.execute(text("SELECT scoring_id FROM binary_scoring")).scalars())
     if not binary.issuperset(scoring_ids):
         raise MismatchError("items have no answers, and not all of their scores by the primary metric are 0 or 1, so "
@@ -349,7 +396,7 @@ def _require_binary(connection: Connection, scoring_ids: Sequence[int]) -> None:
 
 
 def load_named_answers(connection: Connection, gold_revision_id: int) -> Answers:
-    """Load all stored answers to the items of a gold revision, with keys of items."""
+    """Load all stored answers to the items of a gold revision, with the keys of the items."""
     answer, item = models.answer, models.item
     loaded = fetch_columns(connection, (
         select(answer.c.answer_id, answer.c.item_id, item.c.key.label("item_key"), answer.c.key, answer.c.type,
@@ -361,14 +408,14 @@ def load_named_answers(connection: Connection, gold_revision_id: int) -> Answers
 
 
 def _find_indices(ids: Ints, loaded: NDArray[Any]) -> Ints:
-    """Return the index in `ids` of each loaded id, or -1."""
+    """Return the index in `ids` of each id in `loaded`; -1 if the id is absent."""
     indices = np.full(1 + max(ids.max(initial=0), loaded.max(initial=0)), -1, dtype=np.int64)
     indices[ids] = np.arange(len(ids))
     return np.asarray(indices[loaded])
 
 
 def find_repeated(connection: Connection, submission_ids: Sequence[int]) -> set[int]:
-    """Return the submissions with more than one run."""
+    """Return the ids of the submissions that have more than one run."""
     table = models.submission_source
     query = select(table.c.submission_id).where(table.c.submission_id.in_(list(submission_ids)), table.c.replicate > 0)
     return set(map(int, connection.execute(query).scalars()))

@@ -188,8 +188,8 @@ class Calibration(BoardStudy):
         if not self.domains and self.across is None and self.tested_on is None:
             return self
         if self.size is not None:
-            raise InputError("--size applies to sampled test sets only; leave it out, or --domains, --across and "
-                             "--tested-on")
+            raise InputError("--size sets the size of sampled test sets, but with --domains, --across or --tested-on "
+                             "no test sets are sampled; leave out --size or these options")
         return Domains(tested_on=self.tested_on, across=self.across)
 
     def run(self, case: Case) -> Finding:

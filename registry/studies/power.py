@@ -67,7 +67,8 @@ class Power(BoardStudy):
         if invalid := [n for n in self.items if not 2 <= n <= LARGEST]:
             raise InputError(f"{invalid[0]} items cannot be planned; expected from 2 to {LARGEST}")
         if self.family < 1:
-            raise InputError(f"the family is {self.family!r}; expected a number of comparisons from 1 up")
+            raise InputError(f"the number of comparisons that share alpha (--family) is {self.family!r}; expected 1 or "
+                             "more")
 
     def resolve(self, task: str | None, shown: str | None) -> Power:  # noqa: ARG002
         if task is not None and (self.rates or self.deviation is not None or self.correlation is not None):
@@ -157,8 +158,8 @@ class Power(BoardStudy):
         if self.difference is None:
             return {}
         if self.difference > design.largest:
-            raise InputError(f"the difference is {self.difference:g}, and two such scores differ by {design.largest:g} "
-                             "at most")
+            raise InputError(f"the difference is {self.difference:g}, but two scores of these systems can differ by at "
+                             f"most {design.largest:g}; give a smaller --difference")
         needed = design.find_units(self.difference, self.power)
         return _make_power_row(design, self.difference, units) | {"needed": needed}
 

@@ -93,7 +93,8 @@ def _find_plan(connection: Connection, row: Row[Any], execution: Execution, load
     """
     signature = StudySignature.parse(row.signature)
     if signature.version != __version__:
-        raise RegistryError(f"version {signature.version} of the program computed it, and this is {__version__}")
+        raise RegistryError(f"version {signature.version} of this program computed the study, but this is version "
+                            f"{__version__}; use that version to recompute it")
     kind = row.study.partition("(")[0]
     study = parse("study", {kind: load(kind)}, row.study)
     settings = {name: value for name, value in json.loads(row.parameters).items() if name not in ("task", "study")}

@@ -134,7 +134,7 @@ def test_what_the_registry_holds_is_held_against_it(task, registry, scored, tmp_
     manifest = task.write()
     assert check(manifest) == []
     errors = check(manifest, "--db", "registry.duckdb")
-    assert [error.partition("is in the registry with other content")[1] != "" for error in errors] == [True, True]
+    assert [error.partition("is already stored with different answers")[1] != "" for error in errors] == [True, True]
     task.gold["i0"] = "yes"
     told_ = registry("check", task.write(), "--db", "registry.duckdb", exit_code=4).stderr
     assert "task.version is still '1'" in told_

@@ -113,7 +113,7 @@ def test_calibration_across_the_values_of_an_attribute(task, registry, tmp_path)
     assert (tmp_path / "f.svg").exists()
     assert "1 study: no faults" in registry("verify").stderr, "also where no command has the study's name"
     for more, said in ((("--tested-on", "d9"), "unknown domain 'd9'"), (("--across", "genre"), "no attribute 'genre'"),
-                       (("--size", 2), "--size applies to sampled test sets")):
+                       (("--size", 2), "--size sets the size of sampled test sets")):
         assert said in registry(*options, *more, exit_code=3).stderr
     assert "only one test set" in registry("study", "calibration", "small", "--domains", exit_code=3).stderr
 

@@ -129,7 +129,7 @@ def test_copies_are_taken_once_and_what_contradicts_them_is_refused():
     write(file="2", retrieved_timestamp="1760000000")
     assert read().notes == ("1 record is a copy of another one, and ignored",)
     write(file="2", score=0.6)
-    with pytest.raises(InputError, match="with other content than in"):
+    with pytest.raises(InputError, match="differs from the one in"):
         read()
     write(file="2", time="1750000000.0", found=RIGHT | {"i1": 0.0})
     with pytest.raises(InputError, match="another evaluation of 'acme/aspen' on 'arc'"):

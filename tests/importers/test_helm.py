@@ -118,7 +118,7 @@ def test_what_is_wrong_is_named(registry, run, instances, says):
 def test_the_run_itself_must_be_known_and_there_once(registry, run):
     path = run("boolq:model=a", "acme/a", [RIGHT])
     run("boolq:model=acme_a", "acme/a", [RIGHT])
-    assert "another run of 'acme/a' on 'boolq' than runs/suite/boolq:model=a/per_instance_stats.json" in registry(
+    assert "a second run of 'acme/a' on 'boolq', in addition to runs/suite/boolq:model=a/per_instance" in registry(
         *ARGUMENTS, exit_code=3).stderr
     path.with_name("run_spec.json").write_text("{\n{")
     assert "run_spec.json:2: not JSON" in registry(*ARGUMENTS, exit_code=3).stderr

@@ -84,8 +84,8 @@ def test_the_instances_of_a_repository_are_a_cluster(registry, write):
     (report([0], [0]), "item 'django__django-1': both resolved and unresolved"),
     (report([0]) | {"total_instances": 500}, "lists outcomes of 1 instance, but 'total_instances' is 500"),
     (report([0]) | {"error_ids": "x"}, "'error_ids' is \"x\"; expected a list"),
-    (report([0]) | {"error_ids": ["a\tb"], "total_instances": 2}, "names 'a\\tb', which is no instance"),
-    (report([0]) | {"error_ids": [7]}, "error_ids names 7, which is no instance"),
+    (report([0]) | {"error_ids": ["a\tb"], "total_instances": 2}, "'a\\tb' is not a valid instance id"),
+    (report([0]) | {"error_ids": [7]}, "'error_ids' contains 7; expected instance ids"),
     (report([1]), "'a.r1' has no outcome of 4 instances that others have, such as 'django__django-1'"),
 ])
 def test_what_is_wrong_is_named(registry, write, content, says):

@@ -127,7 +127,7 @@ def judged(load, found):
     print(f"{len(found['board'])} boards read by {load.readers} processes; the longest took {took['board']:.1f} s")
     print(f"the backup took {took['backup']:.1f} s")
     for system, status, told, _ in found["submit"] + found["board"] + found["backup"]:
-        late = system == RIVALS and status == 3 and "is in the registry with other content" in told
+        late = system == RIVALS and status == 3 and "is already stored with different answers" in told
         if status and not late:
             yield f"{system} ended with {status}: {told}"
     for system in (SAME, RIVALS):

@@ -180,7 +180,7 @@ REFUSED = {  # files, the gold first; the beginning of the path, and what the me
     "tags in text": (["".join(f"<t> {text} </t>\n" for text in texts) for texts in (SENTENCES, OTHERS)],
                      "tags such as <t>"),
     "labels after text": (["".join(f"{text} {label}\n" for text, label in zip(SENTENCES, labels, strict=True))
-                           for labels in (["x"] * 24, GOLD)], "differ from the gold's only in how they end"),
+                           for labels in (["x"] * 24, GOLD)], "often differ in the last word only"),
     "RTTM": (["".join(f"SPEAKER abj 1 {n}.50 1.25 <NA> <NA> spk{n % 2} <NA> <NA>\n" for n in N)] * 2, "gold"),
     "an item twice": ([rows([*IDS, "q00"], [*GOLD, "no"], header=("id", "label")), rows(IDS, A)],
                       "'q00' is in lines 2 and 26"),

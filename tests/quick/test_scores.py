@@ -121,7 +121,7 @@ def test_one_table_of_candidates(layout):
 
 
 @pytest.mark.parametrize(("text", "says"), [
-    (table(("Model", "gsm8k", "arc"), IDS, RATED, RATED_A), "rows seem to be systems, by column 'Model'"),
+    (table(("Model", "gsm8k", "arc"), IDS, RATED, RATED_A), "each row seems to be a system, because column 'Model'"),
     (table(("id", "R1", "R2", "RL"), IDS, RATED, RATED_A, RATED), "columns seem to be measures"),
     (table(("id", "gold", "a"), IDS, GOLD, [f"w{n}" for n in range(24)]), "no other column has such values"),
     (table(("id", "f1", "a"), [*range(23), "mean"], HALVES, RATED), "the last row is called 'mean'"),

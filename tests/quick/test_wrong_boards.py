@@ -333,7 +333,7 @@ FAULTS = {  # files, what is named, and what the message gives
     "thousands": ({"a.csv": csv(IDS, [f'"1,{100 + n}"' for n in range(N)], header=("id", "loss"))}, None,
                   "numbers with commas"),
     "rows that are systems": ({"a.csv": csv(["x", "y"], *[[0, 1]] * 1200, header=(
-        "model", *(f"q{n}" for n in range(1200))))}, None, "turn the table: python -c"),
+        "model", *(f"q{n}" for n in range(1200))))}, None, "transpose the table: python -c"),
     "logs": ({"logs/a.log": "step 1\n"}, "logs", "'{}/{{system}}.log'"),
     "benchmarks": ({f"runs/{model}/{name}.csv": csv(IDS, CORRECT, header=("id", "accuracy")) for model in "xy"
                     for name in ("arc", "gsm")}, "runs", "'{}/{{team}}/{{benchmark}}.csv'"),

@@ -64,7 +64,7 @@ def test_attributes_are_those_that_are_named_and_nothing_else_is_looked_at():
         assert (item.key, item.gold, list(item.attributes.values())) == ("a", "x", ["d1"])
         (answer,) = reader.read_answers(Document("f", text.encode()))
         assert (answer.key, answer.value) == ("a", "x")
-    with pytest.raises(InputError, match="has no column 'doc'"):
+    with pytest.raises(InputError, match="needs the column 'doc'"):
         Labels(attributes=("doc",)).read_gold({"gold": Document("f", b"a\tx\n")})
     assert answers("a\tx\n", attributes=["doc"]) == [("a", "x")]
 

@@ -1,1 +1,1 @@
-"""All pairs of every board tested, corrected, ranked and stored."""
+"""Compare systems: test all pairs, correct p-values, rank systems, store results."""

@@ -1,4 +1,7 @@
-"""Which leaderboards a task has: test set, track, facet, metric and members, and which share a correction."""
+"""List the leaderboards of a task, and which of them are corrected together.
+
+A leaderboard is identified by its test set, track, facet, metric and members.
+"""
 
 from __future__ import annotations
 
@@ -25,14 +28,14 @@ from registry.store.catalog import DeclaredMetric, GoldRevisionRow, Member, Scor
 
 @dataclass(frozen=True)
 class BoardFamily:
-    """Several leaderboards whose pairs are corrected as one family.
+    """Several leaderboards whose p-values are corrected together.
 
     Attributes:
-        boards: Names without the task's id; the primary metric comes first.
-        digests: Digests of the leaderboards outside the family, without the settings of random draws.
-        pairs: Number of pairs that share alpha from the start: all pairs, or under gatekeeping the pairs of the first
-            metric.
-        absent: Names of the declared family for which no leaderboard exists yet.
+        boards: Names of the leaderboards without the task's id; the primary metric comes first.
+        digests: For each leaderboard, the digest that it would have without the family and without random numbers.
+        pairs: Number of pairs that share alpha at the start: all pairs, or under gatekeeping only the pairs of the
+            first metric.
+        absent: Names in the manifest's family that do not match any leaderboard yet.
     """
 
     boards: tuple[str, ...]
@@ -43,13 +46,13 @@ class BoardFamily:
 
 @dataclass(frozen=True)
 class BoardKey:
-    """Identifies one leaderboard and its members.
+    """The identity of one leaderboard, and its members.
 
     Attributes:
-        task, test_set, gold, metric, track, facet: The parts of the key.
-        members: The submissions.
-        scores: Scores by number of the scoring.
-        family: The leaderboards that are corrected together; None if there are no others.
+        task, test_set, gold, metric, track, facet: These identify the leaderboard.
+        members: The submissions on the leaderboard.
+        scores: The members' scores by `scoring_id`.
+        family: All leaderboards that are corrected together with this one; None if it is corrected alone.
     """
 
     task: TaskRow
@@ -69,7 +72,10 @@ class BoardKey:
 
     @property
     def item_set(self) -> str:
-        """The name without the metric, the same for all leaderboards of the same systems on the same items."""
+        """The name without task and metric.
+
+        Leaderboards of the same systems on the same items by different metrics have the same `item_set`.
+        """
         return ", ".join(filter(None, (self.test_set.name, self.track, self.facet_name)))
 
     @property
@@ -79,22 +85,23 @@ class BoardKey:
 
     @property
     def gold_digest(self) -> str:
-        """The gold's digest in signatures, salted if the task hides or has hidden something."""
+        """The gold's digest for signatures; salted if the task has a salt."""
         return salt_digest(self.gold.digest, self.task.salt)
 
     def with_unit(self, request: Request) -> Request:
         """Return the request with the unit of this leaderboard; see `choose_unit`.
 
         Raises:
-            InputError: The test set declares clusters, and the test is one of single items or responses.
+            InputError: The test set declares clusters, and the test can use only items or responses as units.
         """
         unit = choose_unit(request.significance, self.test_set.name, self.test_set.cluster_attribute)
         return replace(request, significance=update_significance(request.significance, {"unit": unit}))
 
     def resolve_request(self, request: Request) -> Request:
-        """Return the request of this leaderboard, with its unit, and with numbers for `resamples = "auto"`.
+        """Return the request with the settings of this leaderboard.
 
-        A leaderboard without the candidate is two-sided, and does not record the candidate.
+        The result has the unit of the leaderboard, and a number instead of `resamples = "auto"`. If the leaderboard has
+        no pair with a declared direction, its tests are two-sided.
         """
         request = self.with_unit(request)
         n_pairs = math.comb(len(self.members), 2)
@@ -104,7 +111,7 @@ class BoardKey:
         return request.resolve_resamples(len(self.members), 0 if self.family is None else self.family.pairs - n_pairs)
 
     def describe_request(self, request: Request) -> dict[str, Any]:
-        """Return the JSON object that is stored with a comparison: the request without the parts of the key."""
+        """Return the request as a JSON object, which is stored with a comparison."""
         unused = {"family"} if request.significance.family == "board" else set()
         return {"task_version": self.task.version, "cluster": self.test_set.cluster_attribute,
                 "rank_baselines": request.rank_baselines, **({} if request.rank_late else {"rank_late": False}),
@@ -113,9 +120,13 @@ class BoardKey:
                 **({} if self.family is None else {"family": asdict(self.family)})}
 
     def digest(self, request: Request, *, is_random: bool = True) -> str:
-        """Return the identity of a comparison: a digest of the data and settings that its numbers depend on.
+        """Return the digest that identifies a comparison.
 
-        Settings of random draws count only if `is_random`. Fixed runs and a family of one leaderboard are left out.
+        It is a digest of all data and settings that the numbers of the comparison depend on.
+
+        Args:
+            request: The request.
+            is_random: True if the numbers depend on random numbers, and so on settings such as the seed.
         """
         request = self.resolve_request(request)
         unused = {"family"} | (set() if is_random else {
@@ -136,14 +147,17 @@ class BoardKey:
 
 
 def _describe_direction(request: Request) -> dict[str, str]:
-    """Return where one-sided tests get their direction from; nothing if all tests are two-sided."""
+    """Return whether the direction of one-sided tests is `declared` or `observed`.
+
+    The object is empty if all tests are two-sided.
+    """
     if request.alternative == OBSERVED:
         return {"direction": OBSERVED}
     return {} if request.alternative == "two-sided" else {"direction": "declared"}
 
 
 def load_board_keys(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[BoardKey]:
-    """Yield every leaderboard of a task that has members.
+    """Yield the leaderboards of a task that have members.
 
     Raises:
         MismatchError: A submission is not scored yet.
@@ -168,7 +182,9 @@ def load_board_keys(connection: Connection, task_row: TaskRow, request: Request)
 
 
 def load_compared_keys(connection: Connection, task_row: TaskRow, request: Request) -> list[BoardKey]:
-    """Return the requested leaderboards and all others of their family, the family first.
+    """Return the requested leaderboards, and the other leaderboards of their family.
+
+    The p-values of a family are corrected together. Its leaderboards come first.
 
     Raises:
         MismatchError: A submission is not scored yet.
@@ -194,7 +210,13 @@ def load_compared_keys(connection: Connection, task_row: TaskRow, request: Reque
 
 
 def _make_family(keys: Sequence[BoardKey], request: Request, absent: tuple[str, ...]) -> BoardFamily:
-    """Make the family of leaderboards that have none yet, in the order of gatekeeping."""
+    """Make the family of some leaderboards, which are in the order of gatekeeping.
+
+    Args:
+        keys: The leaderboards, with `family` None.
+        request: The request.
+        absent: Names in the manifest's family that do not match any leaderboard.
+    """
     by_item_set = {key.item_set: math.comb(len(key.members), 2) for key in keys}
     n_pairs = by_item_set.values() if request.significance.correction == GATEKEEPING else (
         math.comb(len(key.members), 2) for key in keys)
@@ -211,7 +233,10 @@ Board = TypeVar("Board", bound=_HasKey)
 
 
 def group_by_family(boards: Iterable[Board]) -> Iterator[list[Board]]:
-    """Yield the leaderboards of each family, which must be neighbours in `boards`."""
+    """Yield groups of leaderboards that are corrected together.
+
+    The leaderboards of a group must be consecutive in `boards`.
+    """
     for family, group in groupby(boards, key=lambda board: board.key.family):
         if family is None:
             yield from ([board] for board in group)

@@ -1,4 +1,4 @@
-"""The statistics of all systems of a leaderboard, by item."""
+"""Statistics of all systems of a leaderboard for each item."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class Board:
     Attributes:
         key: Identifies the leaderboard.
         metric: The metric.
-        members: The submissions, best first, ties by name.
-        digests: Digests of every member's statistics and units, [members].
-        items: Indices of the items in the gold, in the order of their keys, [items].
-        matrix: The statistics of members and items, or of members and answers after `split_into_responses`.
-        scores: [members].
-        run_scores: Scores of every member's runs, [runs] each.
-        rounded_ties: Number of items in which rounding makes different statistics of two members equal.
+        members: The submissions on the leaderboard, best first; submissions with equal scores in the order of names.
+        digests: For each member, a digest of its statistics and of the clusters and strata, [members].
+        items: Index of each item in the gold; items are sorted by their keys, [items].
+        matrix: The statistics by item and member. After `split_into_responses` by answer and member.
+        scores: Score of each member, [members].
+        run_scores: For each member the scores of its runs, [runs].
+        rounded_ties: Number of items for which rounding makes different statistics of two members equal.
     """
 
     key: BoardKey
@@ -68,10 +68,11 @@ def load_board(connection: Connection, key: BoardKey, request: Request, max_byte
         connection: Connection to read from.
         key: Identifies the leaderboard.
         request: The requested comparison.
-        max_bytes: Memory for statistics; larger ones are in a temporary file.
+        max_bytes: Memory for the statistics; if they are larger, they are in a temporary file.
 
     Raises:
-        InputError: The unit is the cluster and the test set declares none, or items lack the attribute of the strata.
+        InputError: The unit is the cluster, but the test set declares no clusters; or items lack the attribute that
+            defines the strata; or the metric needs an answer of every system to every item.
     """
     settings = key.with_unit(request).significance
     if settings.unit == "cluster" and key.test_set.cluster_attribute is None:
@@ -94,7 +95,7 @@ def load_board(connection: Connection, key: BoardKey, request: Request, max_byte
     examples: Sequence[Floats] = stored
     if isinstance(metric, ConfusionMetric):
         labels = load_labels(connection, key.gold.gold_revision_id)
-        examples = [labels.count_classes(metric, stored[0][:0])]  # no items are enough: counts are whole numbers
+        examples = [labels.count_classes(metric, stored[0][:0])]  # without items: counts are whole numbers
     steps = Steps.choose(metric, examples, min(key.scores[member.scoring_id].step for member in key.members))
     if 0 < steps.largest < SMALLEST:
         raise InputError(f"{key.name}: the largest {metric.name} statistic is {steps.largest:.2g}, and statistics are "
@@ -117,17 +118,21 @@ def load_board(connection: Connection, key: BoardKey, request: Request, max_byte
 
 @dataclass
 class _MemberCollector:
-    """Collects scores, digests and runs of members one by one, because all their statistics can exceed the memory.
+    """Scores, digests and runs of the members, which are added one by one.
+
+    The statistics of all members together may not fit into memory.
 
     Attributes:
-        metric, steps: The metric, and the steps of its statistics.
-        labels: Labels of the confusion family; None for other families.
-        has_random_runs: True if the statistics of all runs are needed.
-        scores: Scores of every member's runs, [runs] each.
-        runs: Statistics of every member's runs in steps, [items, runs, columns] each, if they are needed.
-        stored_factors: Factors of every member's runs in the stored order; empty if runs have only numbers.
-        factors: The same in the order of `runs`.
-        digests: Digests of members' runs, if digests of averages are ambiguous or are not of stored data.
+        metric: The metric.
+        steps: The step sizes in which statistics are counted.
+        labels: The labels if the metric is a `ConfusionMetric`; otherwise None.
+        has_random_runs: True if the test needs the statistics of each run.
+        scores: For each member the scores of its runs, [runs].
+        runs: For each member the statistics of its runs, counted in steps, [items, runs, columns]; empty if the test
+            does not need them.
+        stored_factors: For each member the factors of its runs, such as the prompt, in the order of the database.
+        factors: For each member the factors of its runs in the order of `runs`.
+        digests: For each member a digest of its runs; empty if a digest of the averages over runs is sufficient.
     """
 
     metric: Metric
@@ -141,7 +146,14 @@ class _MemberCollector:
     digests: list[str] = field(default_factory=list)
 
     def add(self, stored: Floats) -> Floats:
-        """Add the next member, [items, runs, columns]; return its additive statistics."""
+        """Add the next member.
+
+        Args:
+            stored: The statistics in their stored form, [items, runs, columns].
+
+        Returns:
+            The statistics in the form whose sums give the score, [items, runs, columns].
+        """
         statistics = stored
         if self.labels is not None:
             assert isinstance(self.metric, ConfusionMetric)
@@ -163,7 +175,7 @@ class _MemberCollector:
 
 
 def _select_items(connection: Connection, key: BoardKey, stored: StoredStatistics, first_item: int) -> Ints:
-    """Return the indices in the gold of the items that count, in the order of their keys."""
+    """Return the indices of the items that count for the leaderboard, sorted by key."""
     may_lack = np.array([MissingPolicy(m.missing).lets_items_differ for m in key.members])[stored.of_present]
     is_selected: Flags = (stored.present | may_lack).all(axis=1)
     if len(set(stored.of_present.tolist())) == len(key.members):
@@ -193,7 +205,13 @@ def _sort_members(board: Board) -> Board:
 
 
 def _number_values(connection: Connection, key: BoardKey, attribute: str, item_ids: Ints) -> Ints:
-    """Return the number of each item's value of an attribute; values are numbered in sorted order."""
+    """Return the value of an attribute as a number, [items].
+
+    The sorted distinct values are numbered from 0.
+
+    Raises:
+        InputError: Some items lack the attribute.
+    """
     values = catalog.item_attribute(connection, key.gold.gold_revision_id, attribute)
     if lacking := [int(item) for item in item_ids if int(item) not in values]:
         place = f"of test set {key.test_set.name!r}"
@@ -204,14 +222,20 @@ def _number_values(connection: Connection, key: BoardKey, attribute: str, item_i
 
 
 def load_clusters(connection: Connection, board: Board, attribute: str) -> Ints:
-    """Return the number of each item's cluster, [items]; items of a cluster share a value of the attribute."""
+    """Return the cluster of each item as a number from 0, [items].
+
+    Items with the same value of the attribute form a cluster.
+    """
     first_item, _ = catalog.item_ids(connection, board.key.gold.gold_revision_id)
     return _number_values(connection, board.key, attribute, first_item + board.items)
 
 
 def _load_groups(connection: Connection, key: BoardKey, settings: Significance,
                  item_ids: Ints) -> tuple[Ints | None, Ints | None]:
-    """Return the numbers of each item's cluster and stratum, as far as the settings use them."""
+    """Return the cluster and the stratum of each item as numbers from 0, [items].
+
+    An array is None if the settings do not use clusters or strata.
+    """
     units = strata = None
     if settings.unit == "cluster" and key.test_set.cluster_attribute is not None:
         units = _number_values(connection, key, key.test_set.cluster_attribute, item_ids)
@@ -219,22 +243,25 @@ def _load_groups(connection: Connection, key: BoardKey, settings: Significance,
         strata = _number_values(connection, key, settings.strata, item_ids)
         if units is not None and find_split_cluster(units.tolist(), strata.tolist()) is not None:
             raise InputError(f"a {key.test_set.cluster_attribute} of test set {key.test_set.name!r} has items of "
-                             f"several {settings.strata!r}: strata must keep clusters whole")
+                             f"several {settings.strata!r}, but all items of a cluster must be in the same stratum")
     return units, strata
 
 
 def split_into_responses(connection: Connection, board: Board) -> Board:
-    """Return the leaderboard with a row of statistics for each distinct answer of the gold or of a system.
+    """Return the leaderboard with statistics for each answer instead of each item.
 
-    Rows are in the order of the digests of the answers, which does not depend on other data.
+    There is a row for each distinct answer of the gold or of a system. Rows are sorted by the digest of the answer, so
+    that their order does not depend on the database.
 
     Raises:
         InputError: The metric does not count distinct answers, or a system has several runs.
     """
     key, matrix, metric = board.key, board.matrix, board.metric
     if max(len(scores) for scores in board.run_scores) > 1:
-        raise InputError(f"{key.name}: single responses are not averaged over runs; take permutation")
-    unsuitable = InputError(f"{key.name}: {metric!r} does not count distinct answers; take permutation")
+        raise InputError(f"{key.name}: a system has several runs, but a test of single answers needs one run per "
+                         'system; set test = "permutation" and unit = "item"')
+    unsuitable = InputError(f"{key.name}: {metric!r} does not score single answers, so they cannot be the "
+                            'units of the test; set test = "permutation" and unit = "item"')
     if not isinstance(metric, MatchMetric):
         raise unsuitable
     first_item, _ = catalog.item_ids(connection, key.gold.gold_revision_id)

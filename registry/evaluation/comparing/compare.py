@@ -1,6 +1,6 @@
-"""Test all pairs of the leaderboards of a task, correct their p-values, and rank the systems.
+"""Test all pairs of systems, correct their p-values, and rank the systems.
 
-A comparison is one snapshot of a family of pairs. A changed family makes a new comparison.
+A comparison is the stored result of one leaderboard. If a system or a setting changes, `compare` stores a new one.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from registry.store.rows import insert_bulk, insert_many
 
 @dataclass
 class ComparisonSummary:
-    """Counts and messages of one `compare`.
+    """Counts and messages of one call of `compare`.
 
     Attributes:
-        n_comparisons: New comparisons.
-        n_tested: Pairs that were tested for the new comparisons.
-        n_reused: Pairs of the new comparisons whose results were already stored.
-        is_random: True if a new comparison depends on random draws.
+        n_comparisons: Number of new comparisons.
+        n_tested: Number of pairs of new comparisons that were tested.
+        n_reused: Number of pairs of new comparisons whose results were already stored.
+        is_random: True if a new comparison depends on random numbers.
         is_parallel: True if threads shared the work.
         warnings: Warnings about leaderboards.
         notes: Other messages.
@@ -59,7 +59,7 @@ class ComparisonSummary:
 
 
 def prepare(connection: Connection, task_row: TaskRow, request: Request) -> tuple[VettedTask, Plan]:
-    """Check the leaderboards of a task, and plan their comparison.
+    """Check the leaderboards of a task, and estimate the cost of their comparison.
 
     Raises:
         UnknownNameError: The test or the correction is unknown.
@@ -75,14 +75,14 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
             vetted: VettedTask | None = None) -> ComparisonSummary:
     """Compare all systems on every leaderboard of a task.
 
-    A comparison that is already stored is only marked as the latest one.
+    If the same comparison is already stored, `compare` only marks it as the latest one.
 
     Args:
         connection: Connection in a transaction.
         journal: Journal of the command.
         task_row: The task.
         request: The requested comparison.
-        vetted: The result of `vet` for the same request, if the caller has it.
+        vetted: The result of `vet` for the same request; None: `compare` calls `vet`.
 
     Raises:
         UnknownNameError: A metric, test or correction is unknown.
@@ -110,7 +110,11 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
 
 def _compare_family(connection: Connection, journal: Journal, vetted: Sequence[VettedBoard], request: Request,
                     summary: ComparisonSummary) -> list[str]:
-    """Compare the leaderboards of one family; return the digests of their comparisons, old and new."""
+    """Compare the leaderboards whose p-values are corrected together.
+
+    Returns:
+        The digests of their comparisons, new or already stored.
+    """
     boards = {board.digest: board.take_board(connection, request) for board in vetted if board.stored is None}
     results: dict[str, BoardComparison] = {}
     if any(board is not None for board in boards.values()):
@@ -138,15 +142,16 @@ def _compare_family(connection: Connection, journal: Journal, vetted: Sequence[V
 
 def compare_boards(connection: Connection, journal: Journal, boards: Sequence[Board],
                    requests: Sequence[Request]) -> list[BoardComparison]:
-    """Test all pairs of the leaderboards of one family, and decide which differences are significant.
+    """Test all pairs of some leaderboards, and correct their p-values together.
 
-    Each leaderboard gets an equal share of the memory for its random draws.
+    Each leaderboard gets an equal part of the memory for its resamples.
 
     Args:
         connection: Connection in a transaction.
         journal: Journal of the command.
         boards: The leaderboards.
-        requests: The request of each leaderboard. Stored requests of a family can differ in unit and alternative.
+        requests: The request of each leaderboard. If they come from stored comparisons, they can differ in unit and
+            alternative.
     """
     results = []
     for board, request in zip(boards, requests, strict=True):
@@ -176,9 +181,9 @@ class BoardComparison:
     """One comparison that is not stored yet.
 
     Attributes:
-        results: The leaderboard with the results of its pairs.
-        decisions: The decisions about the pairs.
-        family: All leaderboards that are corrected together.
+        results: The leaderboard with the test results of its pairs.
+        decisions: The adjusted p-values of the pairs.
+        family: All leaderboards whose p-values are corrected together.
     """
 
     results: BoardResults
@@ -186,7 +191,13 @@ class BoardComparison:
     family: FamilyResults
 
     def store(self, digest: str, sequence: int, summary: ComparisonSummary) -> None:
-        """Rank the systems, store the comparison, and add its counts to `summary`."""
+        """Rank the systems, and store the comparison.
+
+        Args:
+            digest: Digest that identifies the comparison; see `BoardKey.digest`.
+            sequence: Number of the comparison; the latest of a leaderboard has the largest.
+            summary: Receives the counts of the comparison.
+        """
         board, pairs, connection, decisions = (
             self.results.board, self.results.pairs, self.results.connection, self.decisions)
         results, n_tested = pairs.results, int(pairs.is_tested.sum())
@@ -221,7 +232,7 @@ class BoardComparison:
         summary.n_comparisons += 1
 
     def _store_comparison(self, digest: str, sequence: int, intervals: BoardIntervals, *, is_random: bool) -> int:
-        """Store the row of the comparison; return its number."""
+        """Insert the row of table `comparison`, and return its id."""
         results, board = self.results, self.results.board
         key, settings, request = board.key, results.settings, results.request
         methods = {METHODS[code] for code in np.unique(results.pairs.results["method"])}
@@ -258,7 +269,14 @@ class BoardComparison:
 
 
 def _rank_members(board: Board, wins: Flags, intervals: Floats, request: Request) -> Iterator[dict[str, Any]]:
-    """Yield a row of the table `standing` for each member, best first; unranked members have no ranks."""
+    """Yield a row of table `standing` for each system, best first.
+
+    Args:
+        board: The leaderboard.
+        wins: True if the row's system is significantly better than the column's system, [systems, systems].
+        intervals: Confidence intervals of scores, [systems, 2].
+        request: The request, which says if baselines and late submissions have ranks.
+    """
     ranked = [n for n, member in enumerate(board.members) if request.is_ranked(member.kind, late=member.late)]
     ranking = rank(board.scores[ranked], wins[np.ix_(ranked, ranked)], lower_is_better=board.matrix.lower_is_better)
     positions = {n: position for position, n in enumerate(ranked)}

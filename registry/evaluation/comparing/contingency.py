@@ -1,4 +1,7 @@
-"""The 2x2 tables of all pairs of runs on a test set; the same as the view `pair_contingency`, but faster."""
+"""Contingency tables of all pairs of runs on a test set.
+
+The SQL view `pair_contingency` has the same tables, but is slower.
+"""
 
 from __future__ import annotations
 
@@ -13,17 +16,25 @@ from registry.store.statistics import load_correct
 
 @dataclass(frozen=True)
 class PairContingencies:
-    """The tables, and for each run the full name of its submission and its number."""
+    """Contingency tables of all pairs of runs.
+
+    Attributes:
+        runs: Full name of the submission and number of the run, for each run.
+        tables: The tables.
+    """
 
     runs: Sequence[tuple[str, int]]
     tables: Contingencies
 
 
 def count_pair_contingencies(connection: Connection, test_set_id: int) -> PairContingencies:
-    """Count the gold answers (or items with scores of 0 or 1) that both, one or none of two runs have correct.
+    """Count the correct answers of all pairs of runs.
+
+    For each pair, a table has the numbers of gold answers that both runs, only the first, only the second, or neither
+    gives. If each item has a score of 0 or 1, the table counts items.
 
     Raises:
-        MismatchError: The items are neither correct nor incorrect.
+        MismatchError: The items have other scores than 0 and 1.
     """
     runs = connection.execute(text("""
         SELECT ranked.name, source.replicate, ranked.scoring_id, ranked.gold_revision_id

@@ -1,8 +1,9 @@
-"""Directions of one-sided tests, declared before the data are seen: a candidate, or baselines.
+"""Directions of one-sided tests.
 
-A direction that follows the observed scores doubles the error rate. With `alternative = "greater"` a pair of the
-candidate and another system asks if the candidate is better; without a candidate, a pair of a baseline and another
-system asks if the other system is better. All other pairs are tested two-sided.
+A direction must be declared before the data are seen, because a direction that follows the observed scores doubles the
+error rate. With `alternative = "greater"` and a candidate, one-sided tests show that the candidate is better than
+another system. Without a candidate, they show that a system is better than a baseline. All other pairs are tested
+two-sided.
 """
 
 from __future__ import annotations
@@ -39,16 +40,16 @@ def is_candidate(member: _Member, settings: Significance) -> bool:
 
 
 def choose_sides(members: Sequence[_Member], settings: Significance, a: Ints, b: Ints) -> Ints:
-    """Return the side that each pair is tested on.
+    """Return the alternative hypothesis of each pair.
 
     Args:
         members: The systems.
         settings: The settings of the comparison.
-        a: The places of the first systems, [pairs].
-        b: The places of the second systems, [pairs].
+        a: Index of the first system of each pair, [pairs].
+        b: Index of the second system of each pair, [pairs].
 
     Returns:
-        By pair: 1 for "A is better", -1 for "B is better", 0 for two-sided; see `SIDES`.
+        1 for "A is better", -1 for "B is better", 0 for two-sided, [pairs]; see `SIDES`.
     """
     if settings.alternative == "two-sided":
         return np.zeros(len(a), dtype=np.int64)
@@ -58,12 +59,16 @@ def choose_sides(members: Sequence[_Member], settings: Significance, a: Ints, b:
 
 
 def has_one_sided(members: Sequence[_Member], settings: Significance) -> bool:
-    """Return whether any pair of these systems is tested one-sided."""
+    """Return whether a pair of these systems is tested one-sided."""
     return bool(choose_sides(members, settings, *np.triu_indices(len(members), 1)).any())
 
 
 def explain_missing_direction(members: Sequence[_Member], settings: Significance) -> str | None:
-    """Say why one-sided tests need a direction here, or None if they have one or no pair exists."""
+    """Return the error if one-sided tests have no declared direction.
+
+    Returns:
+        The message; None if a direction is declared, if tests are two-sided, or if no pair exists.
+    """
     is_declared = settings.candidate is not None or any(member.kind == "baseline" for member in members)
     if settings.alternative == "two-sided" or is_declared or len(members) < 2:
         return None
@@ -73,15 +78,15 @@ def explain_missing_direction(members: Sequence[_Member], settings: Significance
 
 
 def check_candidate(boards: Sequence[Sequence[_Member]], settings: Significance) -> None:
-    """Check that the candidate is one system of some board.
+    """Check that exactly one system has the name of the candidate.
 
     Args:
-        boards: The members of each board.
+        boards: The systems of each leaderboard.
         settings: The settings of the comparison.
 
     Raises:
-        UnknownNameError: No board has the candidate.
-        InputError: Several systems have its name.
+        UnknownNameError: No leaderboard has a system with this name.
+        InputError: Several systems have this name.
     """
     members = [member for board in boards for member in board]
     if settings.candidate is None or not members:

@@ -1,4 +1,4 @@
-"""The identity and the name of a leaderboard."""
+"""Names that identify a leaderboard."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class LeaderboardKey(NamedTuple):
-    """Identifies a leaderboard; `metric` is the metric's alias."""
+    """Names that identify a leaderboard; `metric` is the metric's alias."""
 
     task: str
     test_set: str

@@ -1,7 +1,7 @@
-"""Raw results of the pairs of leaderboards, from the database or newly computed, as columns.
+"""Test results of all pairs of systems of a leaderboard, and their correction.
 
-A digest of the statistics of both systems identifies a raw result, in one canonical direction of the pair. So a new
-submission only adds its own pairs.
+The database stores the result of a pair in one direction only, (A, B) or (B, A), under the digests of the statistics of
+A and B. So a new submission requires only the tests of its own pairs. Arrays have one entry for each pair.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from registry.store.catalog import PairRequestRow
 from registry.store.log import Journal, metric_version
 from registry.store.rows import Coded, insert_bulk, next_id
 
-# The columns of a raw result that corrections and decisions use, in the canonical direction.
+# The columns of a stored result that corrections and decisions use, in the direction of the stored result.
 _COLUMNS = {"pair_result_id": np.int32, "method": np.uint8, "difference": np.float64, "p_value": np.float64,
             "p_low": np.float64, "p_high": np.float64, "favours": np.int8}
 RESULT = np.dtype(list(_COLUMNS.items()))
@@ -48,13 +48,14 @@ RESULT = np.dtype(list(_COLUMNS.items()))
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """All pairs of the members of a leaderboard, best systems first, with their results.
+    """All pairs of systems of a leaderboard, with their test results.
 
     Attributes:
-        a, b: The members, [pairs]; A is the better one.
-        is_swapped: True if the result is stored for (B, A), [pairs].
-        results: The raw results, [pairs], of type `RESULT`.
-        is_tested: True if the result was not stored before, [pairs]. Of pairs with equal statistics only one is tested.
+        a, b: Position of the better and of the worse system on the leaderboard, from 0, [pairs].
+        is_swapped: True if the result is stored for (B, A) instead of (A, B), [pairs].
+        results: Results with p-values before correction, [pairs], of type `RESULT`.
+        is_tested: True if this comparison has tested the pair, [pairs]. False if the result was stored before, or if
+            another pair with the same statistics was tested instead.
         resamples: Number of resamples of the last test, [pairs].
     """
 
@@ -67,13 +68,13 @@ class Pairs:
 
     @property
     def canonical(self) -> Ints:
-        """The members of each pair in the direction of its stored result, [pairs, 2]."""
+        """Positions of the two systems in the order of the stored result, [pairs, 2]."""
         return np.where(self.is_swapped, [self.b, self.a], [self.a, self.b]).T
 
 
 @dataclass(frozen=True)
 class BoardResults:
-    """The results of the pairs of one leaderboard, from the database or newly computed."""
+    """Test results of one leaderboard; `test_pairs` loads or computes them."""
 
     connection: Connection
     journal: Journal
@@ -88,7 +89,7 @@ class BoardResults:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """All pairs; `test_pairs` fills in their results."""
+        """All pairs; their results are 0 until `test_pairs` is called."""
         a, b = np.triu_indices(len(self.board.members), 1)
         _, contents = self._contents
         return Pairs(a, b, contents[b] < contents[a], np.zeros(len(a), dtype=RESULT), np.zeros(len(a), dtype=bool),
@@ -96,7 +97,7 @@ class BoardResults:
 
     @cached_property
     def _contents(self) -> tuple[list[str], Ints]:
-        """The sorted digests of the members' statistics, and the index of each member's digest."""
+        """The sorted digests of statistics, and the index of each system's digest."""
         digests, contents = np.unique(self.board.digests, return_inverse=True)
         return digests.tolist(), contents
 
@@ -105,7 +106,12 @@ class BoardResults:
         return comparisons.statistics_ids(self.connection, self._contents[0])
 
     def test_pairs(self, chosen: Ints, resamples: int) -> None:
-        """Load the stored results of the chosen pairs, and compute the others."""
+        """Load the stored results of some pairs, and test the pairs without one.
+
+        Args:
+            chosen: Indices of the pairs.
+            resamples: Number of resamples.
+        """
         if not len(chosen):
             return
         pairs, (digests, contents) = self.pairs, self._contents
@@ -118,12 +124,12 @@ class BoardResults:
             a, b = contents[members].T
             keys = a * len(digests) + b
             stored_keys, results = self._load_results(pair_request)
-            positions = np.full(len(digests)**2, -1, dtype=np.int32)  # of a key's result; avoids a sort
+            positions = np.full(len(digests)**2, -1, dtype=np.int32)  # index of the result by key; avoids a sort
             positions[stored_keys] = np.arange(len(stored_keys))
             missing = np.flatnonzero(positions[keys] < 0)
             if len(missing):
                 positions[keys[missing][::-1]] = missing[::-1]
-                first = missing[positions[keys[missing]] == missing]  # of the pairs with equal statistics
+                first = missing[positions[keys[missing]] == missing]  # first of equal pairs
                 pairs.is_tested[group[first]] = True
                 positions[keys[first]] = np.arange(len(stored_keys), len(stored_keys) + len(first))
                 results = np.append(results, self._compute(pair_request, members[first], alternative, resamples))
@@ -137,17 +143,24 @@ class BoardResults:
 
     @property
     def chance_codes(self) -> list[str]:
-        """Codes of pair messages that are expected by chance for this many systems, so no warning of the board."""
+        """Codes of pair messages that chance explains, because there are many pairs.
+
+        They do not become warnings about the leaderboard.
+        """
         pairs = SystemPairs.every(self.board.matrix.by_unit)
         return chance_codes(self.test.pair_warnings(pairs), len(self.board.members)) if len(pairs.a) else []
 
     @cached_property
     def sides(self) -> Ints:
-        """The side of each test, for A and B as in `pairs`, [pairs]; see `directions.choose_sides`."""
+        """The direction of the test of each pair (A, B), [pairs]; see `choose_sides`."""
         return choose_sides(self.board.members, self.settings, self.pairs.a, self.pairs.b)
 
     def _load_results(self, pair_request: int) -> tuple[Ints, NDArray[Any]]:
-        """Load the stored results with the same settings, and the keys of their statistics."""
+        """Load the stored results of a request.
+
+        Returns:
+            A number that identifies the two digests of each result, and the results.
+        """
         ids = self._statistics_ids
         stored = comparisons.pair_results(
             self.connection, pair_request, ids, ("statistics_a", "statistics_b", *_COLUMNS), METHODS)
@@ -182,9 +195,10 @@ class BoardResults:
 
 
 def order_for_storage(difference: Floats, n_discordant: Ints) -> Ints:
-    """Return the order in which to insert results, [pairs]: by difference if most differences repeat.
+    """Return the order in which to insert results into the database, [pairs].
 
-    DuckDB compresses runs of equal numbers, but stores distinct numbers in full.
+    If most differences occur several times, results are sorted by difference, because DuckDB compresses neighbouring
+    rows with equal numbers. Otherwise, the order does not change.
     """
     order = np.lexsort((n_discordant, difference))
     repeats = np.diff(difference[order]) == 0
@@ -193,11 +207,11 @@ def order_for_storage(difference: Floats, n_discordant: Ints) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """Decisions about the pairs of one leaderboard.
+    """Adjusted p-values of the pairs of one leaderboard.
 
     Attributes:
-        adjusted: Corrected p-values, [pairs]; nan if undefined.
-        resolved: True if Monte-Carlo error does not affect the decision at alpha, [pairs].
+        adjusted: Adjusted p-values, [pairs]; nan if undefined.
+        resolved: False if alpha lies in the Monte Carlo interval of the adjusted p-value, [pairs].
     """
 
     adjusted: Floats
@@ -206,18 +220,18 @@ class Decisions:
 
 @dataclass(frozen=True)
 class FamilyResults:
-    """The results of all pairs of a family of leaderboards, and the decisions about them."""
+    """Test results of all leaderboards whose p-values are corrected together."""
 
     boards: Sequence[BoardResults]
 
     @property
     def settings(self) -> Significance:
-        """Settings of the comparisons, the same for all leaderboards."""
+        """Settings of the comparison; all leaderboards of the family have the same."""
         return self.boards[0].settings
 
     @cached_property
     def n_pairs(self) -> int:
-        """Number of pairs of the family."""
+        """Number of pairs of all leaderboards."""
         return sum(len(board.pairs.a) for board in self.boards)
 
     @property
@@ -226,15 +240,15 @@ class FamilyResults:
 
     @cached_property
     def is_random(self) -> bool:
-        """True if a decision depends on random draws; valid after `test_all_pairs`."""
+        """True if results depend on random numbers; valid after `test_all_pairs`."""
         methods = {METHODS[code] for board in self.boards for code in np.unique(board.pairs.results["method"])}
         return "monte-carlo" in methods or not self._corrects_p_values
 
     def test_all_pairs(self) -> list[Decisions]:
-        """Test all pairs; return the decisions of each leaderboard.
+        """Test all pairs, and return the adjusted p-values of each leaderboard.
 
-        Undecided pairs get up to ten times as many resamples in each round, up to `resolve` and `precision`. The first
-        resamples stay the same and are computed again: a tenth of the work if the number grows by ten.
+        Pairs whose significance is still uncertain are tested again with up to ten times as many resamples, until the
+        settings `resolve` and `precision` end this.
         """
         resamples = self.settings.draws
         for board in self.boards:
@@ -257,15 +271,19 @@ class FamilyResults:
 
     @cached_property
     def _chains(self) -> list[Ints]:
-        """The chain of each pair of each leaderboard: equal numbers mean the same two systems on the same items."""
+        """A number for each pair of each leaderboard.
+
+        Pairs of different metrics have the same number if they compare the same two systems on the same items.
+        """
         return number_chains([
             (board.board.key.item_set, np.array([member.submission_id for member in board.board.members])[
                 np.stack([board.pairs.a, board.pairs.b])]) for board in self.boards])
 
     def _decide(self) -> list[Decisions]:
-        """Correct the p-values of the family.
+        """Adjust the p-values of the family.
 
-        Adjusted p-values are monotone in the p-values, so adjusting the ends of all intervals bounds them.
+        A larger p-value never makes an adjusted p-value smaller. So the adjusted ends of the Monte Carlo intervals of
+        p-values are bounds of the adjusted p-values.
         """
         if not self._corrects_p_values:
             return self._step_down()
@@ -282,9 +300,10 @@ class FamilyResults:
                 for adjusted, low, high in zip(*values, strict=True)]
 
     def _step_down(self) -> list[Decisions]:
-        """Correct by the joint resamples of all pairs on the same items.
+        """Adjust p-values by resamples that all pairs on the same items share.
 
-        Leaderboards with other items have no joint resamples: each group gets its pairs' share of alpha.
+        Leaderboards on other items cannot share resamples. So each group of leaderboards on the same items gets a part
+        of alpha, in proportion to its number of pairs.
         """
         groups: dict[Any, list[int]] = {}
         for n, board in enumerate(self.boards):
@@ -322,27 +341,27 @@ def _draw_differences(board: BoardResults) -> Draws:
 
 @dataclass(frozen=True, eq=False)
 class BoardIntervals:
-    """Confidence intervals of a leaderboard whose pairs were tested.
+    """Confidence intervals of the scores and differences of a leaderboard.
 
     Attributes:
-        results: The leaderboard with the results of its pairs.
+        results: The leaderboard with the test results of its pairs.
     """
 
     results: BoardResults
 
     @cached_property
     def own(self) -> Floats:
-        """Intervals of scores by the test itself, [systems, 2]; nan if it has none."""
+        """Intervals of scores that the test computes, [systems, 2]; nan if it does not."""
         return self.results.test.score_intervals(self.results.board.matrix, self.results.request.settings)
 
     @property
     def has_own(self) -> bool:
-        """True if the test itself gives intervals of scores."""
+        """True if the test computes intervals of scores."""
         return bool(np.isfinite(self.own).any())
 
     @cached_property
     def scores(self) -> Floats:
-        """Intervals of scores, [systems, 2]; nan if there are none."""
+        """Intervals of scores by the test or in closed form, [systems, 2]; may be nan."""
         if not self._lacks_own:
             return self.own
         if self._is_judged:
@@ -351,7 +370,10 @@ class BoardIntervals:
 
     @property
     def description(self) -> dict[str, Any]:
-        """JSON object with the methods of closed-form intervals, their limits, or why there are none."""
+        """A JSON object about intervals that the test does not compute.
+
+        The object has the names of their methods and their limits, or the reason why no method applies.
+        """
         scores: dict[str, Any] = {}
         if self._lacks_own and self._is_judged:
             scores = {"scores": ["judged"]}
@@ -385,7 +407,10 @@ class BoardIntervals:
                 "pair_result_id": ids[is_new], "low": low, "high": high})
 
     def _count_contrary(self) -> int:
-        """Count two-sided tests whose raw p-value and confidence interval disagree about significance."""
+        """Count pairs whose p-value and confidence interval contradict each other.
+
+        One of the two shows a difference, and the other does not. P-values are two-sided and not adjusted.
+        """
         if self.results.settings.alternative != "two-sided":
             return 0
         p_values = self.results.pairs.results["p_value"]
@@ -401,7 +426,10 @@ class BoardIntervals:
 
     @property
     def _population(self) -> str:
-        """The population of random runs that intervals generalise to: `runs`, or a factor of a crossed test."""
+        """The random effect that intervals generalise to.
+
+        This is `runs`, or the factor that a crossed test names, such as the prompt.
+        """
         return self.results.test.over if isinstance(self.results.test, Crossed) else "runs"
 
     @cached_property
@@ -415,7 +443,10 @@ class BoardIntervals:
 
     @property
     def _lacks_own(self) -> bool:
-        """True if the test cannot give intervals of scores; resamples can leave intervals undefined."""
+        """True if the test has no method for intervals of scores.
+
+        False if it has one by resamples, although this method can leave single intervals undefined.
+        """
         return not (self.has_own or self.results.test.draws_intervals)
 
     @property

@@ -1,7 +1,7 @@
-"""Estimate the work of a comparison before it begins: pairs, methods, resamples and memory.
+"""Estimate the cost of a comparison before it begins.
 
-`plan` loads a few systems of every leaderboard that is not stored yet, and tests a few of their pairs. Arithmetic on
-the shapes predicts the rest.
+For every leaderboard that is not stored yet, `plan` loads a few systems and tests a few pairs. From these pairs it
+predicts the methods, the number of additions and the memory of all pairs.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from registry.significance.multiple import GATEKEEPING, count_required_draws, co
 from registry.significance.pairwise.base import TriedPairs, few_systems, try_pairs
 from registry.store import comparisons
 
-_PROGRAM_BYTES = 2**28  # the program with its libraries
-_SHORT = 10**9  # additions that take about a second
-_COPIES = 2  # of a leaderboard's statistics in memory
-_LOADING_BYTES = 2**21 * 40  # of the statistics that are loaded together
+_PROGRAM_BYTES = 2**28  # memory of the program with its libraries
+_SHORT = 10**9  # number of additions that take about a second
+_COPIES = 2  # copies of a leaderboard's statistics in memory
+_LOADING_BYTES = 2**21 * 40  # memory of statistics that one query loads
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,12 @@ class BoardPlan:
         key: Identifies the leaderboard.
         settings: Comparison settings, with `auto` replaced by numbers.
         n_new_pairs: Pairs without a stored result.
-        n_values: Items times statistic columns, per system.
-        bytes_per_value: Storage size of one statistic.
+        n_values: Number of statistics per system: items times columns.
+        bytes_per_value: Memory of one statistic.
         forecast: Methods and costs of a few pairs; None if there are no pairs or the test does not apply.
-        n_units: Number of resampling units.
-        simulation_reason: Why p-values are simulated although this test has an exact form; empty if they are not.
+        n_units: Number of units that are permuted or resampled.
+        simulation_reason: The reason why p-values are simulated although this test has an exact form; empty if they
+            are not simulated.
     """
 
     key: BoardKey
@@ -76,12 +77,12 @@ class BoardPlan:
 
     @property
     def max_resamples(self) -> int:
-        """The largest number of resamples that a pair can get, including `resolve`."""
+        """The largest number of resamples that a pair can get."""
         return max(self.settings.draws, (self.settings.resolve or 0) if self.corrects_p_values else 0)
 
     @property
     def n_simulated(self) -> int:
-        """Number of new pairs whose p-value is simulated."""
+        """Predicted number of new pairs whose p-value is simulated."""
         return self.count_by_method("monte-carlo")
 
     def count_by_method(self, method: Method) -> int:
@@ -89,7 +90,7 @@ class BoardPlan:
         return 0 if self.forecast is None else self.forecast.of_method(method, self.n_new_pairs)
 
     def count_additions(self, test: PairTest) -> float:
-        """Predict how many additions the pairs and intervals take."""
+        """Predict how many additions the tests and intervals require."""
         if self.forecast is None:
             return 0
         has_resamples = self.n_simulated > 0 or test.draws_intervals
@@ -99,13 +100,13 @@ class BoardPlan:
 
 @dataclass(frozen=True)
 class InfeasibleFamily:
-    """A family with too many pairs for its number of resamples: none can become significant.
+    """A family of pairs with too few resamples: no pair can become significant.
 
     Attributes:
         board: The first leaderboard of the family.
-        n_pairs: Pairs of the family.
-        n_simulated: Pairs whose p-value is simulated.
-        required_resamples: Resamples with which a pair could become significant.
+        n_pairs: Number of pairs of the family.
+        n_simulated: Number of pairs whose p-value is simulated.
+        required_resamples: Smallest number of resamples with which a pair could become significant.
     """
 
     board: BoardPlan
@@ -121,8 +122,8 @@ class Plan:
     Attributes:
         boards: The leaderboards.
         test: The test of pairs.
-        n_workers: Threads, or workers of a cluster.
-        memory: Memory that the comparison may take, in bytes.
+        n_workers: Number of threads, or of workers of a cluster.
+        memory: Memory that the comparison may use, in bytes.
     """
 
     boards: tuple[BoardPlan, ...]
@@ -132,7 +133,7 @@ class Plan:
 
     @property
     def n_new_pairs(self) -> int:
-        """Pairs without a stored result."""
+        """Number of pairs without a stored result."""
         return sum(board.n_new_pairs for board in self.boards)
 
     def count_by_method(self, method: Method) -> int:
@@ -141,13 +142,13 @@ class Plan:
 
     @property
     def simulation_reasons(self) -> list[str]:
-        """Why p-values are simulated although the test has an exact form."""
+        """Reasons why p-values are simulated although the test has an exact form."""
         return sorted({board.simulation_reason for board in self.boards
                        if board.n_simulated and board.simulation_reason})
 
     @property
     def is_short(self) -> bool:
-        """True if the comparison takes about a second at most."""
+        """True if the comparison will take at most about a second."""
         return sum(board.count_additions(self.test) for board in self.boards) < _SHORT
 
     @property
@@ -163,7 +164,11 @@ class Plan:
         return _COPIES * board.bytes_per_value * n_values + min(40 * n_values, _LOADING_BYTES) + products + scores
 
     def find_boards_with_few_units(self) -> Iterator[tuple[BoardPlan, int]]:
-        """Yield leaderboards with too few units for a significant pair, and the number of units that they need."""
+        """Yield the leaderboards with too few units for a significant pair.
+
+        Yields:
+            The leaderboard, and the smallest number of units with which a pair could be significant.
+        """
         for board in self.boards if self.test.swaps_units else ():
             settings = board.settings
             if board.forecast and settings.runs == "fixed":
@@ -176,9 +181,10 @@ class Plan:
                     yield board, required
 
     def find_infeasible_families(self) -> Iterator[InfeasibleFamily]:
-        """Yield families with enough units in which no simulated pair can become significant.
+        """Yield the families with too few resamples for a significant pair.
 
-        Pairs that are not simulated count as if they had the smallest possible p-value.
+        Families with too few units are left out; see `find_boards_with_few_units`. The calculation assumes that the
+        p-values of pairs that are not simulated are 0.
         """
         with_few_units = {board.key.name for board, _ in self.find_boards_with_few_units()}
         for boards, share in self._group_by_alpha():
@@ -196,9 +202,9 @@ class Plan:
                 yield InfeasibleFamily(first, n_pairs, n_simulated, required)
 
     def _group_by_alpha(self) -> Iterator[tuple[Sequence[BoardPlan], float]]:
-        """Yield groups of leaderboards that share a part of alpha, and that part.
+        """Yield groups of leaderboards, and the part of alpha that each group gets.
 
-        Under gatekeeping each leaderboard is a group, because only pairs on the same items share alpha from the start.
+        Under gatekeeping each leaderboard is a group, because at the start only its own pairs share alpha.
         """
         is_gatekeeping = bool(self.boards) and self.boards[0].settings.correction == GATEKEEPING
         for boards in ([[board] for board in self.boards] if is_gatekeeping else group_by_family(self.boards)):
@@ -212,12 +218,13 @@ class Plan:
 
 
 def plan(connection: Connection, vetted: VettedTask, request: Request) -> Plan:
-    """Plan the comparison of all systems on every leaderboard of a task; write nothing.
+    """Estimate the cost of comparing all systems of a task, without storing anything.
 
-    If a cluster has work, `plan` connects to it, so that an unreachable cluster is an error before the comparison.
+    If the comparison will use a cluster, `plan` connects to it, so that an unreachable cluster is an error before the
+    comparison.
 
     Raises:
-        UnknownNameError, MismatchError, InputError: For the same reasons as in `compare`, or from the cluster.
+        UnknownNameError, MismatchError, InputError: For the same reasons as in `compare`, or raised by the cluster.
     """
     test, _ = resolve_significance(request.significance)
     boards = tuple(_plan_board(connection, board, request, test) for board in vetted.boards if board.stored is None)
@@ -252,7 +259,7 @@ def _load_few_systems(connection: Connection, board: VettedBoard, request: Reque
 
 
 def _count_new_pairs(connection: Connection, key: BoardKey, request: Request) -> int:
-    """Count the pairs that no earlier comparison with the same settings has tested."""
+    """Count the pairs that no stored comparison with the same settings has tested."""
     settings = request.significance
     tested = comparisons.find_compared(
         connection, test_set_id=key.test_set.test_set_id, gold_revision_id=key.gold.gold_revision_id,

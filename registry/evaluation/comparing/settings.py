@@ -1,4 +1,4 @@
-"""The request for a comparison: the settings that a task declares, with the user's overrides."""
+"""Settings of a comparison: declared by the task, or set by the user instead."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Request:
     """A requested comparison.
 
     Attributes:
-        significance: The settings, with a seed.
-        facets: Names of item attributes by test set; each value of an attribute has its own leaderboards.
+        significance: Settings of the tests, with a seed.
+        facets: Item attributes for each test set. Each value of such an attribute has its own leaderboard.
         rank_baselines: True if baselines have ranks.
         rank_late: True if late submissions have ranks.
-        metrics: Aliases of metrics; None: all.
+        metrics: Aliases of the requested metrics; None: all metrics.
         execution: Workers and memory.
-        family: Number of pairs that share the cost of exact p-values.
+        family: Number of pairs of the leaderboard. Exact tests choose their method by the cost for all pairs.
     """
 
     significance: Significance
@@ -53,29 +53,37 @@ class Request:
 
     @classmethod
     def from_json(cls, stored: str, execution: Execution | None = None) -> Request:
-        """Parse the request that is stored with a comparison; see `BoardKey.describe_request`."""
+        """Parse a stored request; `BoardKey.describe_request` describes its form."""
         request = json.loads(stored)
         return cls(Significance.model_validate(request["significance"]), {}, request["rank_baselines"],
                    request.get("rank_late", True), execution=execution or Execution())
 
     def is_ranked(self, kind: str, *, late: bool) -> bool:
-        """Return whether a submission of this kind has a rank."""
+        """Return whether a submission has a rank.
+
+        Args:
+            kind: Kind of the submission: primary, contrastive or baseline.
+            late: True if the submission is late.
+        """
         return (self.rank_baselines or kind != "baseline") and (self.rank_late or not late)
 
     @property
     def alternative(self) -> str:
-        """The alternative of the request of one leaderboard; `observed` if the test takes it from the data."""
+        """The alternative hypothesis: `two-sided`, `greater` or `observed`.
+
+        It is `observed` if the test chooses its direction by the observed difference.
+        """
         return OBSERVED if build_tests(self.significance)[0].is_one_sided else self.significance.alternative
 
     @property
     def seed(self) -> int:
-        """The seed of all random draws."""
+        """The seed of all random numbers."""
         assert self.significance.seed is not None  # every task has one
         return self.significance.seed
 
     @property
     def settings(self) -> Settings:
-        """Settings of everything but the tests of pairs: two-sided."""
+        """Settings of intervals and of tests of all systems, which are two-sided."""
         settings = self.significance
         return Settings("two-sided", settings.draws, self.seed, confidence=settings.confidence,
                         execution=self.execution, family=self.family)
@@ -86,15 +94,15 @@ class Request:
         return replace(self.settings, alternative=self.significance.alternative, interval=self.significance.interval)
 
     def resolve_resamples(self, n_systems: int, n_other_pairs: int = 0) -> Request:
-        """Return the request for all pairs of a number of systems, with numbers for `resamples = "auto"`.
+        """Return the request with a number of resamples instead of `resamples = "auto"`.
 
         The number is the smallest power of ten, at least `DRAWS`, with which a pair can become significant if all
-        p-values are simulated. If the correction needs only p-values, undecided pairs get more resamples: up to
-        `resolve`, or by default until their p-values have the relative error `PRECISION`.
+        p-values are simulated. If the correction needs only p-values, pairs whose significance is uncertain can get
+        more resamples: up to `resolve`, or by default until their p-values have the relative error `PRECISION`.
 
         Args:
-            n_systems: Number of systems.
-            n_other_pairs: Pairs of other leaderboards of the family.
+            n_systems: Number of systems of the leaderboard.
+            n_other_pairs: Number of pairs of other leaderboards that are corrected together with this one.
         """
         settings, n_pairs = self.significance, math.comb(n_systems, 2)
         if settings.resamples != "auto":
@@ -120,10 +128,16 @@ def _choose_first_draws(n_pairs: int, correction: str, alpha: float) -> int:
 
 def build_request(task_row: TaskRow, overrides: Mapping[str, Any] | None = None,
                   metrics: tuple[str, ...] | None = None, execution: Execution | None = None) -> Request:
-    """Return the comparison that a task declares, with other settings in `overrides`.
+    """Build the request of a comparison.
+
+    Args:
+        task_row: The task, which declares the settings.
+        overrides: Settings that replace declared ones, by name.
+        metrics: Aliases of the requested metrics; None: all metrics.
+        execution: Workers and memory; None: the defaults.
 
     Raises:
-        InputError: A setting in `overrides` is wrong.
+        InputError: A setting in `overrides` is invalid.
     """
     manifest = decode_manifest(task_row.manifest)
     significance = update_significance(manifest.significance, {"seed": task_row.seed, **(overrides or {})})

@@ -1,4 +1,4 @@
-"""Check that the requested test applies to every leaderboard, before any pair is tested."""
+"""Check that the requested test applies to every leaderboard."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class VettedBoard:
 
     Attributes:
         key: Identifies the leaderboard.
-        digest: Digest of its comparison.
-        stored: The comparison, if it is already stored.
-        loaded: The statistics, until `take_board` hands them over; None if they did not fit into memory.
+        digest: Digest that identifies its comparison.
+        stored: The comparison; None if it is not stored yet.
+        loaded: The statistics; None if they do not fit into memory or after `take_board`.
     """
 
     key: BoardKey
@@ -61,14 +61,20 @@ class VettedBoard:
     loaded: Board | None = None
 
     def take_board(self, connection: Connection, request: Request) -> Board | None:
-        """Return the statistics and forget them; None if the leaderboard has no items."""
+        """Return the statistics, and free `loaded`; return None if there are no items."""
         board, self.loaded = self.loaded, None
         return board or load_tested_board(connection, self.key, request)
 
 
 @dataclass
 class VettedTask:
-    """All leaderboards of a task, the reasons against testing some of them, and warnings."""
+    """The checked leaderboards of a task.
+
+    Attributes:
+        boards: The leaderboards.
+        refusals: Errors about leaderboards that cannot be tested.
+        warnings: Warnings about leaderboards.
+    """
 
     boards: list[VettedBoard] = field(default_factory=list)
     refusals: list[InputError] = field(default_factory=list)
@@ -81,7 +87,7 @@ class VettedTask:
 
 
 def vet(connection: Connection, task_row: TaskRow, request: Request) -> VettedTask:
-    """Check every leaderboard whose comparison is not stored yet.
+    """Check every leaderboard of a task whose comparison is not stored yet.
 
     Raises:
         UnknownNameError: The test, the correction or the candidate is unknown.
@@ -117,17 +123,21 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> VettedTa
 
 
 def load_tested_board(connection: Connection, key: BoardKey, request: Request) -> Board | None:
-    """Load the statistics by the units of the test; return None if the leaderboard has no items."""
+    """Load the statistics of a leaderboard by the units of the test.
+
+    Returns:
+        The leaderboard; None if it has no items.
+    """
     board = load_board(connection, key, request, request.execution.memory // 2)
     unit = key.with_unit(request).significance.unit
     return split_into_responses(connection, board) if board and unit == "response" else board
 
 
 def _check_board(board: Board, request: Request) -> list[Message]:
-    """Return warnings about the assumptions of the test.
+    """Return warnings about assumptions of the test that the data may violate.
 
     Raises:
-        InputError: The test does not apply, or its correction needs too much memory.
+        InputError: The test does not apply to the leaderboard, or its correction needs too much memory.
     """
     key = board.key
     settings, matrix = key.resolve_request(request).significance, board.matrix.by_unit
@@ -154,7 +164,11 @@ def _check_board(board: Board, request: Request) -> list[Message]:
 
 
 def _warn_of_clustered_units(connection: Connection, board: Board, request: Request) -> Iterator[Message]:
-    """Warn if items or responses are the unit although clusters are declared; report the design effect of items."""
+    """Warn if the unit is not the cluster although the test set declares clusters.
+
+    If the unit is the item, the warning contains the design effect: the factor by which clusters increase the variance
+    of differences.
+    """
     unit, attribute = board.key.with_unit(request).significance.unit, board.key.test_set.cluster_attribute
     if unit == "cluster" or attribute is None or len(board.members) < 2:
         return
@@ -168,7 +182,10 @@ def _warn_of_clustered_units(connection: Connection, board: Board, request: Requ
 
 
 def _warn_of_joint_resamples(settings: Significance, test: PairTest, matrix: Matrix, n_pairs: int) -> Iterator[Message]:
-    """Warn if few units make the family-wise error rate of a correction by bootstrap resamples too large."""
+    """Warn if there are too few units for a correction by bootstrap resamples.
+
+    With few units, its family-wise error rate is larger than alpha.
+    """
     if CORRECTIONS[settings.correction].function is not None or not isinstance(test, Bootstrap) or n_pairs < 2:
         return
     units = compute_effective_units(matrix)
@@ -178,11 +195,11 @@ def _warn_of_joint_resamples(settings: Significance, test: PairTest, matrix: Mat
 
 
 def _warn_of_shaffer(correction: str, test: PairTest, matrix: Matrix) -> Iterator[Message]:
-    """Warn if two hypotheses about three systems can be true while the third is false.
+    """Warn if the test violates an assumption of Shaffer's correction.
 
-    Shaffer's correction assumes that equality is transitive. For tests of ranks it is not: A and B can each win half of
-    the units against C, and A most units against B. For Fisher's test each pair has its own set of units. Equality of
-    scores is transitive.
+    The correction assumes that if A equals C and B equals C, then A equals B. For tests of ranks this may be wrong: A
+    and B can each win half of the units against C, while A wins most units against B. For Fisher's test it may be wrong
+    because each pair has its own set of units.
     """
     is_by_rank = isinstance(test, Sign | Wilcoxon | RankSum) and not is_categorical(matrix)
     if correction == "shaffer" and (is_by_rank or isinstance(test, Fisher)):
@@ -194,7 +211,10 @@ def _name_system(member: Member) -> str:
 
 
 def _warn_of_extra_classes(board: Board) -> Iterator[Message]:
-    """Warn of classes that only one system predicts, if the metric averages over them for that system alone."""
+    """Warn about classes that a system predicts although the gold does not have them.
+
+    The warning is only for metrics that include such a class in the average of this system.
+    """
     metric = board.metric.original
     if not (isinstance(metric, ConfusionMetric) and metric.counts_given_classes):
         return
@@ -206,11 +226,11 @@ def _warn_of_extra_classes(board: Board) -> Iterator[Message]:
 
 
 def _check_judged(board: Board, test: PairTest) -> Iterator[Message]:
-    """Yield warnings about judged scores with few human labels.
+    """Yield warnings if people labelled few of the items that a model has judged.
 
     Raises:
-        InputError: The labelled items differ between systems, and the test does not allow it. A permutation would give
-            each system half of the labels of both, as if both had equally many.
+        InputError: People labelled different items of different systems, and the test does not allow that. For example,
+            a permutation test would swap labelled and unlabelled items.
     """
     if not isinstance(board.metric.original, JudgedMean):
         return

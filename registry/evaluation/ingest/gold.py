@@ -45,8 +45,9 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
         split = find_split_cluster(
             [item.attributes[cluster] for item in items], [item.attributes[strata] for item in items])
         if split is not None:
-            report(items[split], f"its {cluster} has items of several {strata!r}, but significance.strata must keep "
-                                 'clusters whole; take another attribute, or unit = "item"')
+            report(items[split], f"its {cluster} has items with different values of {strata!r}, but all items of a "
+                                 'cluster must be in the same stratum; name another attribute under '
+                                 'significance.strata, or set unit = "item"')
     return items
 
 

@@ -95,13 +95,14 @@ def _make_content_error(name: str, sources: list[str], documents: tuple[Document
     """Make the error that a submission is stored with other content, from files with the digests `sources`."""
     other = next((document for document in documents if document.digest not in sources), documents[0])
     if other.digest in sources and len(sources) == len(documents):
-        difference = ", because it was read with other options; give it another version"
+        difference = (": the registry read the file with other options; set another version to store the new "
+                      "answers, or restore the options")
     elif len(sources) == len(documents) == 1:
-        difference = "; give this file another version"
+        difference = "; to store this file, set another version; to keep the stored answers, restore the old file"
     else:
-        difference = (f" ({counted(len(sources), 'run')} there, {len(documents)} here); give these runs another "
-                      "version")
-    return InputError(f"{name} is in the registry with other content{difference}", path=other.path)
+        difference = (f" ({counted(len(sources), 'run')} stored, {len(documents)} here); to store these runs, set "
+                      "another version")
+    return InputError(f"{name} is already stored with different answers{difference}", path=other.path)
 
 
 def _add_scoring(ingest: Ingest, submission_id: int, gold_revision_id: int, submission: DeclaredSubmission,

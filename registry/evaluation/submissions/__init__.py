@@ -1,1 +1,1 @@
-"""Deadlines, limits, later declarations, and purges of teams."""
+"""Deadlines and limits of submissions, later changes, and purges of teams."""

@@ -1,4 +1,4 @@
-"""Deadlines and limits of submissions, and commands that change facts about submissions."""
+"""Deadlines and limits of submissions, and changes of stored submissions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,13 @@ from registry.values import parse
 
 
 class SelectedSubmission(NamedTuple):
-    """A submission with its task and its full name, `task/test_set/team/system@version`."""
+    """A submission with its task.
+
+    Attributes:
+        name: The full name, `task/test_set/team/system@version`.
+        task: The task.
+        row: The submission.
+    """
 
     name: str
     task: TaskRow
@@ -34,7 +40,11 @@ class SelectedSubmission(NamedTuple):
 
 
 def select_submissions(connection: Connection, name: str) -> list[SelectedSubmission]:
-    """Return the submission `task/test_set/team/system@version`; without `@version`, all versions of the system.
+    """Return the submissions with a name.
+
+    Args:
+        connection: Connection to the registry.
+        name: `task/test_set/team/system@version`. Without `@version`, all versions of the system are returned.
 
     Raises:
         UnknownNameError: No submission has this name.
@@ -51,7 +61,7 @@ def select_submissions(connection: Connection, name: str) -> list[SelectedSubmis
 
 
 class Amendment(NamedTuple):
-    """Names of the changed submissions, and notes for the user."""
+    """Result of `amend`: names of the changed submissions, and notes for the user."""
 
     changed: list[str]
     notes: list[str]
@@ -59,14 +69,16 @@ class Amendment(NamedTuple):
 
 def amend(connection: Connection, journal: Journal, submissions: Sequence[SelectedSubmission], reason: str,
           declared: Mapping[str, Any]) -> Amendment:
-    """Change facts about submissions; results change with the next comparison.
+    """Change declared properties of submissions, such as the track.
+
+    Leaderboards do not change before the next comparison.
 
     Args:
         connection: Connection in a transaction.
         journal: Journal of the command.
         submissions: Submissions to one task.
-        reason: The reason, for the log.
-        declared: Values of declared `SUBMISSION_FIELDS` by name; `attributes` are added to existing ones.
+        reason: The reason of the change, for the log.
+        declared: New values by name; see `SUBMISSION_FIELDS`. `attributes` are added to the stored attributes.
     """
     task = submissions[0].task
     members_before = catalog.current_names(connection, task.slug)
@@ -97,7 +109,13 @@ _MOVED = "the deadline was moved"
 
 
 def describe_lateness(manifest: Manifest, test_set: str, moment: datetime) -> str | None:
-    """Say how late a submission at this time is (UTC without a time zone); None if it is in time."""
+    """Describe how late a submission is; return None if it is in time.
+
+    Args:
+        manifest: The manifest, which declares deadlines.
+        test_set: Name of the test set.
+        moment: Time of the submission in UTC, without a time zone.
+    """
     deadline = manifest.deadline(test_set)
     if deadline is None or moment.replace(tzinfo=UTC) <= deadline:
         return None
@@ -106,13 +124,13 @@ def describe_lateness(manifest: Manifest, test_set: str, moment: datetime) -> st
 
 
 def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, team: str, moment: datetime) -> None:
-    """Refuse another submission of a team to a test set if it has reached a limit.
+    """Refuse another submission to a test set if the team has reached a limit.
 
-    Every version of every system counts if it came by `registry submit`, also if it is withdrawn. Days begin in the
-    deadline's time zone, or else in UTC.
+    All submissions by `registry submit` count, also withdrawn ones. A day begins at midnight in the time zone of the
+    deadline, or in UTC if there is no deadline.
 
     Raises:
-        InputError: A limit is reached; says when the next submission is possible.
+        InputError: The team has reached a limit. The message says what to do.
     """
     limits = manifest.submission
     if limits.limit is None and limits.limit_per_day is None:
@@ -141,9 +159,13 @@ def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, t
 
 def update_lateness(connection: Connection, journal: Journal, task_id: int,
                     manifest: Manifest) -> Iterator[tuple[str, bool]]:
-    """Apply moved deadlines to the submissions of `registry submit`; yield the changed names and if they are late now.
+    """Update which submissions are late after the manifest has moved a deadline.
 
-    Submissions that somebody has declared late or in time do not change.
+    Only submissions by `registry submit` can change. If a person has declared that a submission is late or in time, it
+    does not change.
+
+    Yields:
+        The name of each changed submission, and True if it is late now.
     """
     times = {row.submission_id: row.created_at for row in connection.exec_driver_sql(
         "SELECT submission_id, created_at FROM submission JOIN run USING (run_id) WHERE command = 'submit'")}
@@ -160,18 +182,21 @@ def update_lateness(connection: Connection, journal: Journal, task_id: int,
 
 
 def _is_declared(connection: Connection, name: str) -> bool:
-    """Return whether somebody has declared a submission late or in time since its arrival."""
+    """Return whether a person has declared that a submission is late or in time."""
     changes = [entry.details for entry in read_entries(connection, "submission-changed", subject=name)
                if "late" in entry.details]
     return bool(changes) and changes[-1].get("reason") != _MOVED
 
 
 def load_run_metadata(connection: Connection, name: str) -> list[dict[str, Any]]:
-    """Return the metadata lines of the TREC runs of a submission, a row for each line.
+    """Return the lines with metadata in the TREC run files of a submission.
 
     Args:
         connection: Connection to the registry.
-        name: `task/test_set/team/system`, for all versions, or with `@version`.
+        name: `task/test_set/team/system@version`. Without `@version`, all versions of the system are read.
+
+    Returns:
+        A row for each line, with the keys `version`, `run` and `line`.
     """
     slug, _, rest = name.partition("/")
     task = catalog.find(connection, TaskRow, slug=slug)

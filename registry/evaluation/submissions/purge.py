@@ -1,9 +1,10 @@
-"""Forget a team: delete its data, and its names wherever they occur.
+"""Purge a team: delete its data, and delete or replace its names everywhere.
 
-A tombstone remains: another name, salted digests of the team's names, and its ranks on past leaderboards. Only a person
-who knows the name can find out that it was purged. The log keeps digests; texts with a name are blanked, and entries
-about others are repeated without it. Comparisons with the team cannot be repeated, so the log has a digest of each.
-The caller commits the transaction and rewrites the file, so that deleted bytes are physically gone.
+A tombstone remains: a new name, salted digests of the team's names, and its ranks on past leaderboards. Only a person
+who knows a name of the team can find out that it was purged. In the log, texts with a name are deleted and only their
+digests remain. If such an entry is about another team, a new entry repeats it with the new name. Comparisons with the
+team cannot be repeated afterwards, so the log gets a digest of each. The caller commits the transaction and rewrites
+the file, so that deleted bytes are physically gone.
 """
 
 from __future__ import annotations
@@ -36,7 +37,11 @@ from registry.submission_fields import FREE, SUBMISSION_FIELDS, SubmissionField
 class TeamNames:
     """The names of a team, its systems and its files, and their replacement.
 
-    Only whole words match: letters and digits next to a name make it another word. Letter case does not matter.
+    A name matches only as a whole word, without letters or digits next to it. Letter case does not matter.
+
+    Attributes:
+        words: The names.
+        replacement: The name that replaces them.
     """
 
     words: frozenset[str]
@@ -44,13 +49,13 @@ class TeamNames:
 
     @classmethod
     def load(cls, connection: Connection, team_id: int, replacement: str) -> TeamNames:
-        """Load the names of a team, without names that other teams of the task have too."""
+        """Load the names of a team that no other team of its task has."""
         names, other_names = (set(_load_names(connection, team_id, operator)) for operator in ("=", "<>"))
         return cls(frozenset(names - other_names), replacement)
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """Matches any of the names, as plain text or with the escapes of JSON."""
+        """A pattern that matches any of the names, in plain text or in JSON."""
         spellings = self.words | {json.dumps(word, ensure_ascii=ascii_)[1:-1]
                                 for word in self.words for ascii_ in (True, False)}
         alternatives = "|".join(re.escape(word) for word in sorted(spellings, key=len, reverse=True)) or "(?!)"
@@ -61,7 +66,12 @@ class TeamNames:
         return text is not None and self.pattern.search(text) is not None
 
     def are_in_object(self, stored: str, ignored: Iterable[str] = ()) -> bool:
-        """Return whether keys or values of a JSON object contain a name; values of `ignored` keys do not count."""
+        """Return whether a JSON object contains a name.
+
+        Args:
+            stored: The JSON object.
+            ignored: Keys whose values are not searched.
+        """
         return any(self.are_in(key) or (key not in ignored and self.are_in(canonical_json(value)))
                    for key, value in json.loads(stored or "{}").items())
 
@@ -70,18 +80,18 @@ class TeamNames:
         return self.pattern.sub(self.replacement, text)
 
     def replace_in(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Replace all names in the keys and texts of an object."""
+        """Replace all names in the keys and values of an object."""
         return {self.replace(name): self.replace(value) if isinstance(value, str) else value
                 for name, value in values.items()}
 
 
 def _load_names(connection: Connection, team_id: int, operator: str) -> Iterable[str]:
-    """Yield names of teams, systems and files, and identifying attributes.
+    """Yield names of teams, systems and files, and attributes that identify a team.
 
     Args:
         connection: Connection to the registry.
         team_id: The team.
-        operator: `=` for the team, `<>` for all other teams of its task.
+        operator: `=` to load the names of this team, `<>` to load those of all other teams of its task.
     """
     condition = f"team.team_id {operator} $1 AND task_id = (SELECT task_id FROM team WHERE team_id = $1)"  # noqa: S608
     for team, system, file, attributes in connection.exec_driver_sql(f"""
@@ -124,7 +134,15 @@ def load_tombstones(connection: Connection, task_id: int) -> Sequence[Row[Any]]:
 
 
 def find_tombstone(tombstones: Sequence[Row[Any]], name: str) -> str | None:
-    """Return the name of the tombstone of a purged team or system, or None if none with this name was purged."""
+    """Return the name of the tombstone of a purged team.
+
+    Args:
+        tombstones: The tombstones of a task.
+        name: The original name of the team or of one of its systems.
+
+    Returns:
+        The name of the tombstone; None if no purged team or system had this name.
+    """
     return next((str(row.name) for row in tombstones if digest_json([row.salt, name]) in row.names), None)
 
 
@@ -134,13 +152,13 @@ def digest_tombstone(row: Any) -> str:
 
 
 def digest_remains(connection: Connection, team_id: int) -> str:
-    """Return the digest of the systems and submissions that remain of a purged team."""
+    """Return the digest of the rows that remain of a purged team's systems."""
     return digest_json([[[str(value) for value in row] for row in connection.exec_driver_sql(query, (team_id,))]
                         for query in (_SYSTEMS, _PURGED_SUBMISSIONS)])
 
 
 def digest_comparison(connection: Connection, comparison_id: int) -> str:
-    """Return the digest of a stored comparison: settings, ranks and pairs, but not whether it is the latest."""
+    """Return the digest of the settings, ranks and pairs of a stored comparison."""
     return digest_json([[[str(value) for value in row] for row in connection.exec_driver_sql(query, (comparison_id,))]
                         for query in (_COMPARISON, _PLACES, _PAIRS, _OVERALL)])
 
@@ -150,7 +168,7 @@ _SCORING_TABLES = ("response", "scoring_message", "score", "replicate_score", *_
 PURGED = Messages.of("purged-team").dump()  # stored for a pair with a purged system
 _LABELS = " UNION ALL ".join(f"SELECT {column} FROM statistics_confusion" for column in FAMILIES["confusion"].columns)  # noqa: S608
 
-# Facts about submissions that a purge replaces by an expression.
+# The SQL expressions that replace columns of purged submissions.
 _REPLACED_FACTS = {
     "withdrawn": "TRUE",
     "version": """if(version IN (
@@ -158,7 +176,7 @@ _REPLACED_FACTS = {
         version, 'v' || submission_id)""",
 }
 
-# Queries for temporary tables of rows that belong only to the team.
+# Temporary tables of the ids of rows that a purge deletes or changes, with their queries.
 _GONE = {
     "gone_submission": "SELECT submission_id FROM submission JOIN system USING (system_id) WHERE team_id = $1",
     "gone_scoring": "SELECT scoring_id FROM scoring SEMI JOIN gone_submission USING (submission_id)",
@@ -179,10 +197,16 @@ _GONE = {
 
 
 def _erase(connection: Connection, team_id: int, task_id: int, names: TeamNames) -> tuple[dict[str, int], set[str]]:
-    """Delete the selected rows of a team.
+    """Delete the rows of a team, and its names in other rows.
+
+    Args:
+        connection: Connection with the temporary tables of `_GONE`.
+        team_id: The team.
+        task_id: The task of the team.
+        names: The names of the team.
 
     Returns:
-        The number of deleted or emptied rows by table, and the signatures of deleted studies.
+        The number of deleted or changed rows by table, and the signatures of deleted studies.
     """
     removed: dict[str, int] = {}
 
@@ -209,9 +233,14 @@ def _erase(connection: Connection, team_id: int, task_id: int, names: TeamNames)
 
 
 def _erase_results(connection: Connection, execute: Callable[[str, str], None]) -> None:
-    """Delete the results of pairs with a purged system, but not who won, because ranks depend on it.
+    """Replace the results of the team's pairs by empty results.
 
-    Other pairs with the same statistics share their results, which must remain. So pairs of the team get empty results.
+    The result itself is deleted only if no other pair with the same statistics uses it. Table `comparison_pair` still
+    records which system is significantly better, because ranks of other systems depend on that.
+
+    Args:
+        connection: Connection with the temporary tables of `_GONE`.
+        execute: Called with a table and a statement that changes it; counts the changed rows.
     """
     result, tested = models.pair_result, models.tested_statistics
     no_statistics = insert(connection, tested, digest=f"purged:{next_id(connection, tested)}")
@@ -241,10 +270,10 @@ def _erase_results(connection: Connection, execute: Callable[[str, str], None]) 
 
 
 def _erase_manifests(connection: Connection, names: TeamNames) -> int:
-    """Delete stored manifests that contain a name; return their number.
+    """Delete stored manifests that contain a name, and return their number.
 
-    Past leaderboards depend on the manifest's declaration of the task. So a copy of the manifest remains, under the
-    digest that the log has, without comments and submissions.
+    Past leaderboards depend on the declaration of the task. So a normalized copy of the manifest, without comments and
+    submissions, is stored under the digest that the log contains.
     """
     table, deleted = models.source, []
     for digest, name in connection.exec_driver_sql("""
@@ -264,9 +293,10 @@ def _erase_manifests(connection: Connection, names: TeamNames) -> int:
 
 
 def _erase_names(connection: Connection, execute: Callable[[str, str], None], team_id: int, names: TeamNames) -> None:
-    """Rename the team and its systems, and delete submissions that no leaderboard depends on.
+    """Rename the team and its systems, and delete submissions that are not needed.
 
-    The history of an open leaderboard depends on every scored submission, because each has used a part of alpha.
+    A submission is needed if it is on a leaderboard or was scored. In the history of an open leaderboard, every scored
+    submission has used a part of alpha.
     """
     execute("submission", """
         DELETE FROM submission WHERE submission_id IN (FROM gone_submission)
@@ -296,14 +326,19 @@ def _erase_names(connection: Connection, execute: Callable[[str, str], None], te
 
 
 def _make_purged_fact(field: SubmissionField) -> str:
-    """Return the SQL of the value that replaces a fact about a submission."""
+    """Return the SQL expression that replaces a property of a purged submission."""
     if field.purged == "replaced":
         return _REPLACED_FACTS[field.name]
     return "NULL" if field.is_optional else "'{}'" if field.type == "object" else "''"
 
 
 def _rename_candidates(connection: Connection, renamed: Mapping[str, str]) -> None:
-    """Rename the candidate of past comparisons if it is a system of the team."""
+    """Rename the candidate of past comparisons if it is a system of the team.
+
+    Args:
+        connection: Connection with the temporary tables of `_GONE`.
+        renamed: New names of systems by their old names.
+    """
     for row in connection.exec_driver_sql("""
             SELECT comparison_id, request FROM comparison SEMI JOIN changed_comparison USING (comparison_id)
             WHERE json_extract_string(request, '$.significance.candidate') IS NOT NULL""").all():
@@ -323,31 +358,31 @@ def _erase_studies(connection: Connection, task_id: int, names: TeamNames) -> se
     return set(deleted.values())
 
 
-_FREE = ("reason", *FREE)  # details of entries that people write
+_FREE = ("reason", *FREE)  # details of the log's entries that people write
 _OBJECTS = {field.column for field in SUBMISSION_FIELDS if field.type == "object"}
 _WITHOUT_NAMES = ("task", "kind", "command", "metric")  # parameters of a run that cannot be names of participants
 
 
 def _redact(connection: Connection, journal: Journal, names: TeamNames, prefixes: tuple[str, ...],
             studies: set[str]) -> tuple[list[int], list[int]]:
-    """Remove the names from the log, from runs, and from declarations of other submissions.
+    """Delete the team's names from the log, from runs, and from other submissions.
 
-    Entries about others are repeated at the end with the replacement.
+    If an entry of the log contains a name but is about another team, a new entry repeats it with the replacement.
 
     Args:
         connection: Connection in the purge's transaction.
         journal: Journal of the purge.
-        names: The names.
-        prefixes: Prefixes of subjects that belong to the team.
+        names: The names of the team.
+        prefixes: Entries whose subject starts with one of these belong to the team.
         studies: Signatures of deleted studies.
 
     Returns:
-        The numbers of blanked entries and of blanked runs.
+        The numbers of the entries and of the runs whose texts were deleted.
     """
     runs, without_inputs = _blank_runs(connection, names)
     unchecked = without_inputs.union(runs)  # without the run's salt no digest of its inputs can be checked
     event, blanked, repeated = models.event, list[int](), list[dict[str, Any]]()
-    subjects: set[tuple[str, str]] = set()  # whose later entries are repeated too, so that the latest stays the latest
+    subjects: set[tuple[str, str]] = set()  # their later entries are repeated too, so that the last entry stays last
     for entry in connection.execute(select(event).order_by(event.c.event_id)).all():
         row = dict(entry._mapping)
         if row["salt"] is None or row["action"].startswith("purge"):
@@ -373,7 +408,11 @@ def _redact(connection: Connection, journal: Journal, names: TeamNames, prefixes
 
 
 def _blank_runs(connection: Connection, names: TeamNames) -> tuple[list[int], set[int]]:
-    """Blank parameters and inputs of runs that contain a name; return the runs with blanked parameters and inputs."""
+    """Delete parameters of runs, and lists of input files, if they contain a name.
+
+    Returns:
+        The runs whose parameters were deleted, and the runs whose lists of input files were deleted.
+    """
     run, runs, without_inputs = models.run, list[int](), set[int]()
     for row in connection.execute(select(run)).all():
         if row.salt is not None and names.are_in_object(row.parameters, _WITHOUT_NAMES):
@@ -386,7 +425,13 @@ def _blank_runs(connection: Connection, names: TeamNames) -> tuple[list[int], se
 
 
 def _replace_in_value(key: str, value: Any, names: TeamNames) -> Any:
-    """Replace the names in a value that people write, a text or a JSON object."""
+    """Return a text or JSON object that people wrote, with the names replaced.
+
+    Args:
+        key: Name of the column or detail.
+        value: The value; may be None.
+        names: The names of the team.
+    """
     if value is None:
         return None
     if key not in _OBJECTS:
@@ -416,8 +461,8 @@ class PurgeSummary:
         name: The new name of the team.
         removed: Number of deleted or emptied rows, by table.
         boards: Leaderboards that show the new name until they are compared again.
-        n_blanked: Number of blanked entries of the log and parameters of commands.
-        remaining: Places that still contain a name, because they do not belong to the team.
+        n_blanked: Number of entries of the log and of commands whose texts were deleted.
+        remaining: Tables and files that still contain a name, because they do not belong to the team.
     """
 
     name: str
@@ -428,11 +473,11 @@ class PurgeSummary:
 
 
 def find_team(connection: Connection, task: str, team: str) -> tuple[TaskRow, int]:
-    """Return the task and the number of a team that can be purged.
+    """Return the task and the id of a team that can be purged.
 
     Raises:
         UnknownNameError: The task or team is unknown.
-        InputError: The team is a tombstone, or was purged before.
+        InputError: The name is that of a tombstone, or the team was purged before.
     """
     (row,) = catalog.tasks(connection, task)
     query = select(models.team.c.name, models.team.c.team_id).where(models.team.c.task_id == row.task_id)
@@ -448,25 +493,25 @@ def find_team(connection: Connection, task: str, team: str) -> tuple[TaskRow, in
 
 
 def choose_tombstone_name(connection: Connection, task_id: int) -> str:
-    """Return the name of the next tombstone: `purged-1`, `purged-2`, ..."""
+    """Return the first unused name of a tombstone: `purged-1`, `purged-2`, ..."""
     used = set(connection.execute(select(models.team.c.name).where(models.team.c.task_id == task_id)).scalars())
     return next(name for n in count(1) if (name := f"purged-{n}") not in used)
 
 
 def purge(connection: Connection, journal: Journal, task: TaskRow, team_id: int, name: str,
           reason: str) -> PurgeSummary:
-    """Delete a team's data and names.
+    """Delete a team's data, and delete or replace its names.
 
     Args:
         connection: Connection in a transaction.
-        journal: Journal of the command, which does not name the team.
+        journal: Journal of the command; it must not contain a name of the team.
         task: The team's task.
         team_id: The team.
         name: The name of the tombstone.
-        reason: The reason, for the log.
+        reason: The reason of the purge, for the log.
 
     Raises:
-        InputError: The reason names the team.
+        InputError: The reason contains a name of the team.
     """
     names = TeamNames.load(connection, team_id, name)
     if names.are_in(reason):
@@ -502,7 +547,10 @@ def purge(connection: Connection, journal: Journal, task: TaskRow, team_id: int,
 
 
 def _find_remaining(connection: Connection, names: TeamNames) -> list[str]:
-    """Return the places that still contain a name: gold, files or names of others, the declaration of the task."""
+    """Return the columns and files that still contain a name of the team.
+
+    Examples are the gold, files and names of other teams, and the declaration of the task.
+    """
     places = []
     for table in models.metadata.tables.values():
         for column in (column.name for column in table.columns if str(column.type) == "VARCHAR"):

@@ -1,1 +1,1 @@
-"""Verify that a registry is unaltered, and that its results follow from its inputs."""
+"""Verify that nobody altered a registry, and that its results can be reproduced."""

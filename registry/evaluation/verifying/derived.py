@@ -1,4 +1,7 @@
-"""Derive responses, scores and comparisons again, and compare them with the stored ones, bit for bit."""
+"""Recompute responses, scores and comparisons, and compare them with stored rows.
+
+The recomputed numbers must be equal to the stored numbers, bit for bit.
+"""
 
 from __future__ import annotations
 
@@ -52,12 +55,17 @@ _KEYS = {"score": ("scoring_id", "metric_id"), "replicate_score": ("scoring_id",
 
 
 def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Execution) -> Iterator[Fault]:
-    """Derive the responses and scores of some scorings again; `set_aside` has moved the stored ones.
+    """Recompute the responses and scores of some submissions, and store them.
+
+    Before, `set_aside` must move the stored responses and scores to temporary tables.
 
     Args:
         ingest: The command and its task.
-        scorings: Scorings of the task.
+        scorings: Rows of table `scoring`: submissions of the task, joined with a gold revision.
         execution: Workers and progress.
+
+    Yields:
+        Faults of submissions that cannot be joined with the gold again.
     """
     queue, names = InsertQueue(ingest.connection), _load_names(ingest.connection)
     by_revision = attrgetter("gold_revision_id")
@@ -95,7 +103,10 @@ def _load_metrics(connection: Connection, scoring_id: int) -> dict[DeclaredMetri
 
 
 def _load_names(connection: Connection) -> dict[int, str]:
-    """Return the name of every scoring: the submission, and the gold revision if it is not the first."""
+    """Return the name of the submission by `scoring_id`.
+
+    If the gold was revised, the name contains the number of the revision.
+    """
     return dict(map(tuple, connection.exec_driver_sql("""
         SELECT scoring_id, task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@'
             || submission.version || if(revision.revision > 1, ' with gold ' || revision.revision, '')
@@ -105,7 +116,10 @@ def _load_names(connection: Connection) -> dict[int, str]:
 
 
 def compare_scores(connection: Connection) -> Iterator[Fault]:
-    """Compare stored responses, statistics and scores with derived ones, and list stale scores in `stale_score`."""
+    """Compare stored responses, statistics and scores with recomputed ones.
+
+    If another version of the code computed a different score, it is stale: it is inserted into table `stale_score`.
+    """
     metrics = {row.metric_id: row.name for row in connection.execute(select(models.metric))}
     stale, names = _find_stale(connection, metrics), _load_names(connection)
     connection.exec_driver_sql(STALE_SCORES)
@@ -144,9 +158,13 @@ def compare_scores(connection: Connection) -> Iterator[Fault]:
 
 
 def _find_stale(connection: Connection, metrics: Mapping[int, str]) -> dict[tuple[int, int], str]:
-    """Return the scores by other code than the installed one, and the differences, by scoring and metric.
+    """Find the scores that another version of the code computed.
 
-    A derived score gets the same digest as the stored one if both have the same statistics; see `digest_with_scorer`.
+    If the stored digest of a score depends on the code (see `digest_with_scorer`) and the statistics are the same, the
+    recomputed score gets the stored digest.
+
+    Returns:
+        A description of the differences of the code, by `scoring_id` and `metric_id`.
     """
     runs, stale = load_scorers(connection), {}
     installed: dict[int, Scorer] = {}
@@ -203,14 +221,19 @@ _COMPARISONS = """
 
 def derive_results(connection: Connection, journal: Journal, task: TaskRow, chosen: Sequence[int],
                    execution: Execution) -> Iterator[Fault]:
-    """Repeat comparisons of a task in their order; `set_aside` has moved the stored ones.
+    """Repeat comparisons of a task in their original order, and store the results.
+
+    Before, `set_aside` must move the stored comparisons to temporary tables.
 
     Args:
         connection: Connection to a copy of the registry.
         journal: Journal of the command.
         task: The task.
-        chosen: Numbers of the comparisons.
+        chosen: Ids of the comparisons.
         execution: Workers and progress.
+
+    Yields:
+        Faults of comparisons that cannot be repeated.
     """
     connection.exec_driver_sql(STALE_SCORES)
     superseded = {digest: results for change in reversed(rescorings(connection))
@@ -232,7 +255,7 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
 
 
 def add_families(connection: Connection, comparisons: Collection[int]) -> set[int]:
-    """Return the numbers of these comparisons and of all comparisons in their families."""
+    """Return the ids of some comparisons and of all comparisons of their families."""
     families = {row.comparison_id: _identify_family(row.request) for row in connection.exec_driver_sql(
         "SELECT comparison_id, request FROM comparison")}
     chosen = {families[number] for number in comparisons} - {""}
@@ -240,7 +263,12 @@ def add_families(connection: Connection, comparisons: Collection[int]) -> set[in
 
 
 def _load_families(connection: Connection, chosen: Sequence[int]) -> Iterator[list[Any]]:
-    """Yield the families of the chosen comparisons, each with its rows in the order of the family."""
+    """Yield groups of stored comparisons that were corrected together.
+
+    Args:
+        connection: Connection to a copy of the registry.
+        chosen: Ids of comparisons; each group contains at least one of them.
+    """
     by_family: dict[str, list[Any]] = {}
     for row in connection.exec_driver_sql("""
             SELECT c.*, split_part(signature, '|', -1) AS id,
@@ -256,7 +284,11 @@ def _load_families(connection: Connection, chosen: Sequence[int]) -> Iterator[li
 
 
 def _identify_family(request: str) -> str:
-    """Return a text that identifies the family of a comparison; empty if it has no family."""
+    """Return a text that identifies the family of a comparison; empty if none.
+
+    Args:
+        request: The stored request of the comparison.
+    """
     try:
         family = json.loads(request).get("family")
     except (ValueError, AttributeError):  # `derive_results` reports a damaged request
@@ -266,7 +298,19 @@ def _identify_family(request: str) -> str:
 
 def _load_stored_board(connection: Connection, task: TaskRow, row: Any, execution: Execution,
                        superseded: Mapping[str, str]) -> Board | Fault | None:
-    """Load the leaderboard of a comparison, or return its fault; None if the log has replaced its scores correctly."""
+    """Load the leaderboard of a stored comparison.
+
+    Args:
+        connection: Connection to a copy of the registry.
+        task: The task.
+        row: The stored comparison.
+        execution: Workers and progress.
+        superseded: Digests of the results of comparisons whose scores were computed again, by the comparison's digest.
+
+    Returns:
+        The leaderboard, or a fault. None if its scores were computed again and the log has the digest of its results,
+        so that it cannot be repeated but is unaltered.
+    """
     request, key = Request.from_json(row["request"], execution), _make_key(connection, task, row)
     if _is_stale(connection, row["comparison_id"]):
         return Fault("stale", "comparison", row["id"], "the installed code computes other scores than those it used")
@@ -294,7 +338,7 @@ def _is_stale(connection: Connection, comparison_id: int) -> bool:
 
 
 def _make_key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
-    """Return the key of a comparison's leaderboard at the time of the comparison."""
+    """Return the key that the leaderboard of a comparison had when it was compared."""
     request = json.loads(row["request"])
     current = catalog.get(connection, TestSetRow, test_set_id=row["test_set_id"])
     test_set = TestSetRow(current.test_set_id, current.name, request["cluster"], row["gold_revision_id"])
@@ -320,7 +364,11 @@ def _make_key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
 
 
 def _find_environments(connection: Connection) -> dict[str, str]:
-    """Return how the environments that computed comparisons differ from this one, by the comparisons' digests."""
+    """Describe how this environment differs from the one that computed a comparison.
+
+    Returns:
+        The descriptions by the digest of the comparison; comparisons without differences are absent.
+    """
     environments, differences = find_other_environments(connection), dict[str, str]()
     for digest, run_id in connection.exec_driver_sql("""
             SELECT digest, run_id FROM stored_comparison UNION SELECT digest, r.run_id FROM stored_comparison
@@ -332,13 +380,13 @@ def _find_environments(connection: Connection) -> dict[str, str]:
 
 
 def compare_results(connection: Connection, chosen: Sequence[int], *, is_reordered: bool = False) -> Iterator[Fault]:
-    """Compare stored comparisons with repeated ones.
+    """Compare stored comparisons with the repeated comparisons.
 
     Args:
         connection: Connection to a copy of the registry.
-        chosen: Numbers of the comparisons.
-        is_reordered: True if systems with equal scores can have another order than in the stored comparison, which
-            changes the last digits of intervals.
+        chosen: Ids of the comparisons.
+        is_reordered: True if systems with equal scores may be in another order than in the stored comparison. The order
+            affects the last digits of intervals.
     """
     ids = ", ".join(map(str, chosen)) or "NULL"
     names: dict[str, str] = dict(map(tuple, connection.exec_driver_sql(

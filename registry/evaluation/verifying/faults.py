@@ -1,6 +1,6 @@
-"""Faults of a registry: differences between stored rows and rows that `verify` derives again.
+"""Differences between stored rows and rows that `verify` recomputes.
 
-`set_aside` moves the stored rows to temporary tables, so that derived rows can be written to the original tables.
+`set_aside` moves the stored rows to temporary tables. Then `verify` writes the recomputed rows to the original tables.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from registry.store import models
 Kind = Literal["damaged", "altered", "missing", "surplus", "stale", "rounded"]
 
 TOLERANCE = 1e-9  # relative; other processors and versions may change last digits (docs/trust.md has measurements)
-_Rows = dict[tuple[Any, ...], dict[str, Any]]  # by their keys; repeated keys get a number
+_Rows = dict[tuple[Any, ...], dict[str, Any]]  # rows by key; a number is added to a key that occurs again
 _MAX_ROWS = 1000  # rows of each version that are compared in detail
 
-# A table of the scores that other code than the installed one computed with another value; always empty in a release.
+# A table of the scores that another version of the code computed, with another value; always empty in a release.
 STALE_SCORES = "CREATE TEMP TABLE IF NOT EXISTS stale_score (scoring_id INTEGER, metric_id INTEGER)"
 
-# The last bits of all numbers depend on these, on the code and on Python. The log lists the packages of single metrics
-# with their scores, which become stale if a package changes.
+# The last bits of all numbers depend on these settings, on the code and on Python. Packages of single metrics are not
+# among them: the log lists their versions with the scores, and other versions make scores stale.
 _ARITHMETIC = ("platform", "vectors", "blas", "numpy", "scipy")
 
 
 @dataclass(frozen=True)
 class Fault:
-    """A stored object that differs from the input or cannot be derived from it.
+    """A stored object that differs from its expected content.
 
     Attributes:
-        kind: `damaged` (cannot be read or computed again), `altered`, `missing`, `surplus`, `stale` (by other code with
-            another result), or `rounded` (by another environment with other last digits).
+        kind: `damaged` (it cannot be read or recomputed), `altered`, `missing`, `surplus`, `stale` (another version of
+            the code computed another result), or `rounded` (another environment computed other last digits).
         of: The kind of object, such as `score`.
-        name: The object.
+        name: The name of the object.
         message: A description of the fault.
     """
 
@@ -51,7 +51,13 @@ class Fault:
 
 @dataclass(frozen=True)
 class Difference:
-    """A row that differs between two versions: its key without the owner, and its values; None if it does not exist."""
+    """A row that differs between the stored and the recomputed data.
+
+    Attributes:
+        key: Columns that identify the row among the rows of its owner; see `find_differences`.
+        stored: The stored values; None if the row is not stored.
+        derived: The recomputed values; None if the row was not recomputed.
+    """
 
     key: dict[str, Any]
     stored: dict[str, Any] | None
@@ -59,12 +65,12 @@ class Difference:
 
     @property
     def deviation(self) -> float:
-        """The largest relative difference of its numbers; infinite if other values differ."""
+        """The largest relative difference of numbers; infinite if other values differ."""
         return measure_deviation(self.stored, self.derived)
 
     @property
     def description(self) -> tuple[Kind, str]:
-        """The kind of the difference, and a sentence about it."""
+        """The kind of the difference, and a sentence that describes it."""
         place = ", ".join(f"{name} {value}" for name, value in self.key.items())
         if self.stored is None:
             return "missing", f"the row of {place}"
@@ -77,13 +83,16 @@ class Difference:
 
 def find_differences(connection: Connection, stored: str, derived: str,
                      keys: Sequence[str]) -> dict[Any, list[Difference]]:
-    """Compare two versions of some rows; return the differences by their owner.
+    """Compare stored rows with recomputed rows.
 
     Args:
-        connection: Connection to both versions.
-        stored: A SELECT.
-        derived: A SELECT with the same columns.
-        keys: Columns that identify rows; the first identifies the owner.
+        connection: Connection to the database with all rows.
+        stored: A SELECT of the stored rows.
+        derived: A SELECT of the recomputed rows, with the same columns.
+        keys: Columns that identify a row. The first one identifies the owner, for example a comparison with many pairs.
+
+    Returns:
+        The differences by owner.
     """
     differing = f"""
         SELECT * EXCLUDE (side), sum(side)::BIGINT AS copies
@@ -110,7 +119,9 @@ def find_differences(connection: Connection, stored: str, derived: str,
 
 
 def measure_deviation(stored: Any, derived: Any) -> float:
-    """Return the largest relative difference of fractions in two JSON values; infinite if other values differ.
+    """Return the largest relative difference between floats in two JSON values.
+
+    The difference is infinite if other values differ, such as whole numbers or texts.
 
     >>> measure_deviation({"p": [0.5, None]}, {"p": [0.25, None]}), measure_deviation({"n": 3}, {"n": 4})
     (0.5, inf)
@@ -131,9 +142,9 @@ def summarize(object_kind: str, name: str, differences: Sequence[Difference], *,
 
     Args:
         object_kind: The kind of object.
-        name: The object.
-        differences: Its differences.
-        elsewhere: How the environment that computed the object differs from this one; empty if it does not.
+        name: The name of the object.
+        differences: The differences of the object's rows.
+        elsewhere: Differences between this environment and the one that computed the object; empty if there are none.
     """
     by_kind: dict[Kind, list[str]] = {}
     for difference in differences:
@@ -146,16 +157,22 @@ def summarize(object_kind: str, name: str, differences: Sequence[Difference], *,
 
 
 def set_aside(connection: Connection, tables: Iterable[str]) -> None:
-    """Move the rows of tables in a copy of the database to temporary tables with the prefix `stored_`."""
+    """Move all rows of some tables to temporary tables named `stored_` + table.
+
+    The connection must be to a copy of the database, because the original tables are empty afterwards.
+    """
     for table in tables:
         connection.exec_driver_sql(f'CREATE TEMP TABLE "stored_{table}" AS FROM "{table}"')
         connection.exec_driver_sql(f'DELETE FROM "{table}"')  # noqa: S608
 
 
 def find_other_environments(connection: Connection) -> dict[int, str]:
-    """Return how the environment of each run differs from this one; without runs in an equivalent environment.
+    """Describe how the environments of runs differ from this environment.
 
-    Only settings that affect the last bits of numbers count; the versions of other packages do not.
+    Only settings that affect the last bits of all numbers count, such as the platform and the version of numpy.
+
+    Returns:
+        The descriptions by `run_id`; runs without differences are absent.
     """
     current, differences = environment(), dict[int, str]()
     for run in connection.execute(select(models.run)):
@@ -170,7 +187,7 @@ def find_other_environments(connection: Connection) -> dict[int, str]:
 
 
 def _pair_settings(stored: dict[str, str], current: dict[str, str]) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the name of each setting that numbers depend on, with its stored and its current value."""
+    """Yield the settings that numbers depend on: name, stored value, current value."""
     yield "evalregistry's code", stored.get("code"), current["code"]
     yield "python", _drop_patch(stored.get("python", "")), _drop_patch(current["python"])
     for name in _ARITHMETIC:

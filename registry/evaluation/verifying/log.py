@@ -1,7 +1,8 @@
-"""Verify the log's chain of hashes, and the remains of purges.
+"""Verify the log, and the data that remains after purges.
 
-Every changed, removed, moved or forged entry breaks the chain. A purge may blank entries; the chain then uses their
-digests. Tombstones and past comparisons must match the log's entries of purges.
+The hash of each entry of the log depends on the entry and on the hash before. So `verify` finds every changed, removed,
+moved or forged entry. A purge may delete the texts of entries; then their hashes depend on stored digests of the texts.
+Entries about purges have digests of the tombstones and comparisons that remain.
 """
 
 from __future__ import annotations
@@ -29,16 +30,25 @@ from registry.store.log import (
 
 
 def _load_blanked(connection: Connection, key: str) -> dict[int, int]:
-    """Return the entry of the purge for each blanked object; the key is `entries` or `runs`."""
+    """Load the objects whose texts purges have deleted.
+
+    Args:
+        connection: Connection to the registry.
+        key: The kind of objects: `entries` of the log, or `runs`.
+
+    Returns:
+        The number of the purge's entry in the log, by the number of the object.
+    """
     return {number: entry.event_id for entry in read_entries(connection, "purge") for number in entry.details[key]}
 
 
 def verify_log(connection: Connection, published: str | None) -> Iterator[Fault]:
-    """Verify the chain of hashes from its first entry.
+    """Verify the hashes of all entries of the log, from the first to the last.
 
     Args:
         connection: Connection to the registry.
-        published: A published head, or its first digits; one of the hashes must match it.
+        published: A hash of the log that was published before, or its first digits. An entry must have this hash. None:
+            no hash is compared.
     """
     event, run = models.event, models.run
     runs = {row.run_id: row for row in connection.execute(select(run))}
@@ -81,7 +91,17 @@ def _describe_alteration(stored: str, derived: str) -> str | None:
 
 
 def _describe_wrong_blank(*texts: str | None, is_listed: bool) -> str | None:
-    """Describe blanked texts that no purge lists, or listed texts that are not blank; None if both are right."""
+    """Describe the fault of texts that are blank or should be blank.
+
+    Only a purge may delete texts, and the log lists them.
+
+    Args:
+        texts: The texts, which must be blank.
+        is_listed: True if an entry about a purge lists the object with the texts.
+
+    Returns:
+        The fault; None if the texts are blank and a purge lists them.
+    """
     if not is_listed:
         return "are blank, and no purge lists them"
     return "are listed as blanked by a purge, and are not blank" if any(text not in BLANK for text in texts) else None
@@ -89,7 +109,14 @@ def _describe_wrong_blank(*texts: str | None, is_listed: bool) -> str | None:
 
 def _verify_entry(name: str, row: Mapping[Any, Any], runs: Mapping[int, Any],
                   blanked: Mapping[int, int]) -> Iterator[Fault]:
-    """Compare an entry with its digest, and its run with the entry."""
+    """Verify the texts of one entry of the log, and the inputs of its run.
+
+    Args:
+        name: Name of the entry, for messages.
+        row: The entry.
+        runs: All runs by number.
+        blanked: The entries whose texts purges have deleted; see `_load_blanked`.
+    """
     if row["salt"] is None:
         fault = _describe_wrong_blank(
             row["actor"], row["subject"], row["details"], is_listed=row["event_id"] in blanked)
@@ -105,7 +132,10 @@ def _verify_entry(name: str, row: Mapping[Any, Any], runs: Mapping[int, Any],
 
 
 def verify_tables(connection: Connection) -> Iterator[Fault]:
-    """Compare tables with the digests that the last command logged, and report alterations that commands logged."""
+    """Compare tables with the digests that the last command wrote to the log.
+
+    Also report alterations by other programs that earlier commands have found and logged.
+    """
     last, ended = None, dict[int, str]()
     for entry in read_entries(connection, "end"):
         for table in entry.details.get("altered", ()):
@@ -130,7 +160,10 @@ _LOGGED_ACTIONS = {  # by table: a description of its rows, the column with thei
 
 
 def _find_unlogged(connection: Connection) -> Iterator[Fault]:
-    """Yield rows whose run did not log them: the log was truncated, or another program added the rows."""
+    """Find runs, gold revisions and comparisons that the log does not mention.
+
+    Either the log was truncated, or another program added the rows.
+    """
     for run_id in connection.exec_driver_sql("""
             SELECT run_id FROM run WHERE run_id NOT IN (SELECT run_id FROM event) ORDER BY run_id""").scalars():
         yield Fault("surplus", "run", str(run_id), "no entry of the log belongs to it")
@@ -143,7 +176,7 @@ def _find_unlogged(connection: Connection) -> Iterator[Fault]:
 
 
 def _verify_comparisons(connection: Connection) -> Iterator[Fault]:
-    """Compare the run, signature, digest and late systems of each comparison with the log."""
+    """Compare signatures, digests and late systems of comparisons with the log."""
     logged = {(entry.run_id, entry.details["digest"]): entry.details for entry in read_entries(connection, "compare")
               if "digest" in entry.details}
     blanked = {entry.run_id for entry in read_entries(connection, "compare") if "digest" not in entry.details}
@@ -164,14 +197,14 @@ def _verify_comparisons(connection: Connection) -> Iterator[Fault]:
 
 
 def find_purged_comparisons(connection: Connection) -> set[int]:
-    """Return the comparisons that cannot be repeated, because a team that took part was purged."""
+    """Return the ids of comparisons with a purged team, which cannot be repeated."""
     return set(connection.exec_driver_sql(
         "SELECT comparison_id FROM standing JOIN comparison USING (comparison_id) "
         "WHERE scoring_id IS NULL").scalars())
 
 
 def verify_tombstones(connection: Connection) -> Iterator[Fault]:
-    """Compare tombstones, and comparisons with purged teams, with the log's entries of purges."""
+    """Compare tombstones and comparisons with purged teams with digests in the log."""
     tombstones, remains, comparisons = dict[str, str](), dict[str, str](), dict[int, str]()
     for entry in read_entries(connection, "purge"):
         tombstones[entry.subject] = entry.details["tombstone"]
@@ -205,7 +238,7 @@ def verify_tombstones(connection: Connection) -> Iterator[Fault]:
 
 
 def describe_purges(connection: Connection) -> Iterator[str]:
-    """Yield notes on data that purges have deleted and `verify` cannot check."""
+    """Yield notes on data that cannot be verified, because purges have deleted it."""
     blanked_entries, blanked_runs = (_load_blanked(connection, key) for key in ("entries", "runs"))
     purges = sorted({*blanked_entries.values(), *blanked_runs.values()})
     if purges:

@@ -1,4 +1,4 @@
-"""Compare stored data with stored files, digests, references and the log."""
+"""Compare stored data with stored files, with digests, and with the log."""
 
 from __future__ import annotations
 
@@ -34,9 +34,12 @@ KINDS = frozenset({"table", "view", "macro", "index", "sequence", "type", "schem
 
 
 def verify_definitions(connection: Connection) -> list[Fault]:
-    """Compare the definitions and comments of a copy of a registry with a new registry, then restore views and macros.
+    """Compare the definitions of tables, views and macros with a new registry.
 
-    If `are_tables_intact` is false, views and macros may not fit the tables and are not restored.
+    If the tables are unaltered, then restore views and macros, because later steps use them.
+
+    Args:
+        connection: Connection to a copy of the registry.
     """
     faults = [Fault(alteration.fault, alteration.kind, alteration.name, alteration.sentence)
               for alteration in find_alterations(driver_of(connection))]
@@ -46,7 +49,7 @@ def verify_definitions(connection: Connection) -> list[Fault]:
 
 
 def are_tables_intact(faults: Sequence[Fault]) -> bool:
-    """Return whether all tables have their definitions, so that their rows can be verified."""
+    """Return whether no table is missing or altered, so that rows can be verified."""
     return not any(fault.of == "table" and fault.kind != "surplus" for fault in faults)
 
 
@@ -54,7 +57,7 @@ _NUMBER = re.compile(r" \(\d+\)$")  # distinguishes different files with one nam
 
 
 def verify_files(connection: Connection) -> Iterator[Fault]:
-    """Compare the bytes and names of stored files with their digests and with the inputs of runs."""
+    """Compare stored files with their digests, and with the files that commands read."""
     inputs = _Inputs(connection)
     table = models.source.c
     for row in connection.execute(select(table.digest, table.name, table.n_bytes, table.content).order_by(
@@ -81,7 +84,10 @@ def verify_files(connection: Connection) -> Iterator[Fault]:
 
 
 class _Inputs:
-    """The names of files that commands have read, by their digests; a purge may have deleted some."""
+    """Names and digests of the files that commands have read, as runs record them.
+
+    A purge may have deleted the files of some runs from the records.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._names: defaultdict[tuple[str, int | None], set[str]] = defaultdict(set)
@@ -96,7 +102,15 @@ class _Inputs:
         self._manifests = {entry.details.get("normalized") for entry in read_entries(connection, "task")}
 
     def contain(self, digest: str, name: str, run_id: int | None = None) -> bool:
-        """Return whether a run (None: any run) has read such a file, or a purge has deleted the list of files."""
+        """Return whether a run may have read a file with this digest and name.
+
+        The result is also true if a purge has deleted the run's list of files.
+
+        Args:
+            digest: Digest of the file.
+            name: Name of the file.
+            run_id: The run; None: any run.
+        """
         blanked = bool(self._blanked) if run_id is None else run_id in self._blanked
         return blanked or name in self._names[digest, run_id] or (run_id is None and digest in self._manifests)
 
@@ -131,7 +145,10 @@ _SCORE_TABLES = ("replicate_score", *(table.name for tables in models.of_family.
 
 
 def verify_references(connection: Connection) -> Iterator[Fault]:
-    """Find references to missing rows, repeated keys, and results of pairs that their run did not compute."""
+    """Find references to missing rows, repeated keys, and results with a wrong run.
+
+    The run of a pair's result must be the run of the first comparison that uses the result.
+    """
     tables = models.metadata.tables
     owners = {f"{name}_id": table for name, table in tables.items() if f"{name}_id" == next(iter(table.columns)).name}
     owners["digest"] = tables["source"]
@@ -161,7 +178,7 @@ def verify_references(connection: Connection) -> Iterator[Fault]:
 
 
 def verify_use(connection: Connection) -> Iterator[Fault]:
-    """Find rows that nothing else in the registry uses, so that no other step of `verify` compares them."""
+    """Find unused rows, because other steps of `verify` do not compare them."""
     for row in connection.exec_driver_sql(_ANSWERS):
         yield Fault("surplus", "answer", str(row.answer_id), "neither the gold nor a submission has it")
     for row in connection.exec_driver_sql(_LABELS):
@@ -178,7 +195,7 @@ def verify_use(connection: Connection) -> Iterator[Fault]:
 
 
 def describe_parts(connection: Connection) -> Iterator[str]:
-    """Yield a note on the parts of unfinished studies, which cannot be verified."""
+    """Yield a note if unfinished studies have stored parts that cannot be verified."""
     if n := connection.exec_driver_sql("SELECT count(*) FROM study_part ANTI JOIN study USING (digest)").scalar_one():
         yield (f"{counted(n, 'part')} of unfinished studies cannot be verified; `verify` repeats finished "
                "studies")
@@ -218,10 +235,11 @@ def verify_hiding(connection: Connection, task: TaskRow) -> Iterator[Fault]:
 
 def _load_logged_hiding(connection: Connection,
                         task: TaskRow) -> tuple[dict[str, str | None], dict[str, dict[str, str]], str | None]:
-    """Load the latest entries of the log about embargoes of a task.
+    """Load what the log says about the embargoes of a task.
 
     Returns:
-        The ends of embargoes; the pseudonyms by row, except for purged teams; the digest of the salt.
+        The end of each embargo, by column of table `task`; the pseudonyms of teams and systems by their ids, without
+        purged teams; the digest of the salt, or None.
     """
     embargoes: dict[str, str | None] = dict.fromkeys(_COLUMNS)
     salt: str | None = None
@@ -243,7 +261,10 @@ def _load_logged_hiding(connection: Connection,
 
 
 def verify_ladders(connection: Connection) -> Iterator[Fault]:
-    """Derive the shown scores of every Ladder again; skip entries whose score was computed again or purged."""
+    """Recompute the scores that Ladder leaderboards have shown.
+
+    Entries of the log are skipped if their score was computed again later or was purged.
+    """
     scores = dict(map(tuple, connection.exec_driver_sql(_SCORES)))
     blank = [entry.event_id for entry in read_entries(connection, LADDER_ACTION) if not entry.details]
     last: dict[tuple[int, str | None, str], Rung] = {}
@@ -269,11 +290,11 @@ def _is_derivable(rung: Rung, score: float | None) -> bool:
     return _are_equal(rung.shown, shown) and rung.details["raised"] == (not _are_equal(shown, rung.before))
 
 
-LoggedSubmissions = Mapping[str, Mapping[str, Any]]  # latest facts about submissions in the log, by name
+LoggedSubmissions = Mapping[str, Mapping[str, Any]]  # the latest values of the log by submission and field
 
 
 def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
-    """Compare a task and its studies with their digests and the log."""
+    """Compare a task's manifest, seed and studies with digests and with the log."""
     if digest(task.manifest.encode()) != task.manifest_digest:
         yield Fault("altered", "task", task.slug, "its manifest does not match its digest")
     logged = _load_details(connection, "task", task.slug)
@@ -303,7 +324,7 @@ def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
 
 
 def verify_declared(ingest: Ingest, logged_submissions: LoggedSubmissions) -> Iterator[Fault]:
-    """Compare the metrics, test sets and list of submissions of a task with its manifest and the log."""
+    """Compare metrics, test sets and submissions with the manifest and the log."""
     connection, task = ingest.connection, ingest.task
     if catalog.get(connection, TaskRow, slug=ingest.slug).title != task.manifest.task.title:
         yield Fault("altered", "task", ingest.slug, "its title does not match its manifest")
@@ -330,7 +351,7 @@ def verify_declared(ingest: Ingest, logged_submissions: LoggedSubmissions) -> It
 
 
 def load_logged_submissions(connection: Connection, slug: str) -> LoggedSubmissions:
-    """Load the latest facts about each submission to a task from the log."""
+    """Load the latest values of each submission to a task from the log."""
     logged = {entry.subject: dict(entry.details) for entry in read_entries(connection, "submission-added")
               if entry.subject.startswith(f"{slug}/")}
     for entry in read_entries(connection, "submission-changed"):
@@ -340,7 +361,13 @@ def load_logged_submissions(connection: Connection, slug: str) -> LoggedSubmissi
 
 
 def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Iterator[Fault]:
-    """Read a gold revision again from its stored files, and compare its stored items and answers."""
+    """Read the stored files of a gold revision again, and compare them with its rows.
+
+    Args:
+        ingest: The command and its task.
+        test_set: Name of the test set.
+        revision: The gold revision.
+    """
     connection, number = ingest.connection, revision.gold_revision_id
     name = f"{ingest.slug}/{test_set}, revision {number}"
     reader, items_by_key = read_stored_gold(connection, revision)
@@ -380,13 +407,15 @@ def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Ite
 
 def verify_submission(ingest: Ingest, submission: NamedSubmission, gold_revision_id: int,
                       logged: LoggedSubmissions) -> Iterator[Fault]:
-    """Read a submission again from its stored files, and compare its digest and properties with them and the log.
+    """Read the stored files of a submission again, and compare them with its digest.
+
+    Also compare the submission's properties with the log.
 
     Args:
         ingest: The command and its task.
         submission: The submission.
-        gold_revision_id: A gold revision that it was joined with.
-        logged: Facts about the task's submissions in the log.
+        gold_revision_id: A gold revision that the submission was joined with.
+        logged: Values of the log about the task's submissions.
     """
     name = f"{ingest.slug}/{submission.full_name}"
     reader, documents, answers = ingest.parsed.read_answers(submission.submission_id)
@@ -409,7 +438,11 @@ def verify_submission(ingest: Ingest, submission: NamedSubmission, gold_revision
 
 
 def _load_factors(connection: Connection, submission: NamedSubmission) -> list[dict[str, str]]:
-    """Load the factors of a submission's runs and their levels, in the form of the log; empty if there are none."""
+    """Load the level of each factor for each run, such as the prompt of the run.
+
+    Returns:
+        A mapping from factor to level for each run; empty if the submission has no factors.
+    """
     table = models.replicate_factor
     rows = connection.execute(select(table.c.replicate, table.c.factor, table.c.level).where(
         table.c.submission_id == submission.submission_id).order_by(table.c.replicate)).all()
@@ -418,5 +451,5 @@ def _load_factors(connection: Connection, submission: NamedSubmission) -> list[d
 
 
 def _load_details(connection: Connection, action: str, subject: str) -> list[Mapping[str, Any]]:
-    """Load the details of the log's entries about a subject, oldest first."""
+    """Load the details of the log's entries on an action and subject, oldest first."""
     return [entry.details for entry in read_entries(connection, action, subject=subject)]

@@ -1,7 +1,7 @@
-"""Verify that a registry is unaltered, and that its results follow from its inputs.
+"""Verify that nobody altered a registry, and that its results can be reproduced.
 
-`verify` compares files, gold and submissions with their digests in the log. It derives responses, statistics, scores
-and comparisons again in a copy of the database, with the same code; they must be equal to the last bit.
+`verify` compares files, gold and submissions with their digests in the log. It recomputes responses, statistics, scores
+and comparisons in a copy of the database. They must be equal to the stored ones, bit for bit.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ class VerificationResult:
     """The result of a verification.
 
     Attributes:
-        faults: Faults of the registry.
-        notes: What could not be verified, and other messages.
-        counts: Number of verified objects by kind.
+        faults: Differences between stored and expected data.
+        notes: Other messages, for example about data that cannot be verified.
+        counts: Number of verified objects of each kind.
     """
 
     faults: list[Fault] = field(default_factory=list)
@@ -71,7 +71,10 @@ class VerificationResult:
     counts: Counter[str] = field(default_factory=Counter)
 
     def without_rounding(self) -> VerificationResult:
-        """Turn faults of kind `rounded` into notes: other versions or platforms explain them."""
+        """Return the result with notes instead of faults of kind `rounded`.
+
+        These faults are differences of last digits, which other versions or platforms explain.
+        """
         notes = [f"{fault.of} {fault.name}, computed elsewhere: {fault.message}, the same within a relative "
                  f"{TOLERANCE:g}" for fault in self.faults if fault.kind == "rounded"]
         faults = [fault for fault in self.faults if fault.kind != "rounded"]
@@ -86,10 +89,10 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
         connection: Connection to a copy of the registry, in a transaction that the caller rolls back.
         journal: Journal of the command.
         task: The task's id; None: all tasks.
-        results: Which comparisons are repeated: `all`, `none`, the size of a random sample, or the id at the end of a
-            signature (the id of a study repeats no comparison).
+        results: The comparisons to repeat: `all`, `none`, the size of a random sample, or the id at the end of a
+            signature. The id of a study repeats no comparison.
         execution: Workers and progress.
-        head: A published head of the log.
+        head: A hash of the log that was published before; None: no hash is compared.
 
     Raises:
         UnknownNameError: The task, or the comparison or study with that id, is unknown.
@@ -123,7 +126,10 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
 
 
 def _is_readable(connection: Connection, result: VerificationResult) -> bool:
-    """Return whether all tables have their definitions and can be read; otherwise nothing else can be verified."""
+    """Return whether all tables are intact and readable.
+
+    Otherwise, faults are added to `result`, and nothing else can be verified.
+    """
     result.faults += verify_definitions(connection)
     if not are_tables_intact(result.faults):
         result.notes.append("tables are not those of a registry, so nothing else was verified; restore a backup")
@@ -151,7 +157,7 @@ def _verify_log(connection: Connection, head: str | None, result: VerificationRe
 
 def _verify_scores(connection: Connection, journal: Journal, tasks: Sequence[TaskRow], execution: Execution,
                    result: VerificationResult) -> None:
-    """Verify the inputs of some tasks, and derive their scores again."""
+    """Verify the gold and submissions of some tasks, and recompute their scores."""
     connection.exec_driver_sql("CREATE TEMP TABLE derived_scoring (scoring_id INTEGER)")
     set_aside(connection, SCORE_TABLES)
     for row in tasks:
@@ -169,7 +175,7 @@ def _verify_scores(connection: Connection, journal: Journal, tasks: Sequence[Tas
 
 @contextmanager
 def _collect_error(result: VerificationResult, object_kind: str, name: str) -> Iterator[None]:
-    """Turn an error into a fault, so that altered data does not end the verification."""
+    """Add a fault to `result` if the block raises an error, and continue."""
     try:
         yield
     except Exception as error:
@@ -180,7 +186,7 @@ def _collect_error(result: VerificationResult, object_kind: str, name: str) -> I
 
 def _verify_task(connection: Connection, journal: Journal, row: TaskRow, execution: Execution,
                  result: VerificationResult) -> None:
-    """Verify the inputs of one task, and derive its scores again."""
+    """Verify the gold and submissions of a task, and recompute its scores."""
     result.faults += verify_manifest(connection, row)
     result.faults += verify_hiding(connection, row)
     errors: list[RegistryError] = []
@@ -234,7 +240,7 @@ def _load_revisions(connection: Connection, task_id: int) -> list[tuple[str, Gol
 
 
 def _choose_comparisons(connection: Connection, results: str) -> Sequence[tuple[int, int]]:
-    """Return the comparisons to repeat, each with its task."""
+    """Return the id of each comparison to repeat, and the id of its task."""
     rows = connection.exec_driver_sql("""
         SELECT comparison_id, task_id, signature FROM comparison JOIN test_set USING (test_set_id)
         ORDER BY comparison_id""").all()

@@ -1,4 +1,5 @@
-"""Exact p-values: permutation tests on a lattice of whole numbers, and the bootstrap of infinitely many resamples.
+"""Exact p-values without simulation, for permutation tests and the bootstrap.
 
-Only a matrix and a pair go in. A lattice that is too large is refused, and the test draws instead.
+The bootstrap has infinitely many resamples. The sums of whole numbers are computed on a lattice. If the lattice is too
+large, these functions return no result, and the test simulates its p-value.
 """

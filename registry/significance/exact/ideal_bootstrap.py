@@ -1,14 +1,14 @@
-"""The ideal bootstrap: the limit of infinitely many resamples, without draws.
+"""The ideal bootstrap: the limit of infinitely many resamples, not simulated.
 
-If both systems share every unit's denominator, the resampled difference is a quotient d* = u / w of two sums over the
-units drawn: of their differences and of their denominators. The n units of a resample are drawn independently, so the
-characteristic function of (u, w) is the n-th power of that of one draw, and a Fourier transform gives the distribution
-on a lattice (one-dimensional if all denominators are equal).
+If both systems share the denominator of every unit, the resampled difference is a quotient d* = u / w. Here u is the
+sum of the differences of the resampled units, and w the sum of their denominators. A resample consists of n independent
+units. So the characteristic function of (u, w) is the n-th power of that of one unit, and a Fourier transform gives the
+distribution on a lattice. The lattice has one dimension if all denominators are equal.
 
-Its error is that of rounding relative to the largest probability. Small p-values are computed with a tilt, as in
-`registry.significance.exact.lattice`: the edge of the half-plane of extreme sums becomes the middle of the
-distribution, which gives a probability of 1e-300 with full relative accuracy. Only a window is transformed, and
-probability outside folds into it; the width follows from Chernoff's inequality.
+The rounding error of the transform is relative to the largest probability. Small p-values are computed after an
+exponential tilt, as in `registry.significance.exact.lattice`. The tilt moves the mean of the distribution to the edge
+of the region of extreme sums, so that a probability of 1e-300 has full relative accuracy. Only a window is transformed,
+and probability outside the window is added to values inside it. Chernoff's inequality gives the width of the window.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from registry.significance.base import FLIPPED, Alternative, Observed, ObservedP
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.matrix import Matrix
 
-MAX_CELLS = 2**18  # of a window, some 40 bytes and 100 ns each; beyond it Monte Carlo is the better answer
-LOG_OUTSIDE = -52.0  # the logarithm of the probability that lies beyond an edge of the window
+MAX_CELLS = 2**18  # cells of a window, about 40 bytes and 100 ns each; simulation is faster for larger windows
+LOG_OUTSIDE = -52.0  # logarithm of the probability outside each edge of the window
 _AROUND = 2 ** np.linspace(-5, 3, 33)  # factors of the optimum for a normal distribution
 
 
 def are_too_fine(pairs: ObservedPairs) -> Flags:
-    """Flag pairs with shared denominators whose lattice is surely too fine for `ideal_tail`, [pairs].
+    """Flag pairs whose lattice is certainly too fine for `ideal_tail`, [pairs].
 
-    This finds scores with many digits from few units at little cost; `ideal_tail` finds the other cases. Each pair is
-    counted in its own common steps, independent of other systems.
+    The systems of a pair share their denominators. This check quickly finds scores with many digits from few units;
+    `ideal_tail` finds the other cases. The check uses the step of each pair, so other systems do not affect it.
     """
     fine = np.zeros(len(pairs), dtype=bool)
     if not len(pairs):
@@ -60,21 +60,32 @@ def are_too_fine(pairs: ObservedPairs) -> Flags:
 
 
 def is_wide(differences: Ints) -> bool:
-    """Return whether the window of sums of draws of the unit differences needs more than `MAX_CELLS`."""
+    """Return True if the window for sums of differences exceeds `MAX_CELLS`."""
     width = float(_estimate_width(differences.var(), len(differences)))
     return width > MAX_CELLS and width > MAX_CELLS * int(np.gcd.reduce(differences - differences[0]))
 
 
 def _estimate_width(variances: Floats, draws: int) -> Floats:
-    """Approximate the width between the edges (`edge`) of sums of draws by the normal distribution."""
+    """Approximate the width of the window for normally distributed sums of units.
+
+    Args:
+        variances: Variances of one unit.
+        draws: Number of units in a resample.
+    """
     return 2 * np.sqrt(-2 * LOG_OUTSIDE * draws * np.maximum(variances, 0))
 
 
 def edge(places: Ints, log_shares: Floats, draws: int) -> int:
-    """Return a place that the sum of draws exceeds with a probability below exp(LOG_OUTSIDE) (Chernoff).
+    """Return a value that the sum of resampled units almost never exceeds.
 
-    P(sum >= e) <= exp(draws K(s) - s e) for any s > 0, with K the logarithm of the moment generating function of a
-    draw. The best of some s near the optimum of a normal distribution is good enough.
+    The probability is below exp(`LOG_OUTSIDE`), by Chernoff's inequality: P(sum >= e) <= exp(draws K(s) - s e) for any
+    s > 0, where K is the logarithm of the moment generating function of one unit. The function uses the best of several
+    s near the optimum for a normal distribution.
+
+    Args:
+        places: Possible values of one unit.
+        log_shares: Logarithms of their probabilities.
+        draws: Number of units in a resample.
     """
     if not places.any():
         return 0
@@ -85,30 +96,32 @@ def edge(places: Ints, log_shares: Floats, draws: int) -> int:
     return min(draws * int(places.max()), math.floor(float(((draws * grown - LOG_OUTSIDE) / s).min())))
 
 
-MOST_UNDEFINED = 0.001  # the share of undefined resamples above which no interval is given
-LARGEST = 2**62  # that products of whole numbers may reach
-COUNTABLE = 11  # units up to which p, a whole number of their n^n resamples, is right to the last digit
-SMALL = 1e-3  # other p-values below it are computed by tilting
-LEAST_SHARE = 1e-7  # of a tilted distribution that must be extreme, so that rounding and the outside do not show
-TIE = 1 + 1e-12  # a probability this close to a level is at it
+MOST_UNDEFINED = 0.001  # share of undefined resamples above which a pair has no interval
+LARGEST = 2**62  # upper limit of products of whole numbers
+COUNTABLE = 11  # up to this number n of units, p is exact, because it is a multiple of 1 / n^n
+SMALL = 1e-3  # smaller p-values are computed by tilting
+LEAST_SHARE = 1e-7  # least extreme share of a tilted distribution: below it, rounding affects the result
+TIE = 1 + 1e-12  # a probability within this factor of a level counts as equal to it
 
 
 def may_be_ideal(matrix: Matrix, settings: Settings) -> bool:
-    """Return whether `ideal_tail` may be possible for pairs of the matrix."""
+    """Return False if `ideal_tail` is impossible for all pairs of the matrix."""
     return (matrix.strata is None and matrix.runs is None and matrix.quotient is not None
             and settings.interval != "bca")
 
 
 def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
-    """Return the p-value and interval of the recentred paired bootstrap after infinitely many resamples.
+    """Return the tail of the paired bootstrap for infinitely many resamples.
 
-    A resample whose denominators are all 0 is undefined and counts as extreme. If no resample is as extreme as the
-    observed difference (`is_reachable`), p and the interval are nan. The dual interval excludes 0 if and only if
-    p <= 1 - confidence; the percentile and the basic interval are those of the defined resamples.
+    The null distribution is the resampled difference minus the observed one. A resample whose denominators are all 0 is
+    undefined and counts as extreme. If no resample is as extreme as the observed difference (`is_reachable`), the
+    p-value and the interval are nan. The dual interval excludes 0 if and only if p <= 1 - confidence. The percentile
+    interval and the basic interval use the defined resamples.
 
     Returns:
-        The tail; p has a relative error of about 1e-11. None for strata, for random runs, for scores that are not
-        quotients of whole numbers or decimals with shared denominators, for lattices that are too large, and for `bca`.
+        The tail; its p-value has a relative error of about 1e-11. None if the matrix has strata or random runs, if the
+        scores are not quotients of whole numbers or decimals with shared denominators, if the lattice is too large, and
+        for the interval `bca`.
     """
     matrix = observed.matrix
     if not may_be_ideal(matrix, settings) or (whole_parts := matrix.whole_parts(observed.pair)) is None:
@@ -135,7 +148,13 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
 
 
 def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
-    """Test an observed difference that is not negative; `scale` times u / w is the difference of the scores."""
+    """Test an observed difference that is not negative.
+
+    Args:
+        resamples: Distribution of the sums u and w.
+        scale: Factor that converts u / w to the difference of the scores.
+        settings: Settings of the test.
+    """
     u, w = resamples.observed
     if u and not (resamples.units[0] * w != u * resamples.units[1]).any():
         return Tail(math.nan, "ideal", messages=Messages.of("constant-difference", over="resample"))
@@ -146,7 +165,7 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
         p = round(p * n**n) / n**n
     if counted or p >= SMALL:
         log_p = math.log(p) if p else -math.inf
-    else:  # so small only if it is that of d* >= 2 d, or d* <= 0 as well
+    else:  # p is the probability of d* >= 2 d, and if two-sided also of d* <= 0
         back = resamples.log_tail(-1, 0) if settings.alternative == "two-sided" else -math.inf
         log_p = float(np.logaddexp.reduce([resamples.log_undefined, resamples.log_tail(w, -2 * u), back]))
         p = math.exp(log_p)
@@ -162,10 +181,18 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
 
 
 class _Resamples:
-    """Sums (u, w) of n units drawn from n, with differences `over` and denominators `under`."""
+    """Sums u of differences and w of denominators over n units drawn from n units.
+
+    Attributes:
+        units: Distinct differences and denominators of units, [2, distinct units].
+        draws: Number n of units in a resample.
+        log_shares: Logarithms of the shares of the distinct units.
+        observed: Observed sums (u, w).
+        log_undefined: Logarithm of the probability that all denominators are 0.
+    """
 
     def __init__(self, numerators: Ints, denominators: Ints) -> None:
-        if (denominators == denominators[0]).all():  # numbers are sorted several times as fast as pairs of them
+        if (denominators == denominators[0]).all():  # sorting numbers is several times faster than sorting pairs
             unit_differences, counts = np.unique(numerators, return_counts=True)
             self.units = np.stack([unit_differences, np.full_like(unit_differences, denominators[0])])
         else:
@@ -203,9 +230,13 @@ class _Resamples:
         return self.draws * log_scale + math.log(share)
 
     def law(self, log_shares: Floats) -> tuple[Floats, Ints, Ints]:
-        """Return the probabilities of sums in a window, [w, u], and the sums u and w, for draws with these shares.
+        """Return the probabilities of the sums in a window, [w, u], and the sums u and w.
 
-        The sums are one period of the transform: they rise from somewhere within it and continue at its start.
+        The sums are in the order of the transform, which is periodic: they rise from some index on, and continue at the
+        start.
+
+        Args:
+            log_shares: Logarithms of the probabilities of the distinct units in one draw.
         """
         from scipy.fft import irfft2, next_fast_len, rfft2
 
@@ -220,7 +251,7 @@ class _Resamples:
         drawn = np.zeros(sides[::-1])
         np.add.at(drawn, (places[1] % sides[1], places[0] % sides[0]), np.exp(log_shares))
         transform = rfft2(drawn)
-        loud = np.abs(transform) > math.exp((LOG_OUTSIDE - 10) / self.draws)  # the other powers are nothing
+        loud = np.abs(transform) > math.exp((LOG_OUTSIDE - 10) / self.draws)  # other powers are negligible
         power = np.zeros_like(transform)
         power[loud] = transform[loud] ** self.draws
         u, w = (self.draws * int(start) + step * (f + (np.arange(side) - f) % side)
@@ -229,9 +260,9 @@ class _Resamples:
 
 
 def _find_tilt(excess: Floats, log_shares: Floats) -> float:
-    """Find the t >= 0 with which the mean excess of a draw is nearly 0.
+    """Find the tilt t >= 0 for which the mean excess of a unit is nearly 0.
 
-    Any t gives the right probability; a good one gives it without loss of digits.
+    Any t gives a correct probability; a good one avoids a loss of digits.
     """
     low, high = 0.0, 60 / float(np.abs(excess[excess != 0]).min(initial=np.inf))
     for _ in range(100):
@@ -242,28 +273,29 @@ def _find_tilt(excess: Floats, log_shares: Floats) -> float:
 
 
 class _Differences:
-    """Distribution of d* = u / w on a grid of multiples of 1 / `grid`; `bar` multiples are the observed d.
+    """Distribution of d* = u / w on a grid of multiples of 1 / `grid`.
 
-    Probabilities have an error of 1e-14, so levels of at least 1e-12 can be distinguished.
+    The observed difference is `bar` / `grid`. Probabilities have an error of 1e-14, so levels of at least 1e-12 can be
+    distinguished.
     """
 
     def __init__(self, resamples: _Resamples) -> None:
         masses, u, w = resamples.law(resamples.log_shares)
         start = int(u.argmin())
         masses, w = np.roll(masses, -start, axis=1)[w > 0], w[w > 0]
-        self.w = w if len(w) > 1 else int(w[0])  # a number is much faster than an array of one
+        self.w = w if len(w) > 1 else int(w[0])  # a number is much faster than an array with one element
         self.tails = np.zeros((len(w), len(u) + 1))  # P(w, u from a column on)
         self.tails[:, :-1] = np.cumsum(masses[:, ::-1], axis=1)[:, ::-1]
         self.first, self.step = int(u[start]), max(1, int(np.ptp(u)) // max(1, len(u) - 1))
         self.undefined = math.exp(resamples.log_undefined)
         largest, least, most = int(np.abs(u).max()) + 1, int(w.min()), int(w.max())
-        fineness = 1  # where the denominator never changes, d* has no other values
+        fineness = 1  # if the denominator never changes, d* has only multiples of 1 / w
         if most > least:
             fineness = LARGEST // (4 * largest * resamples.observed[1] * (most // least + 1))
             if fineness < 2**20:
                 raise TooLargeError
         self.bar, self.grid = (fineness * total for total in resamples.observed)
-        self.top = self.grid * largest // least + 1  # no d* is as large
+        self.top = self.grid * largest // least + 1  # larger than every d*
 
     def at_least(self, x: int) -> float:
         """Return P(d* >= x / grid)."""
@@ -274,7 +306,10 @@ class _Differences:
         return 1 - self.undefined - self._sum_from(x * self.w // self.grid + 1)
 
     def extreme(self, x: int, alternative: Alternative) -> float:
-        """Return P(d* - d is as extreme as x / grid, or undefined); above 1 if x is 0, which both sides count."""
+        """Return P(d* - d is undefined or at least as extreme as x / grid).
+
+        The result can exceed 1 for x = 0, because a two-sided test counts x = 0 on both sides.
+        """
         above = self.at_least(self.bar + x) if alternative != "less" else 0
         return self.undefined + above + (self.at_most(self.bar - x) if alternative != "greater" else 0)
 
@@ -286,7 +321,10 @@ class _Differences:
 
 
 def _find_dual(differences: _Differences, p: float, settings: Settings) -> tuple[float, float]:
-    """Return the interval up to the largest extremity with a probability above 1 - confidence."""
+    """Return the dual interval, which excludes 0 if and only if p is significant.
+
+    It contains all differences up to the largest extremity with a probability above 1 - confidence.
+    """
     d, alternative, alpha = differences.bar, settings.alternative, 1 - settings.confidence
     bar, top = -d if alternative == "less" else d, 2 * differences.top
     low, high = (0 if alternative == "two-sided" else -top, bar) if p <= alpha * TIE else (bar, top)
@@ -297,7 +335,10 @@ def _find_dual(differences: _Differences, p: float, settings: Settings) -> tuple
 
 
 def _find_percentile(differences: _Differences, settings: Settings) -> tuple[float, float]:
-    """Return the percentile interval of the defined resamples, or its mirror image for `basic`."""
+    """Return the percentile interval of the defined resamples.
+
+    For the interval `basic`, return its mirror image about the observed difference.
+    """
     outside, top = (1 - settings.confidence) / 2 * (1 - differences.undefined), differences.top
     high = _find_last(differences.at_least, outside, -top, top)
     low = -_find_last(lambda x: differences.at_most(-x), outside, -top, top)
@@ -305,7 +346,14 @@ def _find_percentile(differences: _Differences, settings: Settings) -> tuple[flo
 
 
 def _find_last(tail: Callable[[int], float], level: float, low: int, high: int) -> float:
-    """Find the last x, from `low` to below `high`, at which a falling tail is above the level; it is at `low`."""
+    """Find the largest x at which a decreasing probability is above the level.
+
+    Args:
+        tail: The probability as a function of x; it is above the level at `low`.
+        level: The level.
+        low: Smallest possible result.
+        high: A number above all possible results.
+    """
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if tail(middle) > level * TIE else (low, middle)

@@ -1,15 +1,16 @@
-"""Exact probabilities of sums of random vectors of whole numbers, with small relative errors in the tails.
+"""Probabilities of sums of random integer vectors, accurate in the far tails.
 
-Swapping a unit moves whole numbers from one system's sums to the other's. The sums after random swaps are a fixed point
-plus B = sum of b_i v_i, with b_i in {0, 1} equally likely and v_i in Z^2 (in one dimension the second coordinate is
-always 0). The distribution of B on its lattice is one Fourier transform of its characteristic function (Pagano and
-Tritchler 1983, "On obtaining permutation distributions in polynomial time").
+Swapping a unit moves whole numbers from the sums of one system to the sums of the other. The sums after random swaps
+are a fixed point plus B = sum of b_i v_i, where each b_i is 0 or 1 with equal probability, and v_i is in Z^2 (in one
+dimension the second coordinate is always 0). The distribution of B on its lattice is one Fourier transform of its
+characteristic function (Pagano and Tritchler 1983, "On obtaining permutation distributions in polynomial time").
 
 The error of a transform is relative to the *largest* probability, while a tail may be 1e-100. So the distribution is
-tilted first, P(x) = exp(K(t) - t.x) P_t(x) with K(t) = log E exp(t.B), such that the likeliest point of the rejection
-region becomes the most likely point of all (the exponential tilt of saddlepoint methods, Daniels 1954). Only a window
-around that point is transformed. Probability outside the window folds into it, and Chernoff's inequality bounds it on
-each face; the window grows until the bound is below 1e-14 of the result. A small lattice uses plain convolution.
+tilted first: P(x) = exp(K(t) - t.x) P_t(x) with K(t) = log E exp(t.B). The tilt makes the likeliest point of the
+rejection region the likeliest point of all (the exponential tilt of saddlepoint methods, Daniels 1954). Only a window
+around that point is transformed. Probability outside the window is added to values inside it, and Chernoff's inequality
+bounds this error. The window grows until the bound is below 1e-14 of the result. A small lattice uses plain
+convolution.
 """
 
 from __future__ import annotations
@@ -25,16 +26,25 @@ from numpy.typing import NDArray
 
 from registry.arrays import Floats, Ints
 
-SILENT = -50.0  # the logarithm of a negligible modulus
+SILENT = -50.0  # logarithm of a negligible modulus
 _FURTHER = 1e-3 * 1.125 ** np.arange(104)  # tilts up to 200
-_STEEP = 20  # of a tilt: a summand is then nearly always, or hardly ever, there
+_STEEP = 20  # exponent of a steep tilt: b_i is then nearly always 1, or nearly always 0
 
 
 class HalfSums:
-    """B = sum of b_i v_i, with `counts[j]` summands of the vector `vectors[j]`, under tilts exp(t.B)."""
+    """Distribution of B = sum of b_i v_i under tilts exp(t.B).
+
+    Attributes:
+        whole: Distinct vectors v_i as whole numbers, [vectors, 2].
+        vectors: The same vectors as floats.
+        counts: Number of summands with each vector, [vectors].
+    """
 
     def __init__(self, vectors: Ints) -> None:
-        """Take the vectors [n, 2], which are made unique by one number for each: much faster than by axis."""
+        """Collect the distinct vectors of an array [n, 2].
+
+        Each vector is encoded as one number, which makes `np.unique` much faster.
+        """
         width = int(np.ptp(vectors[:, 1])) + 1
         base = int(vectors[:, 1].min())
         keys, counts = np.unique(vectors[:, 0] * width + (vectors[:, 1] - base), return_counts=True)
@@ -43,41 +53,49 @@ class HalfSums:
         self.counts: Floats = counts.astype(np.float64)
 
     def log_scale(self, tilt: Floats, point: Floats | Ints) -> float:
-        """Return K(t) - t.point, which undoes the tilt at a point; minus the rate function at the mean of the tilt."""
+        """Return K(t) - t.point, the log of the factor that undoes the tilt.
+
+        At the mean of the tilted distribution this is minus the rate function.
+        """
         return float(self.log_scales(tilt, point))
 
     def log_scales(self, tilts: Floats, point: Floats | Ints) -> Floats:
-        """Return K(t) - t.point for each of the tilts, [..., 2] -> [...]."""
+        """Return K(t) - t.point for each tilt, [..., 2] -> [...]."""
         exponents = tilts @ self.vectors.T
         # log((1 + e^x) / 2) = max(x, 0) + log1p(expm1(-|x|) / 2); the first parts add up to t.corner, and a difference
-        # of whole vectors loses nothing where t.corner and t.point are large and nearly the same
+        # of whole vectors is exact even if t.corner and t.point are large and nearly the same
         corners = (self.counts * (exponents > 0)) @ self.vectors
         shares = np.log1p(np.expm1(-np.abs(exponents)) / 2)
         return np.asarray(shares @ self.counts + (tilts * (corners - point)).sum(axis=-1))
 
     def probabilities(self, tilt: Floats) -> tuple[Floats, Floats]:
-        """Return P(b_i = 1) and P(b_i = 0) under the tilt for each distinct vector, with full relative accuracy."""
+        """Return P(b_i = 1) and P(b_i = 0) under the tilt, [vectors] each.
+
+        Both have full relative accuracy.
+        """
         exponents = self.vectors @ tilt
         return np.exp(-np.logaddexp(0, -exponents)), np.exp(-np.logaddexp(0, exponents))
 
     def mean(self, tilt: Floats) -> Floats:
-        """Return the gradient of K."""
+        """Return the mean of B under the tilt, the gradient of K."""
         return (self.counts * self.probabilities(tilt)[0]) @ self.vectors
 
     def covariance(self, tilt: Floats) -> Floats:
-        """Return the Hessian of K."""
+        """Return the covariance matrix of B under the tilt, the Hessian of K."""
         p, q = self.probabilities(tilt)
         return (self.vectors * (self.counts * p * q)[:, None]).T @ self.vectors
 
     def deviations(self, tilt: Floats) -> Floats:
-        """Return the standard deviations of the coordinates."""
+        """Return the standard deviations of both coordinates of B under the tilt."""
         return np.sqrt(np.diag(self.covariance(tilt)))
 
     def most(self, rows: Ints) -> Floats:
-        """Return the largest first coordinate of B, or a little more, in each of all rows (second coordinates).
+        """Return an upper bound of the first coordinate of B in each row, [rows].
 
-        It is the rim of the hull of B. The first row has all vectors that lead down and none that leads up. Row by row
-        the former leave and the latter join, in the order of their gain per row.
+        A row is a value of the second coordinate; `rows` must contain all rows. The bound is the edge of the convex
+        hull of B. The sum for the first row contains all vectors with a negative second coordinate and none with a
+        positive one. From row to row the former are removed and the latter are added, in the order of their gain per
+        row.
         """
         run, rise = self.vectors.T * self.counts
         level = rise == 0
@@ -88,9 +106,10 @@ class HalfSums:
         return np.asarray(np.interp(rows.astype(np.float64), edges[1], edges[0])) + 1e-6
 
     def tilt_for(self, point: Floats, start: Floats | None = None) -> Floats:
-        """Find the tilt with which the mean of B is about `point`, by Newton's method on the convex K(t) - t.point.
+        """Find a tilt for which the mean of B is near `point`.
 
-        It begins at `start`, the tilt of a nearby point, or at 0 if that is too steep for the next steps.
+        Newton's method minimizes the convex function K(t) - t.point. It begins at `start`, the tilt of a nearby point,
+        or at 0 if `start` is too steep.
         """
         tilt = np.zeros(2) if start is None or np.abs(self.vectors @ start).max() > _STEEP else start
         value = self.log_scale(tilt, point)
@@ -102,7 +121,7 @@ class HalfSums:
             determinant = a * d - b * b
             if determinant > 1e-6 * a * d:
                 step = np.asarray(np.array([d, a]) * gradient - b * gradient[::-1]) / float(determinant)
-            else:  # without a part along a direction in which B does not move
+            else:  # no step in a direction in which B is constant
                 step = np.linalg.pinv(hessian, rcond=1e-9, hermitian=True) @ gradient
             length = min(1.0, 8 / max(np.abs(self.vectors @ step).max(), 1e-300))
             while True:
@@ -112,12 +131,12 @@ class HalfSums:
                     break
                 length /= 2
             tilt, value = candidate, new_value
-            if np.abs(self.vectors @ tilt).max() > 600:  # a point on the rim of the lattice
+            if np.abs(self.vectors @ tilt).max() > 600:  # the point is on the edge of the lattice
                 break
         return tilt
 
     def compute_row_bound(self, first: int, last: int) -> float:
-        """Return Chernoff's bound on log P(second coordinate of B from `first` to `last`)."""
+        """Return Chernoff's bound on log P(first <= second coordinate of B <= last)."""
         still = np.zeros(2)
         mean = self.mean(still)[1]
         if first <= mean <= last:
@@ -126,7 +145,15 @@ class HalfSums:
         return self._compute_tail_bound(still, 1, edge, sign)
 
     def compute_outside_bound(self, tilt: Floats, first: Ints, last: Ints, low: Ints, high: Ints) -> float:
-        """Return Chernoff's bound on log P_t(B outside the window from `first` to `last`), summed over its faces."""
+        """Return Chernoff's bound on log P_t(B outside a window).
+
+        Args:
+            tilt: The tilt.
+            first: First point of the window.
+            last: Last point of the window.
+            low: First point of the lattice.
+            high: Last point of the lattice.
+        """
         bounds = [-math.inf]
         for axis in (0, 1):
             if first[axis] > low[axis]:
@@ -136,17 +163,26 @@ class HalfSums:
         return float(np.logaddexp.reduce(bounds))
 
     def _compute_tail_bound(self, tilt: Floats, axis: int, edge: int, sign: int) -> float:
-        """Bound log P_t(a coordinate of B is at the edge, or beyond it on the side of the sign).
+        """Bound the log P_t of the values of a coordinate of B from an edge on.
 
-        Any further tilt gives a valid bound. The best exponent of some that grow by an eighth is within a hundredth of
-        the best of all.
+        Any further tilt gives a valid bound. The function tries tilts that grow by an eighth each; the best exponent is
+        within 1 % of the optimum.
+
+        Args:
+            tilt: The tilt.
+            axis: The coordinate, 0 or 1.
+            edge: Value of the edge.
+            sign: 1 if the tail has larger values, -1 if it has smaller ones.
         """
         face, further = np.where(np.arange(2) == axis, edge, 0), np.zeros((len(_FURTHER), 2))
         further[:, axis] = sign * _FURTHER
         return float(self.log_scales(tilt + further, face).min() - self.log_scale(tilt, face))
 
     def window(self, tilt: Floats, first: Ints, last: Ints) -> Floats:
-        """Return P_t(B = x) for x from `first` to `last`; probability outside folds in modulo the transform's sides."""
+        """Return P_t(B = x) for x from `first` to `last`.
+
+        Probability outside the window is added to values inside it, modulo the size of the transform.
+        """
         from scipy.fft import ifft, irfft, next_fast_len
 
         wanted = last - first + 1
@@ -154,7 +190,7 @@ class HalfSums:
         p, q = self.probabilities(tilt)
         turns = _HalfTurns(sides)
         rows, columns, log_modulus = self._find_loud(p * q, turns)
-        transform = np.zeros((sides[0], int(columns.max()) + 1), dtype=np.complex128)  # 0 in all columns from there on
+        transform = np.zeros((sides[0], int(columns.max()) + 1), dtype=np.complex128)  # all further columns are 0
         # The phases of E exp(i f.B), moved to the corner of the window; the inverse transform takes their conjugates.
         phases = -_angle(rows, first[0], turns.sides[0]) - _angle(columns, first[1], turns.sides[1])
         for n, vector in enumerate(self.whole):
@@ -165,11 +201,14 @@ class HalfSums:
         return masses[:, :wanted[1]]
 
     def _find_loud(self, variances: Floats, turns: _HalfTurns) -> tuple[Ints, Ints, Floats]:
-        """Find the frequencies at which the transform is not negligible, and the logarithm of its modulus there.
+        """Find the frequencies at which the transform is not negligible.
 
-        They are few, unless the window is hardly wider than B. The modulus is a product over the vectors. Vectors along
-        an axis rule out whole rows or columns of frequencies, and of the others those with the largest variances rule
-        out most of the rest.
+        There are few such frequencies, unless the window is hardly wider than the range of B. The modulus of the
+        transform is a product over the vectors. Vectors along an axis exclude whole rows or columns of frequencies.
+        Among the other vectors, those with the largest variances exclude most of the remaining frequencies.
+
+        Returns:
+            Rows, columns and log modulus of these frequencies.
         """
         loud, moduli = [], []
         for axis, size in enumerate((turns.sides[0], turns.sides[1] // 2 + 1)):
@@ -189,27 +228,32 @@ class HalfSums:
         return rows, columns, log_modulus
 
     def _log_modulus(self, n: int, variances: Floats, sine: Floats) -> Floats:
-        """Return the share of vector n in the logarithm of the modulus, from the sines of half the angles f.v.
+        """Return the part of vector n in the log modulus, from sines of half the angles.
 
-        It is the logarithm of 1 - 4 p q sin^2, which keeps its digits near 0; a modulus of 0 has the logarithm -inf.
+        It is the logarithm of 1 - 4 p q sin^2, which is accurate near 0; a modulus of 0 has the logarithm -inf.
         """
         with np.errstate(divide="ignore"):  # a sine of 1 may be rounded up: maximum()
             return np.asarray(self.counts[n] / 2 * np.log1p(np.maximum(-4 * variances[n] * (sine * sine), -1)))
 
 
 class _HalfTurns:
-    """Cosine and sine, as one complex number, of half the angles 2 pi f.v, up to a sign that both share."""
+    """Cosine and sine of half the angles 2 pi f.v, as complex numbers."""
 
     def __init__(self, sides: Ints) -> None:
         self.sides: list[int] = sides.tolist()
         self._along: dict[tuple[int, int], NDArray[np.complex128]] = {}
 
     def __call__(self, rows: Ints, columns: Ints, vector: Ints) -> NDArray[np.complex128]:
-        """Return the half turns at some frequencies for one vector."""
+        """Return the complex numbers at some frequencies for one vector."""
         return self.along(0, vector[0])[rows] * self.along(1, vector[1])[columns]
 
     def along(self, axis: int, step: int) -> NDArray[np.complex128]:
-        """Return the half turns at all frequencies of an axis for a vector of `step` steps along it."""
+        """Return the complex numbers at all frequencies of an axis, for one vector.
+
+        Args:
+            axis: The axis, 0 or 1, to which the vector is parallel.
+            step: Length of the vector.
+        """
         if (axis, step) not in self._along:
             size = self.sides[axis]
             self._along[axis, step] = np.exp(0.5j * _angle(np.arange(size), step, size))
@@ -222,10 +266,10 @@ def _angle(frequencies: Ints, multiple: int, size: int) -> Floats:
     return np.where(2 * residues > size, residues - size, residues) * (2 * math.pi / size)
 
 
-MAX_WORK = 2**26  # cells of the transform times distinct vectors; beyond it Monte Carlo is the better answer
-HOPELESS = 64  # times too large without a tilt: no tilt makes the window that much smaller
-SMALL = 2**24  # cells times vectors up to which plain convolution is as fast
-MOST_HALVED = 1000  # vectors up to which no probability underflows
+MAX_WORK = 2**26  # limit on cells of the transform times distinct vectors; above it, simulation is faster
+HOPELESS = 64  # no tilt makes a window smaller by this factor
+SMALL = 2**24  # limit on cells times vectors for plain convolution
+MOST_HALVED = 1000  # up to this number of vectors no probability underflows
 TOLERANCE = 1e-14
 OVERHEAD = 5e6  # cost of finding a tilt, in additions (four per nanosecond)
 
@@ -234,14 +278,16 @@ _STEP, _CELL = 2e5, 8  # cost of a vector, and of a cell and vector, in a plain 
 
 
 class TooLargeError(Exception):
-    """Raised if a lattice has more cells than are worth transforming."""
+    """Raised if a lattice has too many cells, or if rounding hides a probability."""
 
 
 class Region(NamedTuple):
-    """Rejection region: in each row (second coordinate) the points from a threshold on.
+    """Rejection region: in each row, all points from a threshold on.
+
+    A row is a value of the second coordinate, and the threshold a value of the first.
 
     Attributes:
-        threshold: Returns the threshold in a row as a smooth function, for searching.
+        threshold: Returns the threshold in a row as a smooth function, for a search.
         thresholds: Returns the first lattice point of the region in each row, exactly.
     """
 
@@ -250,9 +296,10 @@ class Region(NamedTuple):
 
 
 def log_probability(vectors: Ints, region: Region) -> float:
-    """Return the natural logarithm of P(B in region), for B the sum of a random half of the `vectors`, [n, 2].
+    """Return log P(B in region), where B is a sum of random `vectors`.
 
-    The region must not contain the mean of B. The result is -inf if B can reach no point of the region, up to rounding.
+    Each of the vectors [n, 2] is included with probability 1/2. The region must not contain the mean of B. The result
+    is -inf if B can reach no point of the region, up to rounding.
 
     Raises:
         TooLargeError: The window needs more than `MAX_WORK` cells times distinct vectors, or rounding hides the tail.
@@ -277,12 +324,16 @@ def log_probability(vectors: Ints, region: Region) -> float:
             tail = _Tail(sums, np.where(inside, starts, high[0] + 1), low, high)
             total = float(np.logaddexp(total, tail.log_probability(region, run, total)))
             if total == -math.inf and len(runs) > 1:
-                raise TooLargeError  # rounding may have hidden it
+                raise TooLargeError  # rounding may have hidden the probability
     return min(0.0, total)
 
 
 def window_work(vectors: Ints) -> float:
-    """Return the cost of a probability in additions, of the whole lattice or the first window; infinite if hopeless."""
+    """Return the cost of `log_probability` in additions.
+
+    The result is infinite if it is too expensive. This is the cost of the whole lattice if it is small, otherwise that
+    of the first window.
+    """
     low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
     if _is_small(vectors, low, high):
         return float(len(vectors) * (_STEP + _CELL * np.prod(high - low + 1)))
@@ -295,18 +346,19 @@ def _is_small(vectors: Ints, low: Ints, high: Ints) -> bool:
 
 
 def _window(sums: HalfSums, low: Ints, high: Ints) -> float:
-    """Return the cells of a window without a tilt times the number of distinct vectors."""
+    """Return the cells of an untilted window times the number of distinct vectors."""
     sides = np.minimum(18 * sums.deviations(np.zeros(2)), high - low) + 1
     return float(np.prod(sides)) * len(sums.counts)
 
 
 def _by_convolution(vectors: Ints, starts: Ints, low: Ints, high: Ints) -> float:
-    """Add one vector after the other on the whole lattice; nothing is subtracted, so tails keep all digits.
+    """Compute the log probability by convolution on the whole lattice.
 
-    Up to `MOST_HALVED` vectors no probability underflows.
+    One vector is added after the other. Nothing is subtracted, so tails keep all digits. No probability underflows with
+    up to `MOST_HALVED` vectors.
     """
     masses = np.zeros(tuple(high - low + 1))
-    first = last = -low  # where the sums of the vectors so far begin and end
+    first = last = -low  # first and last sum of the vectors that were added
     masses[tuple(first)] = 1.0
     for vector in vectors:
         shifted = masses[first[0]:last[0] + 1, first[1]:last[1] + 1] / 2
@@ -320,12 +372,12 @@ def _by_convolution(vectors: Ints, starts: Ints, low: Ints, high: Ints) -> float
 
 @dataclass(frozen=True, eq=False)
 class _Tail:
-    """Part of a rejection region in a run of rows.
+    """Part of a rejection region in consecutive rows.
 
     Attributes:
         sums: Distribution of B.
-        starts: First point of the region in each row of the lattice, above `high` outside of the run.
-        low, high: Corners of the lattice.
+        starts: First point of the region in each row of the lattice; above `high` in rows outside of this part.
+        low, high: First and last point of the lattice.
     """
 
     sums: HalfSums
@@ -334,17 +386,22 @@ class _Tail:
     high: Ints
 
     def log_probability(self, region: Region, run: tuple[int, int], other: float) -> float:
-        """Return log P(B in this part); -inf if it is empty, or negligible `other` other parts.
+        """Return log P(B in this part); -inf if it is 0 or negligible.
+
+        Args:
+            region: The rejection region.
+            run: First and last row of this part.
+            other: Log probability of the other parts; smaller probabilities are negligible.
 
         Raises:
             TooLargeError: The window is too large, or rounding may hide a relevant probability.
         """
         rim = 0.5 * (self.high > self.low)
         tilt = self.sums.tilt_for(np.clip(self._find_likeliest(region, run), self.low + rim, self.high - rim))
-        point = self.sums.mean(tilt)  # no point's probability exceeds exp(K(t) - t.x) times its tilted one
+        point = self.sums.mean(tilt)  # P(x) is at most exp(K(t) - t.x) for every x
         if self.sums.log_scale(tilt, point) + self._log_heaviest(tilt, point) < other + math.log(TOLERANCE):
             return -math.inf
-        for share in (1, 0.75, 0.5, 0.25, 0):  # a smaller tilt where few points lie near the boundary
+        for share in (1, 0.75, 0.5, 0.25, 0):  # a smaller tilt helps if few points are near the boundary
             bound = self._try_tilt(share * tilt)
             if bound is not None:
                 return bound
@@ -353,13 +410,16 @@ class _Tail:
         return -math.inf
 
     def _log_heaviest(self, tilt: Floats, point: Floats) -> float:
-        """Return the largest -t.(x - point) of a point x of the region: the weight that undoes the tilt."""
+        """Return the largest -t.(x - point) over points x of the region.
+
+        This is the largest log weight that undoes the tilt.
+        """
         rows = np.arange(self.low[1], self.high[1] + 1)
         weights = tilt[0] * (np.maximum(self.starts, self.low[0]) - point[0]) + tilt[1] * (rows - point[1])
         return -float(weights[self.starts <= self.high[0]].min())
 
     def _try_tilt(self, tilt: Floats) -> float | None:
-        """Compute the logarithm with this tilt; None if rounding hides the tail."""
+        """Compute the log probability with this tilt; None if rounding hides it."""
         sums, low, high = self.sums, self.low, self.high
         point = sums.mean(tilt)
         log_heaviest = self._log_heaviest(tilt, point)
@@ -380,16 +440,17 @@ class _Tail:
             reach = reach * 1.5
 
     def _find_likeliest(self, region: Region, run: tuple[int, int]) -> Floats:
-        """Find the boundary point with the least rate function sup_t t.point - K(t), by golden section over the rows.
+        """Find the likeliest boundary point of the region by golden section over rows.
 
-        Any point gives the correct probability; one near the likeliest gives it without loss of digits.
+        The likeliest point has the least rate function sup_t t.point - K(t). Any point gives the correct probability; a
+        point near the likeliest one avoids a loss of digits.
         """
         left, right = map(float, run)
 
         def boundary(row: float) -> Floats:
             return np.array([np.clip(region.threshold(row), self.low[0], self.high[0]), row])
 
-        tilt = np.zeros(2)  # that of the previous row, which is near
+        tilt = np.zeros(2)  # tilt of the previous row, which is a good start
 
         def rate(row: float) -> float:
             nonlocal tilt
@@ -412,18 +473,21 @@ class _Tail:
 
 
 def _weigh(masses: Floats, tilt: Floats, point: Floats, first: Ints, starts: Ints) -> tuple[float, float]:
-    """Sum the tilted masses of a window over the region, with the tilt undone relative to the point.
+    """Sum the probabilities of a tilted window over the region, with the tilt undone.
 
-    Returns the sum and an estimate of its rounding error, which a transform spreads evenly over the window.
+    The tilt is undone relative to the point.
+
+    Returns:
+        The sum, and an estimate of its rounding error, which a transform spreads evenly over the window.
     """
     across, n_rows = masses.shape
-    begins = np.maximum(starts - first[0], 0)  # of the region in each row of the window
+    begins = np.maximum(starts - first[0], 0)  # first point of the region in each row of the window
     inside = begins < across
     edge = -(tilt[0] * (begins + first[0] - point[0]) + tilt[1] * (np.arange(n_rows) + first[1] - point[1]))[inside]
-    steps = -tilt[0] * np.arange(across)  # from there on
+    steps = -tilt[0] * np.arange(across)  # relative to the first point
     if (edge + np.maximum(0, steps[across - 1 - begins[inside]])).max(initial=-math.inf) > 100:
-        return 0.0, math.inf  # the tilt has overshot
-    with np.errstate(over="ignore", invalid="ignore"):  # a nan is too large
+        return 0.0, math.inf  # the tilt is too large
+    with np.errstate(over="ignore", invalid="ignore"):  # nan counts as too large
         along, edges = np.exp(steps), np.exp(edge)
         squares = np.cumsum(along * along)[across - 1 - begins[inside]]
         error = 1e-15 * np.linalg.norm(masses) / math.sqrt(masses.size) * np.sqrt(edges * edges @ squares)

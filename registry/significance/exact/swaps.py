@@ -1,8 +1,9 @@
-"""The exact permutation test in whole numbers: sums with random signs, and quotients of two sums.
+"""The exact permutation test for sums and quotients of whole numbers.
 
-Swaps move the two sums of a quotient on a lattice. It has one dimension if both systems share the denominators, or if
-all moves are on a line. The sum of ±weights is then at least a threshold if the weights with a minus sign add up to no
-more than a bar. Several algorithms find the share of such subsets with the same accuracy; the cheapest is used.
+If two systems are swapped in some units, the two sums of a quotient move on a lattice. The lattice has one dimension if
+both systems share the denominators, or if all moves are multiples of one vector. In one dimension the question is: what
+is the probability that a sum of weights with random signs reaches a threshold? This is the share of subsets of the
+weights with a small sum. Several algorithms compute that share with the same accuracy, and the fastest one is used.
 """
 
 from __future__ import annotations
@@ -28,34 +29,34 @@ from registry.significance.exact.lattice import (
 )
 from registry.significance.matrix import common_divisor
 
-MOST = 1000  # weights of a half, whose counts a float holds
+MOST = 1000  # largest number of weights in a half, because counts must not overflow a float
 
-_LARGEST = 2**23  # sums of a half, of 64 MiB
-_AT_ONCE = 2**14  # counts that are added at a time, from the last on: their target stays in the cache
-_BLOCK = 1024  # counts that are cumulated at a time
-STEP, _JOIN = 2e4, 16  # what a weight costs beside its additions, and what a sum costs in the end, in additions
+_LARGEST = 2**23  # largest number of sums of a half: 64 MiB
+_AT_ONCE = 2**14  # counts that are added in one step, so that they stay in the cache
+_BLOCK = 1024  # counts in one block of a cumulative sum
+STEP, _JOIN = 2e4, 16  # extra cost of a weight, and cost of a sum when both halves are joined, in additions
 
 
 def log_subset_share(weights: Ints, reach: int) -> float:
-    """Return the natural logarithm of the share of subsets of the weights with a sum of at most `reach`.
+    """Return the log share of subsets of the weights with a sum up to `reach`.
 
-    Subsets of either half of the weights are counted by their sums, weight after weight: with an additional weight w,
-    the sum s is reached as often as s and s - w were before. Counts are symmetric about half of the total, so only the
-    lower ones are added to, and none above the bar is needed. Then every sum of one half meets the sums of the other
-    half that are small enough.
+    The weights are divided into two halves, and the subsets of each half are counted by their sums. If a weight w is
+    added, the sum s is reached as often as s and s - w were reached before. The counts are symmetric about half of the
+    total, so only the lower ones are computed, and only up to `reach`. At the end, every sum of one half is combined
+    with the sums of the other half that are small enough.
 
-    Counts are whole numbers, exact below 2^53, hence for up to 53 weights. Beyond, each addition rounds, by 2^-53 at
-    most. Nothing is subtracted, so the relative error of the result is at most the number of additions in a row times
-    that: `MOST` in the counts of either half, 2 `_BLOCK` and a few in cumulating them, and 40 in the last sum, which
-    numpy takes in pairs. Together this is less than 1e-12.
+    Counts are whole numbers and exact below 2^53, so for up to 53 weights. With more weights each addition rounds by at
+    most 2^-53. Nothing is subtracted, so the relative error of the result is at most 2^-53 times the number of
+    successive additions: `MOST` for the counts of either half, 2 `_BLOCK` and a few for the cumulative sums, and 40 for
+    the last sum, which numpy computes pairwise. Together this is less than 1e-12.
 
     Args:
-        weights: Whole numbers from 1 up, at most 2 `MOST`.
+        weights: Whole numbers from 1 up; at most 2 `MOST` weights.
         reach: A whole number from 0 up.
     """
     first, second = (_count_subsets(half, reach) for half in _split_halves(weights))
     n_first, n_second = len(weights) - len(weights) // 2, len(weights) // 2
-    np.ldexp(first, -n_first, out=first)  # so that no product overflows
+    np.ldexp(first, -n_first, out=first)  # prevents overflow of products
     up_to = _cumulate(second)
     every = max(0, reach - len(up_to) + 1)  # sums to which every sum of the other half can be added
     partners = up_to[max(0, reach - len(first) + 1):reach - every + 1][::-1]
@@ -74,13 +75,16 @@ def _counting_work(weights: Ints, reach: int) -> float:
 
 
 def _split_halves(weights: Ints) -> tuple[Ints, Ints]:
-    """Return two halves with similar sums; small weights come first, which limits the number of sums."""
+    """Divide the weights into two halves with similar sums, in ascending order.
+
+    The ascending order keeps the number of different sums small.
+    """
     in_order = np.sort(weights)
     return in_order[::2], in_order[1::2]
 
 
 def _count_subsets(weights: Ints, reach: int) -> Floats:
-    """Count the subsets with each sum, from 0 to the total or to `reach`."""
+    """Count the subsets with each sum, from 0 to `reach` or to a smaller total."""
     total, last = int(weights.sum()), 0
     counts = np.zeros(min(total, reach) + 1)
     counts[0] = 1
@@ -98,14 +102,17 @@ def _count_subsets(weights: Ints, reach: int) -> Floats:
 
 
 def _fill_mirrored(counts: Floats, total: int, end: int, reach: int) -> None:
-    """Fill in the counts of sums from the middle up to `end`: as many subsets omit as much."""
+    """Fill in the counts of sums from the middle to `end` by symmetry.
+
+    As many subsets have the sum s as have the sum total - s.
+    """
     middle = min(total // 2, reach)
     if end > middle:
         counts[middle + 1:end + 1] = counts[total - end:total - middle][::-1]
 
 
 def _cumulate(counts: Floats) -> Floats:
-    """Cumulate counts by blocks and blocks of blocks, so that each result has few additions."""
+    """Compute the cumulative sum by blocks, so that each result needs few additions."""
     if len(counts) <= _BLOCK:
         return np.cumsum(counts)
     rows = np.zeros((-(-len(counts) // _BLOCK), _BLOCK))
@@ -115,8 +122,8 @@ def _cumulate(counts: Floats) -> Floats:
     return rows.ravel()[:len(counts)]
 
 
-MOST_WORK = 2**33  # additions, some 2 s, beyond which Monte Carlo is the better answer
-LISTED = 44  # weights up to which all sums of either half may be listed, whatever the weights: they take 32 MiB
+MOST_WORK = 2**33  # additions, about 2 s; simulation is used for more expensive pairs
+LISTED = 44  # largest number of weights for which all sums of either half may be listed: 32 MiB
 
 _ELEMENT = 160  # cost of a listed sum, in additions
 
@@ -137,24 +144,29 @@ class SignTail:
 
     @classmethod
     def of(cls, weights: Ints, threshold: int) -> SignTail:
-        """Make the tail of the sum of ±`weights`, without regard to their signs and zeros, from a threshold on."""
+        """Make the tail of the sum of ±`weights` from a threshold on.
+
+        The signs of the given weights do not matter, and weights of 0 are dropped.
+        """
         weights = np.abs(weights[weights != 0])
         common = common_divisor(weights)
         weights = weights // common
         total = int(weights.sum())
-        start = (total + -(-threshold // common) + 1) // 2  # the sum is 2 B - total, in units of the common factor
+        start = (total + -(-threshold // common) + 1) // 2  # the sum is 2 B - total, divided by the common divisor
         is_rest = 2 * start <= total
         return cls(weights, max(-1, start - 1 if is_rest else total - start), is_rest)
 
     @cached_property
     def work(self) -> float:
-        """Cost in additions, about 0.25 ns each."""
+        """Cost of `log_p` in additions, about 0.25 ns each."""
         if self.reach < 0 or self.weights.max() == 1:
             return OVERHEAD / 100
         return min(self._works)
 
     def log_p(self) -> float:
-        """Return the natural logarithm; the relative error of the probability is 1e-12; -inf if impossible.
+        """Return the natural logarithm of the probability; -inf if it is 0.
+
+        The relative error of the probability is 1e-12.
 
         Raises:
             TooLargeError: Rounding hides the probability.
@@ -174,27 +186,30 @@ class SignTail:
 
     @cached_property
     def _works(self) -> tuple[float, float, float]:
-        """The costs of lists of all sums, of adding up counts, and of a transform."""
+        """Costs of listing all sums, of counting subsets, and of a Fourier transform."""
         n = len(self.weights)
         listed = _ELEMENT * 2.0 ** (-(-n // 2)) if n <= LISTED else math.inf
         return listed, _counting_work(self.weights, self.reach), window_work(self.weights[:, None] * (1, 0))
 
 
 def least_work(n: Ints) -> Floats:
-    """Return a lower bound on the cost of the tail of n weights, [...], unless they are all equal."""
+    """Return a lower bound on the cost of the tail of n weights, for an array of n.
+
+    Equal weights cost less.
+    """
     listed = np.where(n <= LISTED, _ELEMENT * 2.0 ** (np.minimum(n, LISTED) // 2), math.inf)
     return np.asarray(np.minimum(np.minimum(listed, STEP * n), OVERHEAD))
 
 
 def log_sign_tail(weights: Ints, threshold: int) -> float:
-    """Return the natural logarithm of P(sum of ±weights >= threshold), with equally likely signs.
+    """Return log P(sum of ±weights >= threshold), with random signs.
 
     Args:
         weights: Whole numbers; their signs and zeros do not matter.
         threshold: A whole number.
 
     Raises:
-        TooLargeError: It takes more than `MOST_WORK`, or rounding hides the tail.
+        TooLargeError: The computation needs more than `MOST_WORK`, or rounding hides the probability.
     """
     tail = SignTail.of(weights, threshold)
     if tail.work > MOST_WORK:
@@ -203,10 +218,10 @@ def log_sign_tail(weights: Ints, threshold: int) -> float:
 
 
 def _by_lists(weights: Ints, reach: int) -> float:
-    """List the sums of each half of the weights, and count the pairs of sums that are small enough.
+    """Compute the share by listing the sums of each half of the weights.
 
-    This is for fine lattices, such as that of scores with many digits (Horowitz and Sahni 1974); Pagano and Tritchler's
-    method is for coarse ones.
+    Pairs of sums that are small enough are counted. This method (Horowitz and Sahni 1974) suits fine lattices, such as
+    those of scores with many digits.
     """
     sums = []
     for half in (weights[::2], weights[1::2]):
@@ -219,29 +234,31 @@ def _by_lists(weights: Ints, reach: int) -> float:
 
 
 def _by_transform(weights: Ints, reach: int) -> float:
-    """Transform a window of a tilted distribution."""
-    start = int(weights.sum()) - reach  # of the region, which has no end
+    """Compute the share by a Fourier transform of the tilted distribution."""
+    start = int(weights.sum()) - reach  # first point of the region
     return log_probability(weights[:, None] * (1, 0), Region(lambda _: start, lambda rows: np.full(len(rows), start)))
 
 
 
 
-LARGEST = 2**30  # of the sums of numerators and denominators: products of two then fit into 64 bits
-_SAMPLE = 8  # units that show a fine lattice
-_ROUNDING = 2.0**-45  # of 12 products of four sums each at most, with 10 roundings of 2^-53
+LARGEST = 2**30  # limit on sums of numerators and denominators: a product of two fits into 64 bits
+_SAMPLE = 8  # units that are sufficient to detect a fine lattice
+_ROUNDING = 2.0**-45  # relative error of at most 12 products of four sums each, with 10 roundings of 2^-53
 
 
 def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_WORK) -> Tail | None:
-    """Return the exact tail of a pair; None if its score is not a quotient of whole sums, or its lattice is too large.
+    """Return the exact tail of a pair; None if it cannot be computed.
+
+    The score must be a quotient of whole sums, and the lattice must not be too large.
 
     Args:
         observed: The pair.
         settings: Settings of the test.
-        most: Limit on the additions if the lattice has one dimension (`_Swaps.work`).
+        most: Largest number of additions if the lattice has one dimension (`_Swaps.work`).
     """
     if (swaps := _Swaps.of(observed)) is None:
         return None
-    if not len(swaps.moves):  # the differences do not enter this score
+    if not len(swaps.moves):  # the score does not depend on the differences
         return Tail(0.0, "exact")
     favours = swaps.sign if not observed.matrix.lower_is_better else -swaps.sign
     if settings.alternative == "less":
@@ -253,7 +270,7 @@ def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_W
             log_p = min(0.0, math.log(2) + swaps.log_tail()) if favours else 0.0
         elif favours > 0:
             log_p = swaps.log_tail()
-        else:  # at least as extreme as a difference that points the other way: all sums except those above it
+        else:  # the difference favours the other system: all sums are as extreme, except those above it
             log_p = math.log1p(-math.exp(swaps.log_tail(beyond=True)))
     except TooLargeError:
         return None
@@ -261,13 +278,19 @@ def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_W
 
 
 def lattice_work(observed: Observed, most: float = MOST_WORK) -> float:
-    """Return the cost of the exact tail of a pair in additions; infinite if it has none (`tail_on_lattice`)."""
+    """Return the cost of `tail_on_lattice` in additions.
+
+    The result is infinite if that returns None.
+    """
     swaps = _Swaps.of(observed)
     return math.inf if swaps is None else swaps.work(most)
 
 
 def are_surely_fine(pairs: ObservedPairs) -> Flags:
-    """Flag pairs whose lattice of differences is surely too fine, judging by a few units, [pairs]."""
+    """Flag pairs whose lattice of differences is certainly too fine, [pairs].
+
+    A few units are sufficient for this check.
+    """
     matrix, a, b = pairs.matrix, pairs.a, pairs.b
     if matrix.quotient is None:
         return np.zeros(len(pairs), dtype=bool)
@@ -284,16 +307,18 @@ def are_surely_fine(pairs: ObservedPairs) -> Flags:
 
 
 class _Swaps:
-    """Swaps of a pair's units, and the rejection region of the difference of its two quotients n / d.
+    """Exact distribution of the difference of two quotients under random swaps.
 
-    With B = (u, w) the sum of the moves of the units that are not swapped, the better system has the quotient
-    (n_worse + u) / (d_worse + w), and the other one (n_better - u) / (d_better - w). Their difference reaches the
-    observed one where u is at least a threshold that depends on w. It is compared in whole numbers, since two
-    differences can be closer than rounding.
+    Swapping a unit changes the numerators and the denominators by whole numbers, its move. Let B = (u, w) be the sum of
+    the moves of the units that are not swapped. Then the better system has the quotient (n_better - u) / (d_better -
+    w), and the worse one (n_worse + u) / (d_worse + w). Their difference reaches the observed one if u is at least a
+    threshold that depends on w. The comparison uses whole numbers, since two differences can be closer than the
+    rounding error.
 
     Attributes:
-        sign: 1 if the first system has the larger quotient, -1 if the second has, 0 if they are equal.
-        moves: Differences of the units' parts, better less worse, without zeros, [moves, 2].
+        sign: 1 if the first system has the larger quotient, -1 if the second one has, 0 if the quotients are equal.
+        moves: Numerator and denominator of the better system minus those of the worse one in each unit, without zero
+            rows, [moves, 2].
     """
 
     def __init__(self, numerators: Ints, denominators: Ints) -> None:
@@ -310,7 +335,10 @@ class _Swaps:
 
     @classmethod
     def of(cls, observed: Observed) -> _Swaps | None:
-        """Make the swaps of a pair; None if its parts are not whole, or too large."""
+        """Make the swaps of a pair.
+
+        The result is None if numerators or denominators are not whole or too large.
+        """
         if observed.matrix.quotient is None or (whole := observed.matrix.whole_parts(observed.pair)) is None:
             return None
         numerators, denominators = whole
@@ -321,7 +349,10 @@ class _Swaps:
 
     @cached_property
     def line(self) -> Ints | None:
-        """All moves as multiples of one vector, or None if they are not on a line."""
+        """All moves as multiples of one vector.
+
+        The result is None if they are not multiples of one vector.
+        """
         if not self.moves[:, 1].any():
             return self.moves[:, 0]
         first = self.moves[0] // common_divisor(self.moves[0])
@@ -331,10 +362,10 @@ class _Swaps:
         return multiples
 
     def work(self, most: float) -> float:
-        """Return the cost of `log_tail` in additions; infinite if it has none.
+        """Return the cost of `log_tail` in additions; infinite if it cannot be computed.
 
-        On a line it is also infinite above `most`. In two dimensions it is an upper bound, far above the cost of most
-        tilted windows, and not compared with `most`.
+        If all moves are multiples of one vector, the cost is also infinite if it exceeds `most`. In two dimensions, the
+        result is an upper bound and is not compared with `most`; most tilted windows cost far less.
         """
         if not len(self.moves):
             return 0.0
@@ -343,9 +374,13 @@ class _Swaps:
         return self._along.work if self._along.work <= most else math.inf
 
     def log_tail(self, *, beyond: bool = False) -> float:
-        """Return log P(the difference after random swaps is at least the observed one, or `beyond` it)."""
+        """Return log P(random swaps give at least the observed difference).
+
+        Args:
+            beyond: True: the probability of a larger difference, without equal ones.
+        """
         if self.worse[1] + int(np.minimum(self.moves[:, 1], 0).sum()) <= 0:
-            raise TooLargeError  # some swaps leave a quotient undefined: not for this region
+            raise TooLargeError  # some swaps make a quotient undefined
         if self.line is not None:
             numerators, denominators = (b + w for b, w in zip(self.better, self.worse, strict=True))
             if int(self.moves[0, 0]) * denominators == int(self.moves[0, 1]) * numerators:  # the scores do not change
@@ -359,7 +394,7 @@ class _Swaps:
 
     @cached_property
     def _along(self) -> SignTail:
-        """The tail if all moves are on a line, along which the difference grows."""
+        """Tail for moves that are multiples of one vector."""
         assert self.line is not None
         return SignTail.of(self.line, abs(int(self.line.sum())))
 
@@ -368,7 +403,10 @@ class _Swaps:
         return float(numerator / denominator)
 
     def thresholds(self, rows: Ints) -> Ints:
-        """Round quotients; those near a whole number are recomputed in whole numbers."""
+        """Return the first lattice point of the region in each row.
+
+        Quotients that are close to a whole number are recomputed in whole numbers.
+        """
         numerator, denominator = self._compute_limit(rows * float(self.steps[1]))
         bounds = numerator / float(denominator)
         error = _ROUNDING * max(map(abs, self.better + self.worse)) ** 4 / denominator
@@ -379,7 +417,7 @@ class _Swaps:
         return first
 
     def _compute_limit(self, w: Any) -> tuple[Any, Any]:
-        """Return the least u at a given w, in steps, as a fraction."""
+        """Return the least u for a given w as a numerator and a denominator, in steps."""
         (numerator, denominator), (numerator_w, denominator_w) = self.better, self.worse
         denominator_product = self.excess * (denominator_w + w) * (denominator - w)
         numerator_difference = numerator * (denominator_w + w) - numerator_w * (denominator - w)

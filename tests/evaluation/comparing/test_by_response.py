@@ -150,7 +150,7 @@ def test_fisher_refuses_one_answer_to_every_item(tmp_path, registry):
 
 def test_what_is_not_counted_by_response_is_refused(task, registry, scored):
     scored(task)
-    assert "small/test, acc: Accuracy does not count distinct answers; take permutation" in registry(
+    assert "small/test, acc: Accuracy does not score single answers, so they cannot be the units" in registry(
         "compare", "--test", "fisher", "--unit", "response", exit_code=3).stderr  # written out: it declares documents
 
 

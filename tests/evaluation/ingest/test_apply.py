@@ -52,7 +52,7 @@ def test_the_same_version_with_other_content_is_refused(task, registry, scored):
     task.systems["a"]["i0"] = "yes"
     before = query(registry, "SELECT count(*) AS n FROM event")
     refused = registry("apply", task.write(), exit_code=3).stderr
-    assert "small/test/a/a@1 is in the registry with other content; give this file another version" in refused
+    assert "small/test/a/a@1 is already stored with different answers; to store this file, set another" in refused
     assert "a.tsv" in refused
     assert query(registry, "SELECT count(*) AS n FROM event") == before
 

@@ -144,9 +144,9 @@ def test_figures(task, registry, scored, tmp_path):
     (("--items", "100", "--rate", "0.5", "--metric", "acc", "--seed", "1"), "--metric, --seed: only of a task"),
     (("--items", "100", "--rate", "0.9", "--rate", "0.5", "--correlation", "0.9"), "have a correlation from"),
     (("--items", "100", "--rate", "0.5", "--power", "1"), "the power is 1.0"),
-    (("--items", "100", "--rate", "0.5", "--difference", "2"), "differ by 1 at most"),
+    (("--items", "100", "--rate", "0.5", "--difference", "2"), "can differ by at most 1"),
     (("--items", "100", "--deviation", "0"), "above 0"),
-    (("--items", "100", "--deviation", "1", "--family", "0"), "from 1 up"),
+    (("--items", "100", "--deviation", "1", "--family", "0"), "expected 1 or more"),
     (("--items", "100", "--rate", "0.5", "--alpha", "0"), "alpha is 0.0"),
     (("--items", "100", "--deviation", "1", "--alpha", "nan"), "alpha is nan"),
 ])
