@@ -1,4 +1,4 @@
-"""Parallel work: threads, processes, a dask cluster, and the memory that arrays may take.
+"""Parallel work in threads, processes or a dask cluster, and temporary files for large arrays.
 
-The package is independent of the computations.
+The package does not depend on the computations.
 """
