@@ -1,7 +1,8 @@
-"""Answers as columns: the one form of a submission's answers outside readers.
+"""Answers of a system as numpy arrays.
 
-Columns are sequences of answers: `entry` makes an `Answer` when it is needed. Code that computes with the arrays takes
-a hundredth of the time, and one table may hold thousands of systems.
+One table can contain the answers of thousands of systems, and computing with arrays is a hundred times faster than with
+`Answer` objects. The classes of this module are also sequences of `Answer`: they make the object of an entry when it is
+accessed.
 """
 
 from __future__ import annotations
@@ -26,28 +27,33 @@ NOWHERE = -1
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a table, which its columns share: the key of the item and the line of each."""
+    """The rows of a table, which all its columns share.
+
+    Attributes:
+        keys: The key of the item of each row.
+        lines: The number of the line of each row in the file.
+    """
 
     keys: tuple[str, ...]
     lines: Sequence[int]
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """The last row of each key."""
+        """Index of the last row with each key, from 0."""
         return {key: n for n, key in enumerate(self.keys)}
 
 
 class Items(list[Item]):
-    """Items with a cached tuple of their keys."""
+    """A list of items with a cached tuple of their keys."""
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """The key of each."""
+        """The keys of the items."""
         return tuple(map(attrgetter("key"), self))
 
 
 class _Lazy(Sequence[Any]):
-    """A sequence whose entries are made when they are accessed."""
+    """A sequence that makes an entry when it is accessed."""
 
     def __getitem__(self, index: Any) -> Any:
         every = range(len(self))[index]
@@ -63,12 +69,12 @@ class _Lazy(Sequence[Any]):
 
 @dataclass(frozen=True, eq=False)
 class AnswerColumns(_Lazy):
-    """The answers of one system, as the file has them: numbers or labels, unless a subclass says otherwise.
+    """The answers of one system in the order of the file: numbers, labels or objects.
 
     Attributes:
         rows: The rows of the table.
-        values: The system's column, [rows]; nan if there is no answer.
-        labels: If the answers are labels, the values are their places here.
+        values: The system's column, [rows]; nan if a row has no answer.
+        labels: If answers are labels, the distinct labels; each value is then an index of this tuple. Otherwise None.
     """
 
     rows: Rows
@@ -77,28 +83,38 @@ class AnswerColumns(_Lazy):
 
     @classmethod
     def of_labels(cls, keys: Sequence[str], labels: Sequence[str], lines: Sequence[int]) -> AnswerColumns:
-        """Make columns of one label per row; an empty label is no answer."""
+        """Make the answers of a system from one label per row.
+
+        Args:
+            keys: The key of the item of each row.
+            labels: The label of each row; empty if the row has no answer.
+            lines: The number of the line of each row in the file.
+        """
         known = dict.fromkeys(label for label in dict.fromkeys(labels) if label)
         places: dict[str, float] = {label: n for n, label in enumerate(known)} | {"": np.nan}
         values = np.fromiter(map(places.__getitem__, labels), dtype=np.float64, count=len(labels))
         return cls(Rows(tuple(keys), lines), values, tuple(known))
 
     def renamed(self, new: Mapping[str, str]) -> AnswerColumns:
-        """Return the same answers with some labels renamed; two labels may become one."""
+        """Return the same answers with some labels renamed.
+
+        Args:
+            new: The new name of each renamed label. Two labels may get the same name.
+        """
         names = [new.get(label, label) for label in self.labels or ()]
         places = {label: n for n, label in enumerate(dict.fromkeys(names))}
-        codes = np.array([*map(places.__getitem__, names), np.nan])  # the last one is for rows without an answer
+        codes = np.array([*map(places.__getitem__, names), np.nan])  # rows without an answer get the last value
         values = codes[np.where(self.are_given, self.values, NOWHERE).astype(np.int64)]
         return replace(self, values=values, labels=tuple(places))
 
     @property
     def is_numeric(self) -> bool:
-        """True if the values are numbers, or the places of labels."""
+        """True if the values are numbers or indices of labels, False if objects."""
         return self.values.dtype != np.object_
 
     @property
     def counts(self) -> Counter[str]:
-        """The number of times each label is given."""
+        """The number of answers with each label."""
         return _counts(self.values[self.given], self.labels)
 
     @cached_property
@@ -111,51 +127,66 @@ class AnswerColumns(_Lazy):
 
     @cached_property
     def given(self) -> Places:
-        """The rows that have an answer."""
+        """Indices of the rows that have an answer."""
         return np.flatnonzero(self.are_given)
 
     def __len__(self) -> int:
         return len(self.given)
 
     def entry(self, n: int) -> Answer:
-        """Make the `n`-th answer of those that are given."""
+        """Make answer `n`, counted from 0; rows without an answer do not count."""
         return self.of_row(int(self.given[n]))
 
     def of_row(self, row: int) -> Answer:
-        """Make the answer in a row that has one."""
+        """Make the answer of a row, which must have an answer."""
         value = self.values[row]
         return Answer(self.rows.keys[row], self.meant(value.tolist() if self.is_numeric else value),
                       self.rows.lines[row])
 
     def meant(self, value: Any) -> Any:
-        """Return the answer that a value stands for."""
+        """Convert a value of `values` to an answer: a label, or the number itself."""
         return value if self.labels is None else self.labels[int(value)]
 
 
 @dataclass(frozen=True, eq=False)
 class StatisticColumns(AnswerColumns):
-    """Answers of several numbers each: `values` are [rows, names]; all numbers of a row are nan, or none is."""
+    """Answers that consist of several named numbers, such as statistics.
+
+    In the array `values`, [rows, names], a row without an answer is nan in all columns.
+
+    Attributes:
+        names: The names of the numbers.
+    """
 
     names: tuple[str, ...] = ()
 
     def meant(self, value: Any) -> dict[str, float]:
-        """Return the numbers by name."""
+        """Convert a row of `values` to numbers by name."""
         return dict(zip(self.names, value, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateColumns(AnswerColumns):
-    """Answers that are sets of the one answer `key`, with the values as scores; infinity is the empty set."""
+    """Answers that are sets with at most one response, such as a scored candidate.
+
+    All responses have the same key. A value is the score of the response; infinity means the empty set.
+
+    Attributes:
+        key: The key of all responses.
+    """
 
     key: str = ""
 
     def meant(self, value: Any) -> AnswerSet:
-        """Return the set."""
+        """Convert a value of `values` to a set."""
         return AnswerSet() if value == np.inf else AnswerSet((Response(self.key, score=value),))
 
 
 def as_columns(answers: Sequence[Answer]) -> AnswerColumns:
-    """Return answers as columns: values that are no numbers or labels become one column of objects."""
+    """Return answers as columns.
+
+    If the answers are not columns yet, their values become an array of objects.
+    """
     if isinstance(answers, AnswerColumns):
         return answers
     values = np.fromiter((answer.value for answer in answers), dtype=np.object_, count=len(answers))
@@ -164,11 +195,14 @@ def as_columns(answers: Sequence[Answer]) -> AnswerColumns:
 
 @dataclass(frozen=True, eq=False)
 class JoinedColumns(_Lazy):
-    """The answers of one system to the items of a test set, in the order of the items; None if there is none.
+    """The answers of one system in the order of the items of a test set.
+
+    As a sequence, it has one entry for each item: an `Answer`, or None if the item has no answer.
 
     Attributes:
-        answers: The answers as the file has them.
-        at: The row of each item, or `NOWHERE`, [items]; None if the rows are the items.
+        answers: The answers in the order of the file.
+        at: Index of the row of each item, [items]; `NOWHERE` if the file has no such row. None if the rows of the file
+            are the items in the same order.
     """
 
     answers: AnswerColumns
@@ -176,7 +210,7 @@ class JoinedColumns(_Lazy):
 
     @classmethod
     def of_items(cls, answers: AnswerColumns, items: Sequence[Item]) -> JoinedColumns:
-        """Join answers with items; of several answers to an item the first counts."""
+        """Join answers with items by key; if an item has several answers, use the first."""
         keys, rows = items.keys if isinstance(items, Items) else Items(items).keys, answers.rows
         if keys == rows.keys:
             return cls(replace(answers, rows=Rows(keys, rows.lines)))  # so that no second copy of the keys is kept
@@ -187,23 +221,26 @@ class JoinedColumns(_Lazy):
 
     @property
     def is_one_to_one(self) -> bool:
-        """True if every row of the file belongs to an item, and no two to the same one."""
+        """True if every row of the file belongs to an item, and each to another item."""
         return self.at is None or int((self.at != NOWHERE).sum()) == len(self.answers.rows.keys)
 
     @property
     def is_numeric(self) -> bool:
-        """True if the values are numbers, or the places of labels."""
+        """True if the values are numbers or indices of labels, False if objects."""
         return self.answers.is_numeric
 
     @cached_property
     def values(self) -> NDArray[Any]:
-        """The value of each answer, [items]; nan, or None of objects, if there is none."""
+        """The value of each item's answer, [items].
+
+        If there is no answer, the value is nan, or None in an array of objects.
+        """
         values = self.answers.values
         if self.at is None:
             return values
         absent = np.nan if self.is_numeric else None
         nowhere = np.full((1, *values.shape[1:]), absent, dtype=values.dtype)
-        return np.concatenate([values, nowhere])[self.at]  # NOWHERE takes the last row
+        return np.concatenate([values, nowhere])[self.at]  # NOWHERE is -1, the last row
 
     @cached_property
     def there(self) -> Flags:
@@ -218,23 +255,29 @@ class JoinedColumns(_Lazy):
 
     @property
     def given(self) -> JoinedColumns:
-        """The answers that are given, in the same order."""
+        """The answers of this object, without items that have no answer."""
         return self.of(self.there) if self.n_missing else self
 
     @property
     def counts(self) -> Counter[str]:
-        """The number of times each label is given."""
+        """The number of answers with each label."""
         if self.answers.labels is None:
             return Counter(self.values[self.there].tolist())
         return _counts(self.values[self.there], self.answers.labels)
 
     def coded(self, labels: Iterable[str]) -> Floats:
-        """Return labels of items as values, [items]; labels that the system never gives are `NOWHERE`."""
+        """Convert labels of items to the numbers that `values` uses for them, [items].
+
+        A label that the system never gives becomes `NOWHERE`.
+
+        Args:
+            labels: One label for each item, such as the gold.
+        """
         places = {label: n for n, label in enumerate(self.answers.labels or ())}
         return np.array([places.get(label, NOWHERE) for label in labels], dtype=np.float64)
 
     def of(self, items: Flags) -> JoinedColumns:
-        """Return the answers to some of the items."""
+        """Return the answers to the items for which `items`, [items], is True."""
         at = np.arange(len(items)) if self.at is None else self.at
         return JoinedColumns(self.answers, at[items])
 
@@ -242,7 +285,7 @@ class JoinedColumns(_Lazy):
         return len(self.answers.values) if self.at is None else len(self.at)
 
     def entry(self, n: int) -> Answer | None:
-        """Make the answer to item `n`."""
+        """Make the answer to item `n`, counted from 0; return None if there is none."""
         if not self.there[n]:
             return None
         return self.answers.of_row(n if self.at is None else int(self.at[n]))

@@ -1,4 +1,7 @@
-"""Writing files: a new file or folder gets its name when it is complete, and no other file is replaced by accident."""
+"""Functions that write files and folders.
+
+A new file or folder gets its name only when it is complete, and does not replace another file by accident.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,18 @@ from pathlib import Path
 from registry.errors import InputError, StoreError
 from registry.platforms import is_valid_name, lock_folder, rename_new
 
-# names of devices on Windows, and the uppermost folder of a release's data
+# Names of devices on Windows, and `data`, the name of a folder in releases and exports.
 _RESERVED = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9]|data)(\..*)?", re.IGNORECASE)
 
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Return a temporary path to write to; the file gets the name `path` if the block succeeds.
+    """Yield a temporary path for a new file.
+
+    If the block succeeds, the file is renamed to `path`.
 
     Raises:
-        InputError: `path` already exists, its folder does not, or this system cannot have such a name.
+        InputError: `path` already exists, its folder does not exist, or this system does not permit the name.
         StoreError: The file cannot be written.
     """
     _require_new(path)
@@ -42,10 +47,12 @@ def new_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Return an empty temporary folder to fill; it gets the name `path` if the block succeeds.
+    """Yield an empty temporary folder.
+
+    If the block succeeds, the folder is renamed to `path`.
 
     Raises:
-        InputError: `path` already exists, its folder does not, or this system cannot have such a name.
+        InputError: `path` already exists, its parent folder does not exist, or this system does not permit the name.
         StoreError: The folder cannot be written.
     """
     _require_new(path)
@@ -61,10 +68,11 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def working_folder(path: Path) -> Iterator[Path]:
-    """Make an empty folder next to `path`, and remove it when the block ends.
+    """Make an empty folder next to `path`, and remove the folder when the block ends.
 
-    Its name is random, because processes in several containers that share a volume may have the same number. The
-    process locks it: an unlocked folder is a leftover of a killed process, which the next writer removes.
+    The folder has a random name. A process id would not be unique, because processes in several containers may share a
+    volume. The process locks the folder. An unlocked folder was left by a killed process, and the next call for the
+    same path removes it.
     """
     _remove_leftovers(path)
     while True:
@@ -91,11 +99,13 @@ def _remove_leftovers(path: Path) -> None:
 
 
 def replace_file(path: Path, content: str) -> None:
-    """Write a whole file, and its folders if necessary; another file of the name is replaced.
+    """Write a file; a file that already exists at `path` is replaced.
+
+    Missing folders are created.
 
     Raises:
-        InputError: The other file is a DuckDB database, or this system cannot have such a name.
-        StoreError: The file cannot be written; the other file is unchanged.
+        InputError: The existing file is a DuckDB database, or this system does not permit the name.
+        StoreError: The file cannot be written; the existing file is unchanged.
     """
     _require_valid_name(path)
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new")
@@ -112,7 +122,11 @@ def replace_file(path: Path, content: str) -> None:
 
 
 def update_file(path: Path, content: str) -> bool:
-    """Write a file as `replace_file` does unless it has this content; return whether it was written."""
+    """Write a file with `replace_file`, except if the file already has this content.
+
+    Returns:
+        True if the file was written.
+    """
     with suppress(OSError):  # a file that cannot be read may still be replaced
         if path.is_file() and path.read_bytes() == content.encode():
             return False
@@ -121,12 +135,14 @@ def update_file(path: Path, content: str) -> bool:
 
 
 def replace_files(folder: Path, pattern: str, files: Iterable[tuple[str, str]]) -> None:
-    """Write files into a folder, and remove all others that match a pattern; unchanged files are not written.
+    """Write files into a folder, and remove old files.
+
+    A file whose content has not changed is not written. Folders that are empty at the end are removed.
 
     Args:
-        folder: Made if necessary; removed, with the folders in it, if nothing is left in them.
-        pattern: As of `Path.glob`.
-        files: Names and contents.
+        folder: The folder, which is created if it does not exist.
+        pattern: Pattern for `Path.glob`. Each file that matches the pattern and is not in `files` is removed.
+        files: Name and content of each file.
 
     Raises:
         StoreError: A file cannot be written or removed.
@@ -146,7 +162,7 @@ def replace_files(folder: Path, pattern: str, files: Iterable[tuple[str, str]]) 
 
 
 def is_database(path: Path) -> bool:
-    """Return True if there is a file at `path` that begins like a DuckDB database."""
+    """Return True if `path` is a file that begins like a DuckDB database."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -154,7 +170,9 @@ def is_database(path: Path) -> bool:
 
 
 def portable_name(name: str) -> str:
-    """Return a name for files and folders that every system accepts; different names may become equal.
+    """Return a similar name that all operating systems permit for files and folders.
+
+    Two different names may become equal.
 
     >>> portable_name("Ä b/../c"), portable_name("con"), portable_name("")
     ('b_.._c', '_con', '_')

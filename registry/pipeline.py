@@ -1,6 +1,7 @@
-"""The whole evaluation of a task: ingest, score, compare, and load the leaderboards.
+"""The complete evaluation of a task: ingest, score, compare, load leaderboards.
 
-It works in a registry that stays, or in a temporary one. Messages go to a function, one sentence at a time.
+The evaluation uses a permanent or a temporary registry. It reports messages by calling a function with one sentence at
+a time.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from registry.store.embargoes import find_hidden, note_hidden
 from registry.store.log import Journal, now
 from registry.store.session import Session, compute, writing
 
-_ABOUT_SCORES = ("label", "gold", "copy")  # categories of remarks that reveal how good a submission is
+_ABOUT_SCORES = ("label", "gold", "copy")  # categories of messages that reveal how good a submission is
 
 Boards = list[Leaderboard]
 Report = Callable[[str], None]
@@ -46,11 +47,11 @@ class Job:
 
     Attributes:
         database: The registry.
-        journal: The record of the command.
-        execution: Threads, processes and memory.
-        report: Receives sentences; warnings begin with `warning: `, notes with `note: `.
-        pairs: Columns of pairs to load, in addition to the decisions.
-        public: True if everybody may read the messages, which then show nothing that is hidden.
+        journal: Log of the command.
+        execution: Threads, processes and memory for the computations.
+        report: Function that is called with each message. Warnings begin with `warning: `, notes with `note: `.
+        pairs: Columns of pairs that the boards need, in addition to the decisions.
+        public: Whether everybody may read the messages. Public messages show no hidden data.
     """
 
     database: Database
@@ -62,7 +63,12 @@ class Job:
 
 
 class Visibility(NamedTuple):
-    """True for what messages may show: names of participants, and facts that depend on scores."""
+    """Data that messages may show.
+
+    Attributes:
+        names: Whether messages may show the names of participants.
+        scores: Whether messages may depend on scores.
+    """
 
     names: bool = True
     scores: bool = True
@@ -72,7 +78,16 @@ _EVERYTHING = Visibility()
 
 
 class Evaluation(NamedTuple):
-    """Results and leaderboards of a task, with notes on hidden data and whether the registry was changed."""
+    """Result of the evaluation of a task.
+
+    Attributes:
+        task: Id of the task.
+        scored: Summary of the scoring.
+        compared: Summary of the comparisons.
+        boards: Leaderboards of the task.
+        hidden_notes: Sentences about data that is not public.
+        is_changed: Whether the registry was changed.
+    """
 
     task: str
     scored: ScoringSummary
@@ -83,7 +98,7 @@ class Evaluation(NamedTuple):
 
 
 class TaskPlace(NamedTuple):
-    """The folder of a task, and its registry."""
+    """The folder of a task, and the registry of the task."""
 
     folder: Path
     database: Database
@@ -91,18 +106,18 @@ class TaskPlace(NamedTuple):
 
 def evaluate_task(task_folder: TaskFolder, task: str, journal: Journal, execution: Execution, report: Report,
                   place: TaskPlace | None = None) -> Evaluation:
-    """Write the files of a task, then ingest, score and compare it.
+    """Write the files of a task, then ingest, score and compare the task.
 
     Args:
-        task_folder: Manifest and files.
-        task: The id of the task.
-        journal: The record of the command.
-        execution: Threads, processes and memory.
-        report: Receives sentences, see `Job`.
-        place: The folder and the registry to write; None: temporary ones, which are always removed.
+        task_folder: Manifest and files of the task.
+        task: Id of the task.
+        journal: Log of the command.
+        execution: Threads, processes and memory for the computations.
+        report: Function that is called with each message; see `Job`.
+        place: Folder and registry to write. None means a temporary folder and registry, which are removed at the end.
 
     Raises:
-        InputError: The task is wrong; names the user's files if `task_folder` has copies of them.
+        InputError: The manifest or a file is invalid. The message shows the path of the user's file, not of a copy.
     """
     with _open_place(place) as (folder, database), task_folder.write(folder, task) as manifest:
         specification, content = load_manifest(manifest)
@@ -129,16 +144,31 @@ def _open_place(place: TaskPlace | None) -> Iterator[TaskPlace]:
 
 def apply_manifest(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
                    progress: Progress | None) -> tuple[Ingest, IngestSummary]:
-    """Ingest a task; `content` are the bytes of its manifest."""
+    """Ingest a task.
+
+    Args:
+        session: Session of the command.
+        journal: Log of the command.
+        task: The task.
+        content: Bytes of the manifest.
+        progress: Function that is called with the progress; None for no progress.
+    """
     ingest = Ingest(session.connection, journal, task, progress=progress)
     return ingest, apply(ingest, content)
 
 
 def evaluate(job: Job, run_ingest: Callable[[Session], Ingest], *, create: bool = False,
              dry_run: bool = False) -> Evaluation:
-    """Ingest with a function, then score and compare the task, and report the results.
+    """Ingest, score and compare a task, and report the results.
 
-    Ingested data and scores are stored before long comparisons begin, so that other commands can write during these.
+    Ingested data and scores are stored before a long comparison begins, so that other commands can write during the
+    comparison.
+
+    Args:
+        job: The evaluation.
+        run_ingest: Function that ingests the data of the task.
+        create: Whether to create the registry if it does not exist.
+        dry_run: Whether to discard all changes of the registry.
     """
     execution, journal = job.execution, job.journal
     with writing(job.database, journal, create=create, dry_run=dry_run) as session:
@@ -164,7 +194,10 @@ def evaluate(job: Job, run_ingest: Callable[[Session], Ingest], *, create: bool 
 
 
 def load_visibility(connection: Connection, task: str, *, public: bool) -> Visibility:
-    """Return what messages about a task may show; `public` messages show nothing that is hidden now."""
+    """Return the data that messages about a task may show.
+
+    If `public` is false, messages may show everything.
+    """
     if not public:
         return Visibility()
     hidden = find_hidden(connection, now())
@@ -177,7 +210,10 @@ def _report_all(report: Report, sentences: Iterable[str]) -> None:
 
 
 def describe_applied(applied: IngestSummary, visibility: Visibility = _EVERYTHING) -> Iterator[str]:
-    """Describe ingested data; warnings and notes name submissions and their files."""
+    """Yield messages about ingested data.
+
+    Warnings and notes are yielded only if names are visible, because they name submissions and files.
+    """
     if visibility.names:
         remarks = [remark for remark in applied.remarks if visibility.scores or remark.category not in _ABOUT_SCORES]
         for warning in (*applied.registry_warnings, *applied.warnings, *map(str, remarks),
@@ -197,7 +233,10 @@ def describe_applied(applied: IngestSummary, visibility: Visibility = _EVERYTHIN
 
 def describe_results(scored: ScoringSummary | None = None, compared: ComparisonSummary | None = None,
                      visibility: Visibility = _EVERYTHING) -> Iterator[str]:
-    """Describe computed results; warnings and notes may name submissions and depend on scores."""
+    """Yield messages about computed results.
+
+    Warnings and notes are yielded only if names and scores are visible.
+    """
     if scored is not None and scored.n_computed:
         yield f"scores: {scored.n_computed} computed, {scored.n_unchanged} there already"
     if compared is not None and all(visibility):

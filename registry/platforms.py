@@ -1,7 +1,7 @@
-"""All differences between Linux, macOS and Windows.
+"""All code that depends on the operating system: Linux, macOS or Windows.
 
-No other module of the package uses names that only some systems have, or asks which system it runs on.
-`tests/test_windows.py` hides these names and runs the commands. Type checkers choose the branch by `sys.platform`.
+No other module of the package uses functions that only some systems have, or checks the operating system. The test
+`tests/test_windows.py` hides these functions and runs the commands. Type checkers choose the branch by `sys.platform`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     import socket
 
-# How new processes begin. They are never forks of this one: those would have the locks of DuckDB's threads without the
-# threads. A fork of the fork server begins in milliseconds, a new interpreter in half a second.
+# How new processes start. A new process is never a fork of this process, because the fork would have the locks of
+# DuckDB's threads without the threads. A fork of the fork server starts in milliseconds, a new interpreter in half a
+# second.
 START_METHOD = "spawn" if sys.platform == "win32" else "forkserver"
-# Windows neither replaces nor removes a file that a program has open.
+# False on Windows, where a file that a program has open can be neither replaced nor removed.
 REPLACES_OPEN_FILES = sys.platform != "win32"
 
 _FORBIDDEN = re.compile(r'.*[<>:"|?*\x00-\x1f].*|.*[. ]|(con|prn|aux|nul|com[1-9¹²³]|lpt[1-9¹²³])( *\..*)?',
@@ -29,23 +30,29 @@ _FORBIDDEN = re.compile(r'.*[<>:"|?*\x00-\x1f].*|.*[. ]|(con|prn|aux|nul|com[1-9
 
 
 def is_valid_name(name: str) -> bool:
-    """Return False if this system cannot give a file the name; Windows reserves letters and the names of devices."""
+    """Return False if this system does not permit the file name.
+
+    Windows forbids some characters, and the names of devices.
+    """
     return sys.platform != "win32" or _FORBIDDEN.fullmatch(name) is None
 
 
 def is_open_elsewhere(error: OSError) -> bool:
-    """Return True if a file could not be used because another program has it open, which only Windows refuses."""
+    """Return True if the error means that another program has a file open.
+
+    Only Windows raises such errors.
+    """
     return sys.platform == "win32" and isinstance(error, PermissionError)
 
 
 def rename_new(source: Path, target: Path) -> None:
-    """Rename a file, but never replace another one.
+    """Rename a file, but never replace an existing file.
 
     Raises:
-        FileExistsError: There is a file of the new name.
+        FileExistsError: `target` already exists.
     """
     if sys.platform == "win32":
-        source.rename(target)  # there it replaces nothing
+        source.rename(target)  # on Windows, rename never replaces a file
         return
     try:
         os.link(source, target)
@@ -65,7 +72,10 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 def keep_permissions(path: Path, status: os.stat_result) -> None:
-    """Give a file the mode of another one, and its owner if this user may."""
+    """Give the file at `path` the mode in `status`.
+
+    If this user has the permission, the file also gets the owner in `status`.
+    """
     path.chmod(status.st_mode)
     if sys.platform != "win32":
         with suppress(OSError):
@@ -73,7 +83,10 @@ def keep_permissions(path: Path, status: os.stat_result) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the system write the names in a folder to the disk; Windows does it by itself."""
+    """Write the names of the files in a folder to the disk.
+
+    This does nothing on Windows, because Windows writes names without a request.
+    """
     with suppress(OSError):
         opened = os.open(folder, os.O_RDONLY)
         try:
@@ -83,15 +96,15 @@ def sync_folder(folder: Path) -> None:
 
 
 def lock_folder(folder: Path) -> int | None:
-    """Lock a folder until `os.close` of the returned number, or until the process ends.
+    """Lock a folder until the process ends, or until the lock is closed.
 
     Returns:
-        None if the file system has no such locks; Windows has none of folders.
+        File descriptor of the lock, for `os.close`; None if the file system, or Windows, cannot lock folders.
 
     Raises:
-        BlockingIOError: Another process has locked it.
-        FileNotFoundError: It was removed.
-        NotADirectoryError: It is no folder.
+        BlockingIOError: Another process has locked the folder.
+        FileNotFoundError: The folder was removed.
+        NotADirectoryError: The path is not a folder.
     """
     if sys.platform == "win32":
         return None
@@ -111,9 +124,12 @@ def lock_folder(folder: Path) -> int | None:
 
 
 def try_read_lock(file: IO[bytes]) -> bool:
-    """Lock an open file for reading; return False if another program has locked it for writing.
+    """Lock an open file for reading.
 
-    Windows does not even open such a file.
+    On Windows, no lock is necessary, because a file that another program has locked cannot be opened.
+
+    Returns:
+        False if another program has locked the file for writing.
     """
     if sys.platform != "win32":
         import fcntl
@@ -126,7 +142,7 @@ def try_read_lock(file: IO[bytes]) -> bool:
 
 
 def allocate(file: IO[bytes], size: int) -> None:
-    """Make a file so long, and have the disk reserve the room if the system can."""
+    """Set the size of an open file in bytes; on Linux, also reserve the disk space."""
     if sys.platform == "linux":
         os.posix_fallocate(file.fileno(), 0, size)
     else:
@@ -134,7 +150,10 @@ def allocate(file: IO[bytes], size: int) -> None:
 
 
 def peak_memory() -> int | None:
-    """Return the most bytes that this process has had in memory; None on Windows, where Python cannot tell."""
+    """Return the peak memory of this process in bytes.
+
+    Returns None on Windows, where Python has no such function.
+    """
     if sys.platform == "win32":
         return None
     import resource
@@ -144,13 +163,15 @@ def peak_memory() -> int | None:
 
 
 def limit_process(memory: int, file_size: int | None) -> None:
-    """Have the system refuse this process more memory and larger files, and let it write no core files.
+    """Limit the memory of this process and the size of the files that it writes.
 
-    Windows has no such limits, and macOS does not keep that of memory.
+    The function also disables core files.
+
+    This does nothing on Windows. Memory is limited only on Linux.
 
     Args:
-        memory: Bytes that the process may take in addition to its current memory; Linux only.
-        file_size: The most bytes of a file; None: no limit.
+        memory: Number of bytes that the process may use in addition to its current memory.
+        file_size: Largest size of a file in bytes; None means no limit.
     """
     if sys.platform != "win32":
         import resource
@@ -165,7 +186,10 @@ def limit_process(memory: int, file_size: int | None) -> None:
 
 
 def allow_open_files(n: int) -> None:
-    """Let this process open so many files and sockets, or as many as the system lets it; Windows has no such limit."""
+    """Let this process open `n` files and sockets at the same time.
+
+    If the system permits fewer, the limit is set as high as possible. Windows has no such limit.
+    """
     if sys.platform != "win32":
         import resource
 
@@ -177,7 +201,14 @@ def allow_open_files(n: int) -> None:
 
 
 def prepare_listener(listener: socket.socket, unread_milliseconds: int) -> None:
-    """Let a server reuse its port immediately, and end connections whose client stops reading for so long."""
+    """Set the options of a listening socket.
+
+    A new server can then use the same port immediately after the old server has stopped.
+
+    Args:
+        listener: The listening socket.
+        unread_milliseconds: Time after which a connection is closed if its client does not read; Linux only.
+    """
     import socket
 
     if sys.platform == "win32":  # where SO_REUSEADDR would let two servers have one port
@@ -189,18 +220,27 @@ def prepare_listener(listener: socket.socket, unread_milliseconds: int) -> None:
 
 
 def is_port_in_use(error: OSError) -> bool:
-    """Return True if a port could not be taken because another program has it; Windows says that it may not."""
+    """Return True if the error means that another program uses the port.
+
+    On Windows, this may be an error about permissions.
+    """
     return error.errno == errno.EADDRINUSE or (sys.platform == "win32" and error.errno == errno.EACCES)
 
 
 def leave_terminal() -> None:
-    """Have interrupts of the terminal not reach this process."""
+    """Detach this process from the terminal, so that Ctrl-C does not interrupt it."""
     if sys.platform != "win32":
         os.setsid()
 
 
 def start_fork_server(modules: list[str]) -> None:
-    """Start the process that forks others, unless it runs; it imports these modules first. Windows has none."""
+    """Start the fork server, if it is not running.
+
+    The fork server is a process from which new processes are forked. Windows has no fork server.
+
+    Args:
+        modules: Modules that the fork server imports when it starts.
+    """
     if sys.platform == "win32":
         return
     import multiprocessing
@@ -208,7 +248,7 @@ def start_fork_server(modules: list[str]) -> None:
     from multiprocessing import forkserver
 
     multiprocessing.get_context("forkserver").set_forkserver_preload(modules)
-    # it must outlive this process to remove its semaphores, also when the terminal is closed
+    # The fork server must outlive this process to remove its semaphores, also when the terminal is closed.
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
         forkserver.ensure_running()
@@ -217,10 +257,12 @@ def start_fork_server(modules: list[str]) -> None:
 
 
 def describe_crash(status: int) -> str:
-    """Return the signal, or the code of Windows, that ended a process; nothing if it ended by itself.
+    """Return the name of the signal, or the code of Windows, that ended a process.
+
+    Returns an empty text if the process ended by itself.
 
     Args:
-        status: What `subprocess` and `multiprocessing` return.
+        status: Exit status of the process, as returned by `subprocess` and `multiprocessing`.
     """
     if sys.platform == "win32":
         return f"{status:#010x}" if status > 255 else ""

@@ -1,7 +1,7 @@
-"""The provenance of a result: versions, code revision, platform, and the signature that a paper prints.
+"""Provenance of results: program, versions, platform, and signatures for papers.
 
-Records are passed on, so they do not identify the machine or its user: files have their names within a task, and the
-platform is the system and the processor.
+Registries are published. So these records do not identify the computer or its user: paths of files are relative to the
+task, and the platform is only the operating system and the type of processor.
 """
 
 from __future__ import annotations
@@ -22,13 +22,15 @@ from registry.version import __version__
 
 _STORE = ("duckdb", "duckdb-sqlalchemy", "sqlalchemy", "alembic")
 _COMPUTE = ("numpy", "scipy")
-_METHODS = ("exact", "ideal", "monte-carlo", "asymptotic", "bound", "mixed")  # mixed: several
-# Packages that compute scores, recorded if they are installed.
+_METHODS = ("exact", "ideal", "monte-carlo", "asymptotic", "bound", "mixed")  # mixed: several methods
+# Packages that compute scores. Their versions are recorded if they are installed.
 _EXTRAS = ("sacrebleu", "rouge-score", "nltk", "jiwer", "rapidfuzz", "pycocoevalcap")
 
 
 def recorded_name(path: str | Path, within: str | Path | None = None) -> str:
-    """What a file is called in a record: its path relative to the folder `within`, or, outside of it, its name alone.
+    """Return the name of a file for records; it does not reveal the user's folders.
+
+    This is the path relative to the folder `within`. If the file is not in this folder, it is the name without path.
 
     >>> recorded_name("/home/ann/task/gold/test.tsv", within="/home/ann/task"), recorded_name("/home/ann/out.tsv")
     ('gold/test.tsv', 'out.tsv')
@@ -39,7 +41,13 @@ def recorded_name(path: str | Path, within: str | Path | None = None) -> str:
 
 @dataclass(frozen=True)
 class Code:
-    """The program that ran: its version and, in a git checkout, its revision and whether files differ from it."""
+    """The version of this program.
+
+    Attributes:
+        version: The version number.
+        revision: The git commit; None if the program does not run in a git checkout.
+        dirty: True if files differ from the commit; None if the program does not run in a git checkout.
+    """
 
     version: str
     revision: str | None
@@ -48,7 +56,7 @@ class Code:
 
 @cache
 def code() -> Code:
-    """Tell which code is running."""
+    """Return the version and the git commit of this program."""
     root = Path(__file__).resolve().parent.parent
     if not (root / ".git").exists():
         return Code(__version__, None, None)
@@ -65,10 +73,10 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def environment() -> dict[str, str]:
-    """List everything that a result may depend on: the code, Python, the platform and the versions of the packages.
+    """Return everything in the environment that a result may depend on, by name.
 
-    The platform is the system and the processor's architecture; the kernel's release would tell machines apart. How
-    numpy and its linear algebra use the processor decides the last bits of sums.
+    This is the code, Python, the platform, the versions of packages, and how numpy uses the processor, because that
+    affects the last bits of sums.
     """
     return {"code": _digest_of_code(), "python": platform.python_version(), "platform": _platform(), **_arithmetic(),
             **_packages(_STORE), **_packages(_COMPUTE), **_packages(_EXTRAS), **versions(loaded)}
@@ -76,7 +84,10 @@ def environment() -> dict[str, str]:
 
 @cache
 def computing() -> dict[str, str]:
-    """List what numbers depend on to the last bit: this program's code, Python, the platform, packages that compute."""
+    """Return the versions on which the last bits of numbers depend, by name.
+
+    These are the code of this program, Python, the platform, and the packages that compute.
+    """
     return {"evalregistry": f"{__version__} with code {_digest_of_code()}",
             "python": ".".join(platform.python_version_tuple()[:2]), "platform": _platform(), **_packages(_COMPUTE),
             **_packages(_EXTRAS)}
@@ -84,7 +95,10 @@ def computing() -> dict[str, str]:
 
 @cache
 def _digest_of_code() -> str:
-    """Return the first digits of the digest of all modules: a revision may change none, and a wheel has no revision."""
+    """Return the first digits of the digest of all modules of this program.
+
+    A git commit would be less exact: not every commit changes a module, and an installed wheel has no commit.
+    """
     folder = Path(__file__).parent
     return short(digest_json([[path.relative_to(folder).as_posix(), digest(path.read_bytes())]
                               for path in sorted(folder.rglob("*.py"))]))
@@ -96,13 +110,13 @@ def _platform() -> str:
 
 @cache
 def _arithmetic() -> dict[str, str]:
-    """The instructions on vectors that numpy uses, and the kind of processor that its linear algebra takes this for."""
-    import numpy as np  # late: who asks for a version need not compute
+    """Return the vector instructions of numpy, and the processor type of its BLAS."""
+    import numpy as np  # imported late, because printing a version does not need numpy
     from threadpoolctl import threadpool_info
 
     vectors = np.show_config(mode="dicts").get("SIMD Extensions", {}).get("found", [])
     libraries = [of for of in threadpool_info() if of["user_api"] == "blas"]
-    # Other packages bring their own libraries, and which of them this process has loaded is chance.
+    # Other packages may have loaded their own BLAS, so only that of numpy counts.
     own = [of for of in libraries if of["filepath"].startswith(str(Path(np.__file__).parent))] or libraries
     kinds = {of.get("architecture", of["internal_api"]) for of in own}
     return {"vectors": " ".join(vectors), "blas": " ".join(sorted(kinds))}
@@ -110,19 +124,19 @@ def _arithmetic() -> dict[str, str]:
 
 @cache
 def _packages(names: tuple[str, ...]) -> dict[str, str]:
-    """The versions of packages, where they are installed."""
+    """Return the versions of those packages that are installed."""
     return {name: there for name in names if (there := installed_version(name)) is not None}
 
 
 class _Line(ABC):
-    """One line that `str` writes and `parse` reads."""
+    """Base class of signatures: `str` returns the line, and `parse` reads the line."""
 
     @classmethod
     def parse(cls, line: str) -> Self:
-        """Read the line.
+        """Parse a signature.
 
         Raises:
-            InputError: It is none, there is more in it, or it is not written as `str` writes it.
+            InputError: The line is not a signature, or `str` would write the signature in another way.
         """
         try:
             found = cls._of(line)
@@ -137,18 +151,32 @@ class _Line(ABC):
     @classmethod
     @abstractmethod
     def _of(cls, line: str) -> Self:
-        """What a line says that may be written otherwise."""
+        """Parse a line, without checking that `str` returns the same line."""
 
 
 @dataclass(frozen=True)
 class Signature(_Line):
-    """What identifies one comparison; `str` of it is the one line that a paper prints, and `parse` reads it.
+    """Signature of a comparison: a line for papers that identifies data and settings.
 
-    `identity` has the first digits of the digest of the comparison's content, `gold` of that of the gold annotations;
-    `n_clusters` is given where clusters are the units, `strata` where units are drawn within them, and `seed` where
-    something was drawn. `alternative` is `observed` if the test takes its direction from the data. `version` is the
-    program's. `family_size` is the number of pairs that p-values are corrected over, and `n_boards` that of the boards
-    that they are of. `plugins` are the versions of the packages that metric and reader come from, by name.
+    Attributes:
+        metric: Alias of the metric.
+        task, task_version, test_set, track, facet: These identify the leaderboard.
+        n_items: Number of items.
+        n_clusters: Number of clusters; None if clusters are not the units.
+        strata: Attribute whose values are the strata; None if there are no strata.
+        gold: First digits of the digest of the gold.
+        test: The test of pairs.
+        alternative: `two-sided`, `greater`, or `observed` if the test takes its direction from the data.
+        method: Method of the p-values, such as `exact`; `mixed` if pairs have different methods.
+        runs: `fixed` or `random`.
+        seed: The seed; None if the results do not depend on random numbers.
+        correction: Method that corrects p-values for the number of pairs.
+        family_size: Number of pairs whose p-values are corrected together.
+        alpha: The significance level.
+        identity: First digits of the digest that identifies the comparison.
+        version: Version of this program.
+        n_boards: Number of leaderboards whose pairs are corrected together.
+        plugins: Name and version of the packages that define the metric, reader or test.
     """
 
     metric: str
@@ -214,10 +242,19 @@ class Signature(_Line):
 
 @dataclass(frozen=True)
 class StudySignature(_Line):
-    """What identifies one study; `str` of it is the one line that a paper prints, and `parse` reads it.
+    """Signature of a study: a line for papers that identifies data and settings.
 
-    `test_sets` are those that it looks at, `golds` the first digits of the digests of their annotations, `identity` of
-    that of all that its result depends on. `version` is the program's.
+    Attributes:
+        study: The kind of study with its settings.
+        metric: Alias of the metric.
+        task, task_version, track, facet: These identify the leaderboards that the study uses.
+        test_sets: Names of the test sets.
+        n_items: Number of items.
+        n_systems: Number of systems.
+        golds: First digits of the digest of the gold, for each test set.
+        seed: The seed.
+        identity: First digits of the digest of everything that the result depends on.
+        version: Version of this program.
     """
 
     study: str
@@ -255,16 +292,16 @@ class StudySignature(_Line):
 
 
 def parse_signature(line: str) -> Signature | StudySignature:
-    """Read the line of a comparison or of a study.
+    """Parse the signature of a comparison or of a study.
 
     Raises:
-        InputError: It is none, or not written as `str` writes it.
+        InputError: The line is not a signature, or `str` would write the signature in another way.
     """
     return StudySignature.parse(line) if line.startswith("study:") else Signature.parse(line)
 
 
 def _fields(line: str) -> dict[str, str]:
-    """The fields of a line by their names."""
+    """Split a line `NAME:VALUE|NAME:VALUE|...`; return the values by name."""
     found = {}
     for part in line.split("|"):
         name, colon, value = part.partition(":")
@@ -275,7 +312,7 @@ def _fields(line: str) -> dict[str, str]:
 
 
 def _inert(name: str) -> str:
-    """Keep a name from looking like further fields of a signature."""
+    """Escape `|` and `%` in a name, because `|` separates the fields of a signature."""
     return name.replace("%", "%25").replace("|", "%7C")
 
 

@@ -1,4 +1,4 @@
-"""A registry for Python programs; the file is open only while a call runs."""
+"""Access to a registry from Python; the file is open only during a call or a `with` block."""
 
 from __future__ import annotations
 
@@ -51,8 +51,9 @@ _LONGEST = 120  # characters of a cell
 class Result(TableDisplay):
     """The result of a query, as tuples, arrays or data frames.
 
-    Each use runs the query on the registry's current state; inside `with` all uses read one state. A terminal or
-    notebook shows the first rows and the number of rows. Columns of the same name are numbered.
+    Each conversion or iteration runs the query again on the current state of the registry. Inside `with registry:`, all
+    of them read the same state. Terminals and notebooks show the first rows and the number of rows. If columns have the
+    same name, they are numbered.
 
     Attributes:
         columns: The names of the columns.
@@ -73,7 +74,10 @@ class Result(TableDisplay):
                 return fetch(cursor)
 
     def __iter__(self) -> Iterator[Row]:
-        """Iterate over the rows: inside `with` while they are computed, otherwise after all are fetched."""
+        """Iterate over the rows.
+
+        Inside `with registry:`, rows are computed during the iteration; otherwise all rows are fetched first.
+        """
         if not self._reading.streams:
             rows: list[Row] = self._take(lambda cursor: cursor.fetchall())
             self._counted = len(rows)
@@ -89,7 +93,7 @@ class Result(TableDisplay):
             yield from fetch_batches(cursor, self._query)
 
     def __len__(self) -> int:
-        """Return the number of rows of the last use; `list` calls this after it has begun to iterate."""
+        """Return the number of rows of the last iteration; run a query that counts the rows if it is unknown."""
         if self._counted is None:
             with self._reading.cursor() as cursor:
                 self._counted = count_rows(cursor, self._query)
@@ -110,7 +114,7 @@ class Result(TableDisplay):
         return Table(shown, columns, captions=(f"{more}{counted(total, 'row')}",))
 
     def numpy(self) -> dict[str, NDArray[Any]]:
-        """Return the columns as arrays, [rows] each; NULL is nan in columns of floats, and masked in others."""
+        """Return the columns as arrays by name, [rows]; NULL is nan in columns of floats, and masked in others."""
         columns = self._take(lambda cursor: cursor.fetchnumpy())
         return {name: column.filled(np.nan) if np.ma.isMaskedArray(column) and column.dtype.kind == "f" else column
                 for name, column in columns.items()}
@@ -135,13 +139,13 @@ class Result(TableDisplay):
         """Return a polars data frame.
 
         Raises:
-            RegistryError: polars is not installed, or pyarrow, from which it reads the columns.
+            RegistryError: polars or pyarrow is not installed; polars reads the columns from pyarrow.
         """
         return self._take(lambda cursor: cursor.pl(), "polars", "pyarrow")
 
 
 def _cell(value: Any) -> str:
-    """Format a value: floats with six digits, long texts clipped."""
+    """Format a value: floats with six digits, long texts shortened."""
     if isinstance(value, bytes):
         return counted(len(value), "byte")
     written = f"{value:.6g}" if isinstance(value, float) else text_of(value)
@@ -149,7 +153,7 @@ def _cell(value: Any) -> str:
 
 
 class Reading:
-    """A registry's file, opened for each query unless `hold` keeps it open."""
+    """A registry file, which is opened for each query unless `hold` keeps it open."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -164,13 +168,13 @@ class Reading:
         return self._held is not None and self._database.moment is None
 
     def hold(self) -> None:
-        """Keep the file open until `release` is called as often."""
+        """Keep the file open until `release` is called the same number of times."""
         if self._held is None:
             self._held = self._stack.enter_context(self._database.querying())
         self._depth += 1
 
     def release(self) -> None:
-        """Close the file after the last `release`; rows that were not fetched are lost."""
+        """Close the file if this call ends the first `hold`; results that were not fetched yet become invalid."""
         self._depth -= 1
         if self._depth:
             return
@@ -181,7 +185,7 @@ class Reading:
 
     @contextmanager
     def holding(self) -> Iterator[Connection]:
-        """Give a connection to one state until the block ends."""
+        """Yield a connection that reads the same state until the block ends."""
         self.hold()
         try:
             assert self._held is not None
@@ -191,8 +195,8 @@ class Reading:
 
     @contextmanager
     def cursor(self) -> Iterator[Any]:
-        """Give a connection of DuckDB for one query; several can run at a time."""
-        if self._held is None or self._database.moment is not None:  # turned back, which no other connection is
+        """Yield a DuckDB connection for one query; several queries can run at the same time."""
+        if self._held is None or self._database.moment is not None:  # other connections do not show the past state
             with self._database.querying() as connection:
                 yield driver_of(connection)
             return
@@ -227,11 +231,11 @@ class TaskMetric:
     """A metric of a task.
 
     Attributes:
-        id: Its name in the task.
-        name: Its canonical name, with its options.
-        title: Its usual name.
-        better: Whether higher or lower scores are better.
-        is_primary: True if boards use this metric by default.
+        id: The id of the metric in the task.
+        name: The canonical name with its options.
+        title: The usual name.
+        better: `higher` or `lower`, whichever scores are better.
+        is_primary: True if leaderboards use this metric by default.
     """
 
     id: str
@@ -243,7 +247,7 @@ class TaskMetric:
 
 @dataclass(frozen=True)
 class Task:
-    """A task: its id, its title and version, its test sets and its metrics."""
+    """A task, with its title, version, test sets and metrics."""
 
     id: str
     title: str
@@ -253,7 +257,7 @@ class Task:
 
 
 class Tasks(TableDisplay, Sequence[Task]):
-    """All tasks, the oldest first; `tasks["id"]` is the task of an id."""
+    """All tasks, the oldest first; `tasks["id"]` is the task with this id."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         self._tasks = tuple(tasks)
@@ -303,9 +307,9 @@ def _task(connection: Connection, row: TaskRow) -> Task:
 class Registry:
     """A registry for reading; it does not block writers.
 
-    Each method reads the registry's current state. `with` keeps the file open, so that all methods in the block read
-    one state. With `at`, methods read the state of that moment. With `public`, they read the file that `registry
-    publish` would write when the object is made.
+    Each method reads the current state of the registry. A `with` block keeps the file open, so that all methods in the
+    block read the same state. With `at`, methods read the state at that moment. With `public`, methods read a public
+    file that is made, as by `registry publish`, when the object is created.
     """
 
     def __init__(self, path: str | Path, *, at: str | None = None, public: bool = False) -> None:
@@ -328,26 +332,26 @@ class Registry:
         self._reading.release()
 
     def tasks(self) -> Tasks:
-        """Return all tasks with their test sets and metrics, also if their scores are hidden."""
+        """Return all tasks with their test sets and metrics, including tasks whose scores are hidden."""
         with self._reading.holding() as connection:
             return tasks(connection)
 
     def query(self, sql: str, /, **parameters: Any) -> Result:
-        """Run one SELECT or EXPLAIN; `$name` is the parameter `name`.
+        """Run one SELECT or EXPLAIN; `$name` in the SQL is replaced by the parameter `name`.
 
         Raises:
-            QueryError: The SQL is another statement, or DuckDB refuses it; `excerpt` shows the place.
+            QueryError: The SQL is another statement, or DuckDB refuses it; `excerpt` shows the place of the problem.
             MemoryError: The query needs more memory than DuckDB's limit.
         """
         return Result(self._reading, Query(sql, {
             name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}))
 
     def scores(self, task: str | None = None, **where: Any) -> Result:
-        """The view `submission_score`: every submission's score by every metric, compared or not.
+        """Return the view `submission_score`: the score of every submission by every metric, also before comparisons.
 
         Args:
-            task: Only of this task.
-            where: Values that columns of the view must have: `metric="span_f1"`.
+            task: Only rows of this task.
+            where: Only rows with these values of columns, such as `metric="span_f1"`.
 
         Raises:
             UnknownNameError: There is no such task, metric or column.
@@ -355,22 +359,28 @@ class Registry:
         return self._select("submission_score", task, where)
 
     def leaderboard(self, task: str | None = None, **where: Any) -> Result:
-        """The view `leaderboard`: ranks, rank ranges, clusters and scores. Arguments and errors as of `scores`."""
+        """Return the view `leaderboard`: ranks, rank ranges, clusters and scores.
+
+        The method has the same arguments and errors as `scores`.
+        """
         return self._select("leaderboard", task, where)
 
     def pairs(self, task: str | None = None, **where: Any) -> Result:
-        """The view `pairwise`: every pair once with its p-values. Arguments and errors as of `scores`.
+        """Return the view `pairwise`: every pair once, with its p-values.
 
-        The view `pair` has every pair from both sides: `query("FROM pair WHERE system = $of", of="a")`.
+        The method has the same arguments and errors as `scores`. The view `pair` has every pair twice, once for each
+        system: `query("FROM pair WHERE system = $of", of="a")`.
         """
         return self._select("pairwise", task, where)
 
     def difference_region(self, a: str, b: str) -> Result:
-        """The macro `difference_region`: the answers that only one of two submissions gives (Evert 2004, section 3.2).
+        """Return the answers that only one of two submissions gives (Evert 2004, section 3.2).
+
+        The SQL macro `difference_region` computes the result.
 
         Args:
-            a: A submission, `task/test_set/team/system`; `@version` names another than the ranked version.
-            b: Another submission.
+            a: A submission, as `task/test_set/team/system`; add `@version` for a version that is not ranked.
+            b: The other submission.
 
         Raises:
             QueryError: A name is unknown or ambiguous.
@@ -378,15 +388,17 @@ class Registry:
         return self.query("SELECT * FROM difference_region($a, $b)", a=a, b=b)
 
     def contingencies(self, task: str, test_set: str | None = None) -> PairContingencies:
-        """Return the 2x2 tables of all pairs of ranked submissions as arrays: `pair_contingency` at any size.
+        """Return the 2x2 contingency tables of all pairs of ranked submissions as arrays.
+
+        Use this method instead of the view `pair_contingency` if there are many submissions.
 
         Args:
             task: The task.
-            test_set: One of its test sets; optional if the task has only one.
+            test_set: A test set of the task; optional if the task has only one.
 
         Raises:
             UnknownNameError: There is no such task or test set.
-            MismatchError: Items are not simply correct or incorrect, as with BLEU or graded scores.
+            MismatchError: The metric does not score items as correct or incorrect; BLEU, for example, does not.
         """
         with self._reading.holding() as connection:
             (task_row,) = catalog.tasks(connection, task)

@@ -1,1 +1,1 @@
-"""Evaluation of Python's own values: lists, arrays, dicts and frames in, a board out."""
+"""Evaluation of Python values: makes a leaderboard from lists, arrays, dicts and data frames."""

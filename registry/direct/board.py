@@ -1,4 +1,4 @@
-"""The board of an evaluation as an object: printed, shown in a notebook, drawn, or converted to a frame."""
+"""Leaderboards as Python objects that can be printed, shown in notebooks, drawn, and converted to data frames."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CONFLICT = "exists with other content; name another folder, or remove this file
 
 
 class Sizes(TypedDict, total=False):
-    """How a figure is set, as the options of `registry plot` say it."""
+    """Layout of a figure, with the keys of the options of `registry plot`."""
 
     width: str
     height: str
@@ -47,14 +47,14 @@ class Pair:
     """The comparison of two systems.
 
     Attributes:
-        a, b: The systems.
-        difference: A's score less B's; None if either is undefined.
+        a, b: The names of the systems.
+        difference: The score of A minus the score of B; None if a score is undefined.
         interval: Confidence interval of the difference, not corrected for the number of pairs; None if the test has no
             interval.
         p_value: The raw p-value.
-        p_adjusted: The p-value corrected over all pairs of the board.
-        significant: Whether they differ significantly.
-        method: The computation of the p-value: `exact`, `monte-carlo`, ...
+        p_adjusted: The p-value after the correction for the number of pairs.
+        significant: True if the systems differ significantly.
+        method: The computation of the p-value, such as `exact` or `monte-carlo`.
     """
 
     a: str
@@ -82,10 +82,10 @@ class _Framed(TableDisplay):
         """Return a data frame with all columns.
 
         Args:
-            package: `pandas` or `polars`; None: the package of the user's values, else the installed one.
+            package: `pandas` or `polars`. Default: the package of the user's values, or else an installed one.
 
         Raises:
-            RegistryError: It is not installed.
+            RegistryError: The package is not installed.
         """
         wanted = package or self._package or ("pandas" if find_spec("pandas") else "polars")
         if wanted not in ("pandas", "polars"):
@@ -105,7 +105,10 @@ class _Framed(TableDisplay):
 
 
 class Pairs(_Framed, Sequence[Pair]):
-    """The pairs of a board, of the best systems first; `pairs["a", "b"]` compares two systems."""
+    """The pairs of a leaderboard; `pairs["a", "b"]` is the comparison of two systems.
+
+    Pairs of the best systems come first.
+    """
 
     def __init__(self, board: Leaderboard, names: Sequence[str], package: Package | None = None) -> None:
         self._board, self._names, self._package = board, names, package
@@ -157,12 +160,12 @@ class Picture:
 
 
 class Board(_Framed):
-    """How systems stand by one metric, and what of it the data supports.
+    """The leaderboard of one metric, with the results of the significance tests.
 
-    `len` is the number of systems; `repr` is the table as `registry board` prints it.
+    `len(board)` is the number of systems, and `repr(board)` the table of `registry board`.
 
     Attributes:
-        messages: Messages about the data and the tests, in sentences that begin with `warning: ` or `note: `.
+        messages: Messages about the data and the tests: sentences that begin with `warning: ` or `note: `.
     """
 
     def __init__(self, board: Leaderboard, made: Made, messages: Sequence[str],
@@ -183,17 +186,17 @@ class Board(_Framed):
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The systems, best first."""
+        """The names of the systems, best first."""
         return tuple(self._made.names[standing.submission.rpartition("@")[0]] for standing in self._board.standings)
 
     @property
     def scores(self) -> dict[str, float | None]:
-        """The systems' scores, best first; None where undefined."""
+        """The scores by the name of the system, best first; None for an undefined score."""
         return {name: standing.score for name, standing in zip(self.systems, self._board.standings, strict=True)}
 
     @property
     def best(self) -> tuple[str, ...]:
-        """The systems that no other system beats significantly, best score first."""
+        """The names of the systems that no other system beats significantly, best score first."""
         standings = zip(self.systems, self._board.standings, strict=True)
         return tuple(name for name, standing in standings if standing.rank_low == 1)
 
@@ -204,23 +207,23 @@ class Board(_Framed):
 
     @property
     def pairs(self) -> Pairs:
-        """All pairs of systems, tested."""
+        """The comparisons of all pairs of systems."""
         return Pairs(self._board, self.systems, self._package)
 
     @property
     def signature(self) -> str:
-        """One line that says which test, correction and settings the board rests on."""
+        """The signature: one line with gold, metric, test, correction and settings, for the paper."""
         return self._board.signature
 
     def to_task(self, folder: str | Path, task: str | None = None) -> Path:
-        """Write the data as a task, a manifest with its files, which `registry run` brings into a registry.
+        """Write the data as a task: a manifest and its files, which `registry run` stores in a registry.
 
         Args:
-            folder: Where to; made if need be.
-            task: The task's id; None: the folder's name.
+            folder: The folder to write; it is created if necessary.
+            task: The id of the task. Default: the name of the folder.
 
         Returns:
-            The manifest's path.
+            The path of the manifest.
 
         Raises:
             InputError: A file exists with other content, the folder cannot be written, or the id is invalid.
@@ -233,15 +236,15 @@ class Board(_Framed):
         return manifest
 
     def plot(self, kind: Kind = "scores", path: str | Path | None = None, **look: Unpack[Sizes]) -> Picture:
-        """Draw it, as `registry plot` does; needs the extra `plot`.
+        """Draw the leaderboard as `registry plot` does; requires the extra `plot`.
 
         Args:
-            kind: `scores` with intervals, a matrix of the `pairs`, the `gains` of pairs against confidence, who is not
-                told apart (`alike`), or how often resamples give each of the `ranks`.
-            path: A file that ends in .svg, .pdf, .png or .pgf; None: the figure is only returned.
+            kind: `scores` with intervals, a matrix of the `pairs`, confidence against the `gains` of pairs, systems
+                that do not differ significantly (`alike`), or the frequencies of `ranks` in resamples.
+            path: A file whose name ends in .svg, .pdf, .png or .pgf. Default: the figure is only returned.
             look: `width` and `height`, such as `"7.7cm"` or the column of a paper (`"acl"`, `"neurips"`). `font_size`
-                is in points. `limits` bound the scale of scores or gains, below which `label` is printed. `palette` is
-                `"okabe-ito"` or `"grey"`.
+                is in points. `limits` are the ends of the axis of scores or gains, and `label` is its label. `palette`
+                is `"okabe-ito"` or `"grey"`.
 
         Raises:
             InputError: There is no such kind or size, or matplotlib is not installed.
@@ -257,7 +260,7 @@ class Board(_Framed):
             return Picture(shown.read_text("utf-8"))
 
     def _load_board_for(self, kind: Kind) -> Leaderboard:
-        """Return the leaderboard, with places in resamples if a figure shows them."""
+        """Return the leaderboard; for the figure `ranks`, with the frequencies of ranks in resamples."""
         if kind != "ranks":
             return self._board
         from registry.boards.choose import add_resampled_ranks

@@ -1,6 +1,7 @@
-"""Python's values as columns: one value for every item, with the items' keys where the user gives any.
+"""Conversion of Python values to columns, which have one value per item and possibly the keys of the items.
 
-Dicts and Series of pandas are aligned by their keys; lists, arrays and Series of polars, which have none, by position.
+Dicts and pandas Series are aligned by their keys. Lists, arrays and polars Series have no keys, so they are aligned by
+position.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ class Column:
     """Values of items.
 
     Attributes:
-        values: One for each item.
-        keys: Distinct keys of the items; None: items are known by their positions.
+        values: One value for each item.
+        keys: Distinct keys of the items; None if items are identified by their positions.
     """
 
     values: Sequence[Any]
@@ -33,12 +34,12 @@ class Column:
 
     @property
     def named(self) -> Sequence[Hashable]:
-        """The keys, or the positions from 0."""
+        """The keys of the items; without keys, their positions from 0."""
         return range(len(self.values)) if self.keys is None else self.keys
 
 
 def read_column(given: Any, owner: str) -> Column:
-    """Read a list, an array, a dict or a Series; errors name its `owner`.
+    """Convert a list, array, dict or Series to a column; errors begin with `owner`, the role of the value.
 
     Raises:
         InputError: The value has another type, or a key occurs twice.
@@ -65,9 +66,11 @@ def read_column(given: Any, owner: str) -> Column:
 
 
 def select_columns(frame: Any, names: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """Split a frame into the columns with these names, such as gold and clusters, and all others.
+    """Take the columns with these names, such as the gold, out of a data frame.
 
-    Names that are no columns are returned unchanged.
+    Returns:
+        The frame without these columns, and a list with the column of each name. Anything in `names` that is not the
+        name of a column is returned unchanged in this list.
     """
     columns = list(frame.columns) if _is_frame(frame) else []
     named = [name for name in names if isinstance(name, str) and name in columns]
@@ -80,10 +83,12 @@ def _is_frame(given: Any) -> bool:
 
 
 def read_systems(given: Any) -> dict[tuple[str, str | None], Any]:
-    """Return the systems by name and run, from a dict by name or (name, run), or a frame with a column for each.
+    """Return the values of each system by (name, run); the run is None if a system has only one.
+
+    The argument is a dict whose keys are `name` or `(name, run)`, or a data frame with a column for each system.
 
     Raises:
-        InputError: The value is no dict or frame, is empty, or has a name that is no text.
+        InputError: The argument is not a dict or frame, is empty, or has a key of another type.
     """
     if _is_frame(given):
         for name in given.columns:
@@ -121,7 +126,7 @@ def align(given: Column, items: Column, owner: str) -> list[Any]:
     """Return the values in the order of the items; None for items without a value.
 
     Raises:
-        InputError: There are values of other items, or too many or too few.
+        InputError: The column has values of unknown items, or, without keys, another number of values.
     """
     n = len(items.values)
     if given.keys is None:
@@ -142,7 +147,7 @@ def align(given: Column, items: Column, owner: str) -> list[Any]:
 
 
 def check_complete(values: Sequence[Any], items: Column, owner: str, missing: MissingPolicy) -> None:
-    """Refuse a system without any value, or without some if the policy rejects that.
+    """Raise an error if a system has no value at all, or lacks values and the policy rejects this.
 
     Raises:
         InputError: Values are missing.
@@ -157,12 +162,12 @@ def check_complete(values: Sequence[Any], items: Column, owner: str, missing: Mi
 
 
 def unite_items(columns: Sequence[Column]) -> Column:
-    """Return all items of columns without a gold; by position if no column has keys."""
+    """Return a column of all items, without gold values; items are positions if no column has keys."""
     keys = list(dict.fromkeys(key for column in columns if column.keys is not None for key in column.keys))
     return Column([None] * len(keys), keys) if keys else Column([None] * max(len(column.values) for column in columns))
 
 
 def is_missing(value: Any) -> bool:
-    """Return whether a value is None, nan, or NA or NaT of pandas."""
+    """Return True if a value is None, nan, or the NA or NaT of pandas."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or (
         isinstance(value, float) and value != value)

@@ -1,4 +1,4 @@
-"""Evaluation of a gold and systems: they become a task in a temporary registry, and its board is returned."""
+"""Evaluation of a gold and systems by means of a task in a temporary registry."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _INSTEAD = tuple((re.compile(advice), instead) for advice, instead in (  # advic
 
 
 def evaluate_values(asked: Asked) -> Board:
-    """Evaluate the arguments of `registry.evaluate`.
+    """Evaluate the arguments of `registry.evaluate`, and return the leaderboard.
 
     Raises:
-        InputError: The data or a setting is wrong.
+        InputError: The data or a setting is invalid.
     """
     task, sentences = make_task(asked), list[str]()
     try:
@@ -41,7 +41,7 @@ def evaluate_values(asked: Asked) -> Board:
 
 
 def _without_line(error: RegistryError, owners: set[str]) -> RegistryError:
-    """Remove the line of a temporary file from an error."""
+    """Return an error without the path and line of a temporary file."""
     if not isinstance(error, InputError):
         return error
     message = _without_options(error.message)
@@ -50,14 +50,14 @@ def _without_line(error: RegistryError, owners: set[str]) -> RegistryError:
 
 
 def _name_values(sentence: str, copies: Mapping[str, str]) -> str:
-    """Replace the file that a sentence names by the user's values."""
+    """Replace the name of a temporary file in a sentence by a description of the user's values."""
     kind, _, rest = sentence.partition(" ")
     file, separator, about = rest.partition(": ")
     return f"{kind} {copies.get(file, file)}{separator}{about}"
 
 
 def _without_options(message: str) -> str:
-    """Replace advice about options of readers by advice about values."""
+    """Replace advice about options of readers by advice about Python values."""
     for advice, instead in _INSTEAD:
         message = advice.sub(instead, message)
     return message

@@ -1,6 +1,7 @@
-"""The base class of the forms of gold and answers: items with their values, written as files for a reader.
+"""Base class of the forms of gold and answers.
 
-A conversion raises ValueError for a value of another form; the form adds the item.
+A form, such as labels or spans, writes the values of items as a file for a reader. Functions that convert one value
+raise a ValueError if the value is invalid; the form adds the name of the item to the error.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ class Items:
     """The items of a gold.
 
     Attributes:
-        names: Their names.
-        golds: Their gold values; None without a gold.
-        clusters: Their clusters, if any.
-        keyed: True if the user named them, so that they are aligned by name.
+        names: The names of the items.
+        golds: The gold value of each item; None for an item without a gold.
+        clusters: The cluster of each item; None without clusters.
+        keyed: True if the user named the items, so that values are aligned by name.
     """
 
     names: Sequence[str]
@@ -35,10 +36,13 @@ class Items:
 
 @dataclass(frozen=True)
 class Form(ABC):
-    """The values of items in one form.
+    """The values of items in one form, such as labels.
 
-    `takes` is the kind of values as metrics call it, `reader` the format of the files that are written, `ending` their
-    names' end.
+    Attributes:
+        items: The items with their gold.
+        takes: The kind of values, as in metrics.
+        reader: The name of the reader for the files.
+        ending: The end of the names of files.
     """
 
     items: Items
@@ -49,16 +53,16 @@ class Form(ABC):
 
     @property
     def options(self) -> Row:
-        """The reader's options."""
+        """The options of the reader."""
         return {}
 
     @property
     def attributes(self) -> Row:
-        """The reader's option for the clusters of items, if any."""
+        """The option of the reader for the clusters of items; empty without clusters."""
         return {} if self.items.clusters is None else {"attributes": ["cluster"]}
 
     def test_set(self) -> tuple[Row, dict[str, bytes]]:
-        """Return the test set as a manifest declares it, and its files."""
+        """Return the [[test_set]] table of the manifest, and the files by name."""
         gold = f"gold{self.ending}"
         table = {"name": "test", "gold": gold, "format": self.reader, "options": self.options}
         if self.items.clusters is not None:
@@ -70,15 +74,15 @@ class Form(ABC):
         return {}
 
     def check_gold(self, metric: Metric) -> None:  # noqa: B027  # most forms have nothing to check
-        """Refuse a gold that a metric cannot score; the error names the item."""
+        """Raise an error that names the item if the metric cannot score a gold value."""
 
     def is_blank(self, value: Any, gold: Any) -> bool:  # noqa: ARG002
-        """Return whether an answer is empty and the gold is not, so that it counts as missing."""
+        """Return True if an answer counts as missing, because it is empty and the gold is not."""
         return False
 
     @abstractmethod
     def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
-        """Return the content of the file of the gold or of a system; None is no answer."""
+        """Return the content of a file with these values, of the gold or of a system; None is a missing answer."""
 
     def iterate(self, values: Sequence[Any], convert: Callable[[Any], Any]) -> Iterator[tuple[str, Any, Row]]:
         """Yield the name, the converted value and the attributes of each item with a value."""

@@ -1,4 +1,4 @@
-"""The forms that gold and answers can have: labels, numbers, spans, tags, sets, texts and rankings."""
+"""Forms of gold and answers: labels, numbers, spans, tags, sets, texts and rankings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from registry.readers.bio import PREFIXES, Scheme, is_tag, suggest_tag
 
 
 class Labels(Form):
-    """One label for each item: text, a whole number, true or false."""
+    """One label for each item: a text, a whole number, or a bool."""
 
     takes, reader = "label", "labels"
 
@@ -36,7 +36,11 @@ class Labels(Form):
 
 
 def label_of(value: Any) -> str:
-    """A label as text; whole floats are the numbers that they became where others are missing."""
+    """Return a label as text.
+
+    A float without decimals is written as a whole number, because whole numbers become floats in columns with missing
+    values.
+    """
     if isinstance(value, float) and not value.is_integer():
         raise ValueError(f"{value!r} is no label; expected text or a whole number: take the class with the largest "
                          "probability, or a metric of numbers such as MAE")
@@ -48,7 +52,7 @@ def label_of(value: Any) -> str:
 
 
 class Numbers(Form):
-    """One number for each item: a score of it where there is no gold, else an estimate of the gold's number."""
+    """One number for each item: the score of the item, or, with a gold, an estimate of the gold's number."""
 
     takes, reader = "score", "scores"
 
@@ -69,7 +73,7 @@ class Numbers(Form):
 
 
 def number_of(value: Any) -> float:
-    """A finite number."""
+    """Return a value as a finite number."""
     if isinstance(value, bool):
         return int(value)
     try:
@@ -82,7 +86,7 @@ def number_of(value: Any) -> float:
 
 
 class Spans(Form):
-    """A list of spans for each item: (start, end, type) or (start, end), the end after the last position; or dicts."""
+    """A list of spans for each item: (start, end, type), (start, end), or dicts; the end is exclusive."""
 
     takes, reader = "span", "spans"
 
@@ -109,7 +113,7 @@ class Spans(Form):
 
 
 def spans_of(value: Any) -> list[tuple[Any, ...]]:
-    """Return the spans of an item, sorted; one that occurs twice is refused, as in files."""
+    """Return the spans of an item in order; a span that occurs twice raises an error, as in files."""
     if not is_many(value):
         raise ValueError(f"{value!r:.60} is no list of spans; expected (start, end, type) for each")
     spans = sorted(map(span_of, value))
@@ -119,7 +123,7 @@ def spans_of(value: Any) -> list[tuple[Any, ...]]:
 
 
 def span_of(value: Any) -> tuple[Any, ...]:
-    """A span as (start, end) or (start, end, type)."""
+    """Return a span as (start, end) or (start, end, type)."""
     if isinstance(value, Mapping):
         type_ = next((value[key] for key in ("type", "label", "entity", "entity_group") if key in value), None)
         value = (value.get("start"), value.get("end"), *([] if type_ is None else [type_]))
@@ -135,7 +139,7 @@ def span_of(value: Any) -> tuple[Any, ...]:
 
 
 class Tags(Form):
-    """A list of tags for each item, one for each token, in IOB2 or another scheme of its family."""
+    """A list of tags for each item, with one tag per token, in IOB2 or a similar scheme."""
 
     takes, reader, ending = "span", "bio", ".conll"
 
@@ -163,7 +167,7 @@ class Tags(Form):
 
 
 def tags_of(value: Any) -> list[str]:
-    """The tags of an item, of which there is one at least."""
+    """Return the tags of an item; raise an error if the list is empty or a tag is invalid."""
     if not isinstance(value, list | tuple) or not value or not all(
             isinstance(tag, str) and tag.strip() and tag.isprintable() for tag in value):
         raise ValueError(f"{value!r:.60} is no list of tags; expected one for each token, such as O and B-PER")
@@ -176,7 +180,7 @@ def tags_of(value: Any) -> list[str]:
 
 
 class Sets(Form):
-    """A set of answers for each item, in no order."""
+    """An unordered set of answers for each item."""
 
     takes, reader = "answer", "responses"
 
@@ -194,7 +198,7 @@ def _answers(value: Any) -> list[str]:
 
 
 class Texts(Form):
-    """A text for each item, and one reference or several; line breaks are blanks."""
+    """A text for each item, with one or several references; line breaks become blanks."""
 
     takes, reader, ending = "segment", "lines", ".txt"
 
@@ -248,14 +252,14 @@ class Texts(Form):
 
 
 def text_of(value: Any) -> str:
-    """A text in one line."""
+    """Return a text as one line."""
     if not isinstance(value, str):
         raise ValueError(f"{value!r:.60} is no text")
     return " ".join(value.splitlines())
 
 
 def is_many(value: Any) -> bool:
-    """Say whether a value is a list, a tuple or a set."""
+    """Return True if a value is a list, a tuple or a set."""
     return isinstance(value, list | tuple | AbstractSet)
 
 
@@ -264,7 +268,7 @@ def _lines(texts: Sequence[str]) -> bytes:
 
 
 class Rankings(Form):
-    """For each query the relevance of documents by name, and of systems their scores."""
+    """A dict for each query: the relevance of each document in the gold, its score in the output of a system."""
 
     takes, reader, ending = "ranking", "trec", ".trec"
 

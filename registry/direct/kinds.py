@@ -1,4 +1,4 @@
-"""The forms that gold values may have; the metric decides between them."""
+"""Recognition of the forms that gold values can have. If several forms are possible, the metric decides."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from registry.readers.bio import is_tag
 
 
 def find_forms(golds: Sequence[Any]) -> list[type[Form]]:
-    """Return the forms that gold values may have, the likeliest first.
+    """Return the possible forms of gold values, the most likely one first.
 
     Raises:
         InputError: The values have no known form.
@@ -42,7 +42,7 @@ def find_forms(golds: Sequence[Any]) -> list[type[Form]]:
 
 
 def require_sets(golds: Sequence[Any], names: Sequence[str], systems: Iterable[Sequence[Any]]) -> None:
-    """Refuse lists that are likely to be sequences, such as tags of tokens, where sets of answers are read.
+    """Raise an error if lists that would be read as sets of answers are probably sequences, such as tags of tokens.
 
     Args:
         golds: The gold's values.
@@ -50,8 +50,8 @@ def require_sets(golds: Sequence[Any], names: Sequence[str], systems: Iterable[S
         systems: The values of each system; None for a missing answer.
 
     Raises:
-        InputError: They are tags of spans, among which one is not valid; or a list has a value twice; or all lists
-            of an item have the same length, so that their order may count.
+        InputError: The values are tags of spans, but one is invalid; or a list contains a value twice; or all systems'
+            lists have the length of the gold's list, so their order may matter.
     """
     lists = {name: gold for name, gold in zip(names, golds, strict=True) if isinstance(gold, list | tuple)}
     values = {value for gold in lists.values() for value in gold}
@@ -75,14 +75,15 @@ def require_sets(golds: Sequence[Any], names: Sequence[str], systems: Iterable[S
 
 
 def require_references_by_item(golds: Sequence[Any], systems: Iterable[Sequence[Any]]) -> None:
-    """Refuse a gold that has a list for each reference, where a list for each item is read.
+    """Raise an error if the gold has one list per reference instead of one list per item.
 
     Args:
         golds: The gold's values.
         systems: The texts of each system.
 
     Raises:
-        InputError: Lists are as long as systems and fewer, or as many and resemble the systems more the other way.
+        InputError: The lists have the length of the systems, and there are fewer lists than items. Or both numbers are
+            equal, and the texts match the systems better if each list is one reference.
     """
     n_items = len(golds)
     lengths = {len(gold) for gold in golds if isinstance(gold, list | tuple)}
@@ -111,7 +112,7 @@ def _resemblance(text: Any, reference: Any) -> float:
 
 
 def to_plain(value: Any) -> Any:
-    """Convert arrays and scalars of numpy to Python's values, and collections to lists, sets and dicts."""
+    """Convert numpy arrays and scalars to Python values, and collections to lists, sets and dicts."""
     if hasattr(value, "tolist"):
         return to_plain(value.tolist())
     if isinstance(value, AbstractSet):

@@ -1,4 +1,4 @@
-"""A task from Python's own values: aligned, written as files for readers, and declared as in a manifest."""
+"""Conversion of Python values to a task: values are aligned, written as files, and declared in a manifest."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Asked:
     """The arguments of `registry.evaluate`.
 
     Attributes:
-        gold: One value for each item; None: the systems' values are scores.
-        systems: The systems' values by name, or a frame.
-        metric: Its usual name; None: the usual metric.
-        clusters: The cluster of each item; None: items are independent.
+        gold: One value for each item; None if the systems' values are scores of items.
+        systems: The values of each system by name, or a data frame.
+        metric: The name of the metric; None for the default metric of the values.
+        clusters: The cluster of each item; None if items are independent.
         missing: The policy for items without an answer.
-        settings: Keys of `[significance]` in a manifest.
+        settings: Significance settings, as in `[significance]` of a manifest.
     """
 
     gold: Any
@@ -60,17 +60,18 @@ class Asked:
 
 @dataclass(frozen=True)
 class Made:
-    """A task, and the user's name of each system by `team/system`."""
+    """A task, and the user's name of each system by its name in the task, `team/system`."""
 
     folder: TaskFolder
     names: Mapping[str, str]
 
 
 def make_task(asked: Asked) -> Made:
-    """Make the task.
+    """Make a task from the arguments of `registry.evaluate`.
 
     Raises:
-        InputError: Values are no gold or answers, or do not fit together; names their owner and the item.
+        InputError: Values are invalid or do not match each other; the message names the system or the gold, and the
+            item.
     """
     if asked.missing not in list(MissingPolicy):
         raise InputError(f"missing={asked.missing!r}; {suggest(asked.missing, map(str, MissingPolicy))}")
@@ -153,7 +154,11 @@ def _name_items(items: Column) -> list[str]:
 
 
 def _choose_form(items: Items, asked: Asked) -> tuple[Form, Metric]:
-    """Choose the form of the values, and the metric: either can decide the other."""
+    """Choose the form of the values and the metric.
+
+    If a metric is named, it decides on the form. Otherwise the gold's values decide on the form, and the form on the
+    metric.
+    """
     if asked.gold is None:
         return Numbers(items), common_metric(asked.metric or "mean", Numbers.takes)
     kinds = find_forms(items.golds)
@@ -184,7 +189,7 @@ def _choose_form_by_values(kinds: Sequence[type[Form]], golds: Sequence[Any]) ->
     """Choose the form by the gold's values, if no metric is named.
 
     Raises:
-        InputError: Several forms are likely.
+        InputError: Several forms are possible.
     """
     if kinds[0] is Numbers:
         raise InputError(f"{GOLD} has numbers, which several metrics compare: name one, metric='MAE', 'RMSE', "
@@ -196,9 +201,15 @@ def _choose_form_by_values(kinds: Sequence[type[Form]], golds: Sequence[Any]) ->
 
 
 def _check_settings(given: Mapping[str, Any], names: Mapping[str, str], *, clustered: bool) -> dict[str, Any]:
-    """Check settings of significance; replace the candidate's name by its name in the task.
+    """Check significance settings, and replace the user's name of the candidate by its name in the task.
 
-    `names` are the user's names by the task's.
+    Args:
+        given: The user's settings.
+        names: The user's name of each system by its name in the task.
+        clustered: True if clusters are given.
+
+    Raises:
+        InputError: A setting is unknown, requires clusters, or names an unknown candidate.
     """
     unknown = [name for name in given if name not in Significance.model_fields]
     if unknown:
@@ -217,7 +228,7 @@ def _check_settings(given: Mapping[str, Any], names: Mapping[str, str], *, clust
 
 @contextmanager
 def _name_owner(owner: str) -> Iterator[None]:
-    """Name the owner of a wrong value in errors."""
+    """Add the owner of an invalid value, such as a system, to errors that are raised in the block."""
     try:
         yield
     except InputError as error:
@@ -233,7 +244,7 @@ Name = tuple[str, str | None]  # a system, and its run if it has several
 
 
 def name_files(names: Iterable[Name], ending: str) -> dict[Name, str]:
-    """Name a file for each run of each system, after the system; runs are in a folder of their system."""
+    """Choose the file of each system, or of each run in a folder of the system; names resemble the system's name."""
     numbers: dict[str, int] = {}
     runs: Counter[str] = Counter()
     files = {}
@@ -246,7 +257,7 @@ def name_files(names: Iterable[Name], ending: str) -> dict[Name, str]:
 
 
 def list_submissions(files: Mapping[Name, str]) -> Iterator[dict[str, Any]]:
-    """Yield the `[[submit]]` entries of a manifest, one for each system; a pattern names its runs."""
+    """Yield one `[[submit]]` table of the manifest per system; a pattern matches all runs of the system."""
     patterns = set()
     for (system, run), file in files.items():
         pattern = file if run is None else re.sub(r"/\d+(?=[^/]*$)", "/{run}", file)
@@ -256,10 +267,10 @@ def list_submissions(files: Mapping[Name, str]) -> Iterator[dict[str, Any]]:
 
 
 def name_systems(names: Iterable[Name]) -> dict[str, str]:
-    """Return the user's name of each system by `team/system`.
+    """Return the user's name of each system by its name in the task, `team/system`.
 
     Raises:
-        InputError: Two systems would have the same name.
+        InputError: Two systems would have the same name in the task.
     """
     systems: dict[str, str] = {}
     for name, _ in names:

@@ -1,4 +1,4 @@
-"""Connects readers, metrics, tests and the store: ingest, score, compare, check and verify.
+"""The steps of an evaluation: ingest, score, compare, check and verify.
 
-Commands import the modules that they use, so that commands that only show results do not import scipy.
+Each command imports only the modules that it uses. So commands that only show results do not import scipy.
 """

@@ -1,4 +1,7 @@
-"""Matrices for scores and tests, from a metric and its statistics counted in whole steps."""
+"""Build the matrices from which scores and tests are computed.
+
+Statistics with decimals are counted in steps such as 0.01, so that they are whole numbers and sums are exact.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,12 @@ _NOISE = 2.0**-50  # relative error of a decimal times a power of ten
 
 @dataclass(frozen=True)
 class Steps:
-    """Step sizes that make statistics whole numbers.
+    """Step sizes in which statistics are counted, so that they are whole numbers.
 
     Attributes:
-        per_one: Number of steps in 1, by column.
-        rounding: Step size if some statistics have more digits and are rounded; otherwise 0.
-        largest: The largest size of a statistic that is not a whole number; 0 if all are whole numbers.
+        per_one: For each column the number of steps in 1: 100 if statistics are counted in steps of 0.01.
+        rounding: The step size if statistics with more digits are rounded to steps; otherwise 0.
+        largest: The largest absolute value in columns with decimals; 0 if all statistics are whole numbers.
     """
 
     per_one: tuple[int, ...]
@@ -33,14 +36,14 @@ class Steps:
 
     @classmethod
     def choose(cls, metric: Metric, statistics: Sequence[Floats], step: float) -> Steps:
-        """Choose the steps of the statistics of systems.
+        """Choose the step size of each column.
 
-        Columns of whole numbers have step 1, and so have columns of correlations, which do not add up.
+        The step is 1 for columns of whole numbers, and for correlations, because their statistics are not summed.
 
         Args:
             metric: The metric.
             statistics: Statistics of each system, [items, runs, columns].
-            step: The finest step of a single system. Exact sums of all systems can require a larger one.
+            step: The smallest step of a single system. If sums would not be exact, a larger step is chosen.
         """
         width = statistics[0].shape[-1]
         if step == 1 or isinstance(metric, CorrelationMetric):
@@ -60,15 +63,18 @@ class Steps:
         return steps if any(steps._rounds(system) for system in statistics) else replace(steps, rounding=0.0)
 
     def _rounds(self, statistics: Floats) -> bool:
-        """Return whether statistics [..., columns] have more digits than the steps, apart from binary rounding."""
+        """Return whether some statistics are no multiples of the step, [..., columns].
+
+        Differences by binary rounding do not count.
+        """
         scaled = statistics * np.array(self.per_one, dtype=np.float64)
         return bool((np.abs(scaled - np.rint(scaled)) > _NOISE * np.abs(scaled)).any())
 
     def count_new_ties(self, statistics: Sequence[Floats]) -> int:
-        """Count the items in which rounding makes different statistics of two systems equal.
+        """Count the items for which rounding makes statistics of two systems equal.
 
         Args:
-            statistics: Statistics of each system, [items, runs, columns]; runs are averaged.
+            statistics: Statistics of each system, [items, runs, columns]; the method compares averages over runs.
         """
         if not self.rounding:
             return 0
@@ -85,18 +91,18 @@ class Steps:
         return set(self.per_one) <= {1}
 
     def to_steps(self, statistics: Floats) -> Floats:
-        """Return statistics [..., columns] in whole steps; finer parts are rounded half to even."""
+        """Return statistics, [..., columns], as numbers of steps, rounded half to even."""
         return statistics if self.are_ones else np.rint(statistics * np.array(self.per_one, dtype=np.float64)) + 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Statistics of systems (or runs), counted in whole steps.
+    """Statistics of systems (or runs), counted in steps.
 
     Attributes:
-        statistics: Statistics in steps times `multiple`, [items, systems, columns].
-        steps: The steps.
-        multiple: Factor that makes averages over runs whole numbers.
+        statistics: Numbers of steps times `multiple`, [items, systems, columns].
+        steps: The step sizes.
+        multiple: Factor that makes averages over runs whole numbers; 1 if there is one run.
     """
 
     statistics: Statistics
@@ -105,22 +111,27 @@ class Counts:
 
     @classmethod
     def from_statistics(cls, statistics: Floats, steps: Steps | None = None) -> Counts:
-        """Count statistics in steps; None means step 1 without rounding."""
+        """Count statistics, [items, systems, columns], in steps.
+
+        Args:
+            statistics: The statistics.
+            steps: The step sizes; None: the statistics are whole numbers.
+        """
         unit_steps = Steps((1,) * statistics.shape[-1])
         return Counts(statistics if steps is None else steps.to_steps(statistics), steps or unit_steps, 1)
 
 
 def build_matrix(metric: Metric, counts: Counts, units: Ints | None = None, strata: Ints | None = None, *,
                  runs: tuple[Floats, ...] | None = None, unequal: bool = False) -> Matrix:
-    """Build the matrix of systems (or runs) for scores and tests.
+    """Build the matrix from which scores and tests are computed.
 
     Args:
         metric: The metric.
-        counts: Statistics of the systems.
-        units: Number of each item's unit, [items].
-        strata: Number of each item's stratum, [items].
-        runs: Statistics of the runs of each system, [items, runs, columns], if runs are random.
-        unequal: True if some systems lack items that others have.
+        counts: Statistics of the systems (or of the runs of one system).
+        units: For each item the number of its cluster, [items]; None: items are the units.
+        strata: For each item the number of its stratum, [items]; None: there is one stratum.
+        runs: For each system the statistics of its runs, [items, runs, columns]; None: runs are fixed.
+        unequal: True if some systems lack items that other systems have.
     """
     metric = metric.original
     statistics, lower = counts.statistics, metric.better == "lower"
@@ -130,7 +141,7 @@ def build_matrix(metric: Metric, counts: Counts, units: Ints | None = None, stra
     assert isinstance(metric, AdditiveMetric)
     per_one = counts.steps.per_one
     finest = max(per_one, default=1)
-    factors = tuple(finest // column for column in per_one)  # from a column's steps to the finest
+    factors = tuple(finest // column for column in per_one)  # convert a column's steps to the smallest step
     quotient = None
     if metric.quotient is not None:
         numerator, denominator = (
@@ -146,15 +157,19 @@ def build_matrix(metric: Metric, counts: Counts, units: Ints | None = None, stra
 
 
 def compute_scores(metric: Metric, counts: Counts) -> Floats:
-    """Score systems (or runs), [systems]."""
+    """Return the scores of systems (or runs), [systems]."""
     return build_matrix(metric, counts).scores()
 
 
 @dataclass(frozen=True)
 class _StepScorer:
-    """Scores sums of statistics in steps.
+    """Function that computes scores from sums of statistics, counted in steps.
 
-    A quotient does not change if both sides are multiplied, so it stays a quotient of whole numbers, rounded once.
+    Attributes:
+        metric: The metric.
+        factors: For each column, the factor that converts its steps to the smallest step of all columns.
+        divisor: Number of smallest steps in 1. It is 1 if the score is a quotient, because a quotient does not change
+            if numerator and denominator have the same factor.
     """
 
     metric: AdditiveMetric
@@ -163,11 +178,11 @@ class _StepScorer:
 
     @property
     def is_trivial(self) -> bool:
-        """True if sums in steps are sums of the statistics."""
+        """True if sums need no conversion."""
         return self.divisor == 1 and set(self.factors) <= {1}
 
     def to_ones(self, counts: Floats) -> Floats:
-        """Return the metric's statistics or sums [..., columns] from those in steps."""
+        """Convert statistics or sums, [..., columns], from steps to the metric's scale."""
         return counts * np.array(self.factors, dtype=np.float64) / self.divisor
 
     def __call__(self, sums: Floats) -> Floats:

@@ -1,8 +1,8 @@
-"""The state of a registry at an earlier entry of its log, for a connection that only reads.
+"""Read a registry as it was at an earlier entry of its log.
 
-Only `purge` deletes rows, and the log records every change. So temporary tables hold the earlier rows with their
-earlier values. SQL finds temporary tables before stored tables of the same name, so that every view and query of the
-connection shows the past.
+The log records every change, and only `purge` deletes rows. So the earlier rows can be restored in temporary tables. In
+SQL, the name of a table means the temporary table if there is one. So all views and queries of the connection show the
+earlier state, and the file does not change.
 """
 
 from __future__ import annotations
@@ -26,7 +26,10 @@ _OTHER_TABLES = ("task", "test_set", "task_metric")
 
 
 def _copy_tables(connection: Connection, entry: int) -> None:
-    """Copy tables that change to temporary tables, without the rows of commands after an entry of the log."""
+    """Copy tables whose rows can change to temporary tables.
+
+    Rows that commands added after `entry`, a number of the log, are left out.
+    """
     database = str(connection.exec_driver_sql("SELECT current_database()").scalar_one()).replace('"', '""')
     earlier = "WHERE run_id NOT IN (SELECT run_id FROM event GROUP BY run_id HAVING min(event_id) > ?)"
     for table in (*_TABLES_WITH_RUN, *_OTHER_TABLES):
@@ -36,7 +39,7 @@ def _copy_tables(connection: Connection, entry: int) -> None:
 
 
 def _restore_salts(connection: Connection, entry: int) -> None:
-    """Remove the salts of tasks that had none at the entry, so that digests are the earlier ones."""
+    """Remove the salts of tasks that had none at the entry, because digests use them."""
     connection.execute(text("""
         UPDATE task SET salt = NULL WHERE slug IN (
             SELECT subject FROM event WHERE action IN ('task', 'hide') AND (details ->> '$.salt') IS NOT NULL
@@ -44,9 +47,14 @@ def _restore_salts(connection: Connection, entry: int) -> None:
 
 
 def _load_changed(connection: Connection, entry: int, *actions: str) -> Iterator[Entry]:
-    """Yield the log's entries with some actions up to `entry`, oldest first, about subjects with later entries.
+    """Yield entries of the log that are needed to undo later changes, oldest first.
 
-    Other subjects have not changed since.
+    These are the entries up to `entry` about subjects with later entries. Other subjects have not changed since.
+
+    Args:
+        connection: Connection to the registry.
+        entry: Number of the entry whose state is restored.
+        actions: Actions of the entries.
     """
     logged = _load_entries(connection, *actions)
     changed = {event.subject for event in logged if event.event_id > entry}
@@ -54,7 +62,10 @@ def _load_changed(connection: Connection, entry: int, *actions: str) -> Iterator
 
 
 def _load_entries(connection: Connection, *actions: str) -> list[Entry]:
-    """Load entries that are not blank, in their original order: a purge repeats entries with another number."""
+    """Load entries of the log with some actions, in their original order.
+
+    A purge deletes the texts of some entries and repeats them at the end of the log. These have their old numbers.
+    """
     logged = [event._replace(event_id=event.details.get("said_in", event.event_id))
               for event in read_entries(connection, *actions) if event.details]
     return sorted(logged, key=lambda event: event.event_id)
@@ -89,7 +100,7 @@ def _restore_submissions(connection: Connection, entry: int) -> None:
 
 
 def _restore_comparisons(connection: Connection, entry: int) -> None:
-    """Restore the order of the comparisons of every leaderboard."""
+    """Restore which comparison was the latest of each leaderboard."""
     by_digest = dict(map(tuple, connection.execute(text("SELECT digest, comparison_id FROM comparison"))))
     sequence: dict[int, int] = {}
     for event in _load_entries(connection, "compare", "compare-again", "board-retired"):
@@ -104,23 +115,29 @@ def _restore_comparisons(connection: Connection, entry: int) -> None:
 
 
 class PastDatabase(Database):
-    """A registry's file at an earlier moment, read-only.
+    """A registry at an earlier moment; connections can only read.
 
     Attributes:
-        moment: The moment, once a connection is open.
+        moment: The moment; None before the first connection.
     """
 
     def __init__(self, path: str | Path, at: str, tell: Callable[[str], None], *, named: Path | None = None) -> None:
-        """Set the moment, in a form that `find_moment` accepts, and a function that receives notes.
+        """Set the moment; connections restore it when they are opened.
 
-        Opening a connection raises an `InputError` if the moment is invalid or before the registry, and an
-        `UnknownNameError` if no comparison has the signature that names the moment.
+        Opening a connection raises an `InputError` if the time is invalid or before the first entry of the log, and an
+        `UnknownNameError` if `at` is an unknown signature.
+
+        Args:
+            path: The registry's file.
+            at: A time, or the signature of a comparison; see `find_moment`.
+            tell: Called with each note for the user.
+            named: The path in messages; None: `path`.
         """
         super().__init__(path, named=named)
         self._at, self._tell = at, tell
 
     def _set_back(self, connection: Connection) -> None:
-        """Show the past to a connection that only reads; the first connection reports notes."""
+        """Restore the earlier state for a new connection; report notes only once."""
         moment = find_moment(connection, self._at)
         _copy_tables(connection, moment.entry)
         notes = _restore_tasks(connection, moment.entry)
@@ -134,7 +151,11 @@ class PastDatabase(Database):
 
 
 def _restore_tasks(connection: Connection, entry: int) -> list[str]:
-    """Restore the declaration of every task, and delete later tasks; return notes about unreadable manifests."""
+    """Restore the manifest and seed of every task, and remove later tasks.
+
+    Returns:
+        Notes about manifests that cannot be restored.
+    """
     connection.execute(text("""
         DELETE FROM task WHERE slug IN (SELECT subject FROM event WHERE action = 'task' GROUP BY subject
             HAVING min(coalesce(CAST(details ->> '$.said_in' AS INTEGER), event_id)) > :entry)"""), {"entry": entry})
@@ -159,7 +180,15 @@ def _restore_tasks(connection: Connection, entry: int) -> list[str]:
 
 
 def _load_task(connection: Connection, slug: str, details: Mapping[str, Any]) -> ResolvedTask:
-    """Load the manifest of an entry of the log, or its normal form, which remains after a purge."""
+    """Load the manifest of an entry of the log.
+
+    If a purge has deleted the file, the normalized manifest is loaded.
+
+    Args:
+        connection: Connection to the registry.
+        slug: The task's id.
+        details: Details of the entry.
+    """
     stored = details.get("manifest")  # public files lack it
     if stored is not None and sources.is_stored(connection, stored):
         content = sources.fetch(connection, stored)

@@ -1,4 +1,4 @@
-"""Resolve the names in a manifest to readers, metrics and tests."""
+"""Find the readers, metrics and tests that a manifest names."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ Load = Callable[[Path, Path | None], Document]
 
 @dataclass(frozen=True)
 class ResolvedTask:
-    """A manifest with its metrics and readers.
+    """A manifest with the metrics and readers that it names.
 
     Attributes:
         manifest: The manifest.
-        root: The folder of its files.
+        root: The folder of the task's files.
         metrics: Metrics by alias, in the manifest's order.
-        readers: The reader of the gold of each test set.
+        readers: The reader of the gold, by test set.
     """
 
     manifest: Manifest
@@ -43,7 +43,7 @@ class ResolvedTask:
 
     @cached_property
     def stored(self) -> str:
-        """The manifest as the database stores it: normalized JSON without the submissions."""
+        """The manifest in its stored form: normalized JSON without submissions."""
         return encode_manifest(self.manifest)
 
     @cached_property
@@ -52,10 +52,17 @@ class ResolvedTask:
         return digest(self.stored.encode())
 
     def gold_documents(self, test_set: TestSet, load: Load = Document.load) -> dict[str, Document]:
-        """Load the gold files of a test set, by role; `load` reads one file.
+        """Load the gold files of a test set.
+
+        Args:
+            test_set: The test set.
+            load: Function that loads one file.
+
+        Returns:
+            The files by role: `gold`, and if declared `attributes`, `source` and `reference:NAME`.
 
         Raises:
-            ManifestError: The manifest has only a list of items, or a file does not exist.
+            ManifestError: The manifest is that of a task pack, without gold; or a file does not exist.
             InputError: A file cannot be read.
         """
         n = self.manifest.test_set.index(test_set)
@@ -72,8 +79,13 @@ class ResolvedTask:
     def submission_reader(self, test_set: TestSet, submit: Submit) -> Reader:
         """Build the reader of a submission.
 
+        Args:
+            test_set: The test set of the submission.
+            submit: The table `[[submit]]` that declares the submission.
+
         Raises:
-            InputError: No reader has that name, an option is wrong, or its values are not of the gold's kind.
+            InputError: The reader is unknown, an option is invalid, or the reader returns another kind of answers than
+                the reader of the gold, for example spans instead of labels.
         """
         reading = self.manifest.get_file_settings(test_set, submit)
         reader = build("reader", READERS.with_plugins(self.manifest.task.plugins), reading.format, reading.options)
@@ -84,16 +96,16 @@ class ResolvedTask:
 
 
 def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> ResolvedTask:
-    """Resolve every name in `manifest`.
+    """Find and build the readers, metrics and tests that a manifest names.
 
     Args:
         manifest: The manifest.
-        path: Its file.
+        path: The file of the manifest.
         folder: Folder of the task's files; None: the folder of `path`.
 
     Raises:
-        ManifestError: Some names are unknown, options are wrong, or readers and metrics do not fit; lists all of them
-            with their keys.
+        ManifestError: Names are unknown, options are invalid, or a metric does not fit a reader or a test. The error
+            lists all faults with their keys in the manifest.
     """
     errors: list[tuple[str, InputError]] = []
     readers: dict[str, Reader] = {}
@@ -137,7 +149,7 @@ def _load_plugins(manifest: Manifest, path: Path) -> tuple[dict[str, type[Reader
 
 
 def _check_release(manifest: Manifest) -> None:
-    """Refuse a Ladder if submissions can be scored on different items."""
+    """Refuse a Ladder leaderboard if submissions can be scored on different items."""
     policies = [policy for policy in (manifest.submission.missing, *(submit.missing for submit in manifest.submit))
                 if policy is not None and policy.leaves_items_out]
     if manifest.board.release == "ladder" and policies:
@@ -146,14 +158,19 @@ def _check_release(manifest: Manifest) -> None:
 
 
 def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
-    """Refuse a metric of other values than the reader's, or that needs a reference or column the gold lacks."""
+    """Raise an error if a metric cannot score what a reader returns.
+
+    Raises:
+        InputError: The metric takes another kind of answers, or the reader lacks an option that the metric needs.
+        UnknownNameError: The gold lacks a reference or a column that the metric needs.
+    """
     if reader.gives != metric.takes:
         raise InputError(f"{metric!r} compares {metric.takes}s, but reader {reader.name!r} of test set "
                          f"{test_set.name!r} reads {reader.gives}s")
     known = [*reader.offers(), *(reference.name for reference in test_set.references)]
     for name in metric.needs():
         if name not in known and test_set.gold is not None:
-            if getattr(reader, name, "") is None:  # the reader's option by that name, which is not set
+            if getattr(reader, name, "") is None:  # the reader has this option, but it is not set
                 raise InputError(f"{metric!r} needs the {name} of test set {test_set.name!r}: set its options = "
                                  f"{{ {name} = \"COLUMN\" }}")
             kind = "reference" if reader.takes_more_files else "column"
@@ -161,16 +178,20 @@ def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
 
 
 def resolve_stored(stored: str, slug: str) -> ResolvedTask:
-    """Resolve the manifest of a stored task."""
+    """Resolve the stored manifest of the task with the id `slug`."""
     return resolve(decode_manifest(stored), Path(f"<stored manifest of {slug}>"), Path())
 
 
 def resolve_significance(significance: Significance) -> tuple[PairTest, OverallTest | None]:
-    """Return the test of pairs and the test of all systems, if one is requested.
+    """Build the requested tests, and check that the settings fit each other.
+
+    Returns:
+        The test of pairs, and the test of all systems; the latter is None if it is not requested.
 
     Raises:
         UnknownNameError: A test or the correction is unknown.
-        InputError: The test does not take the unit or random runs, or the correction does not take the test.
+        InputError: A test does not allow a setting such as the unit or random runs, or the correction does not allow
+            the test.
     """
     if significance.correction not in CORRECTIONS:
         raise UnknownNameError("correction", significance.correction, CORRECTIONS)
@@ -204,17 +225,17 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
 
 
 def choose_unit(significance: Significance, test_set: str, cluster: str | None) -> Unit:
-    """Return the unit of a test set's leaderboards.
+    """Return the unit that is permuted or resampled on a test set's leaderboards.
 
     Items of one cluster are not independent. So the default unit is the cluster if the test set declares clusters.
 
     Args:
         significance: The settings.
         test_set: Name of the test set.
-        cluster: Attribute that groups its items; None if it declares none.
+        cluster: Attribute that groups the items into clusters; None if the test set declares no clusters.
 
     Raises:
-        InputError: The test set declares clusters, and the test is one of single items or responses.
+        InputError: The test set declares clusters, but the test can use only items or responses as units.
     """
     if significance.unit is not None:
         return significance.unit
@@ -230,11 +251,14 @@ def choose_unit(significance: Significance, test_set: str, cluster: str | None) 
 
 
 def build_tests(significance: Significance) -> tuple[PairTest, OverallTest | None]:
-    """Build the tests of pairs and of all systems, whether or not other settings fit them.
+    """Build the requested tests, without checking the other settings.
+
+    Returns:
+        The test of pairs, and the test of all systems; the latter is None if it is not requested.
 
     Raises:
         UnknownNameError: A test is unknown.
-        InputError: A test of pairs is named as a test of all systems, or vice versa.
+        InputError: The manifest names a test of pairs as a test of all systems, or vice versa.
     """
     if get_name(significance.test) in OVERALL_TESTS:
         raise InputError(f"{significance.test!r} tests all systems together: name it in overall (--overall), and a "
@@ -251,7 +275,13 @@ def _either(units: Sequence[str]) -> str:
 
 
 def explain_refusal(test: PairTest, overall: OverallTest | None, matrix: Matrix) -> str | None:
-    """Say why one of the tests does not apply to the matrix (by unit), or None if both do."""
+    """Return the reason why a test does not apply to the data; None if all apply.
+
+    Args:
+        test: The test of pairs.
+        overall: The test of all systems; None if it is not requested.
+        matrix: The statistics by unit.
+    """
     if reason := test.refusal(matrix):
         return reason
     if overall is None:
@@ -260,14 +290,17 @@ def explain_refusal(test: PairTest, overall: OverallTest | None, matrix: Matrix)
 
 
 def _make_empty_matrix(metric: Metric, significance: Significance) -> Matrix:
-    """Make a matrix without items and systems; a test that refuses it refuses every matrix of the metric."""
+    """Make a matrix without items and systems.
+
+    A test that refuses this matrix refuses all matrices of the metric.
+    """
     statistics = np.zeros((0, 0, 3 if isinstance(metric, ConfusionMetric) else len(FAMILIES[metric.family].columns)))
     return build_matrix(metric, Counts.from_statistics(statistics), runs=() if significance.runs == "random" else None)
 
 
 @contextmanager
 def _collect_error(errors: list[tuple[str, InputError]], key: str) -> Iterator[None]:
-    """Add an `InputError` to `errors` with a key of the manifest, instead of raising it."""
+    """Add an `InputError` to `errors` with a key of the manifest; do not raise it."""
     try:
         yield
     except InputError as error:

@@ -1,8 +1,8 @@
-"""The code that computed a score: the revision of its metric, and the versions of the libraries that the metric uses.
+"""Describe the code that computed a score, to find scores that are outdated.
 
-A metric gets a new `revision` when its results change; a test compares every metric's results with those recorded for
-its revision. numpy and scipy are not listed, because `registry verify` shows that their versions make no difference.
-The log has the code of every score in the entry `score` of its run.
+The description has the revision of the metric and the versions of the libraries that the metric uses. A metric gets a
+new `revision` when its results change. numpy and scipy are not listed, because their versions do not change scores, as
+`registry verify` shows. The command that computes scores writes the description to the log, in an entry `score`.
 """
 
 from __future__ import annotations
@@ -21,14 +21,18 @@ _find_version = cache(installed_version)
 
 
 def describe_scorer(metric: Metric) -> Scorer:
-    """Return the installed code of a metric."""
+    """Return the revision of a metric, and the installed versions of its libraries."""
     original = metric.original
     return ({"revision": str(original.revision)} | {name: _find_version(name) or "none" for name in original.libraries}
             | versions([metric.name, original.name]))
 
 
 def load_scorers(connection: Connection) -> dict[int, dict[str, Scorer]]:
-    """Load the code of the scores of every run, by the metrics' names; without entries that a purge blanked."""
+    """Load the descriptions of the code that computed the stored scores.
+
+    Returns:
+        The description for each `run_id` and name of a metric. Those that a purge has deleted are absent.
+    """
     scorers: dict[int, dict[str, Scorer]] = {}
     for entry in read_entries(connection, "score"):
         scorers.setdefault(entry.run_id, {}).update(entry.details.get("scorers", {}))
@@ -36,7 +40,7 @@ def load_scorers(connection: Connection) -> dict[int, dict[str, Scorer]]:
 
 
 def describe_difference(stored: Scorer, installed: Scorer) -> str:
-    """Describe the differences between two versions of the code; empty if there are none."""
+    """Describe the differences between two versions of the code; empty if equal."""
     return ", ".join(f"{'its revision' if name == 'revision' else name} was {stored.get(name, 'none')}, and is "
                      f"{installed.get(name, 'none')}" for name in sorted(stored.keys() | installed.keys())
                      if stored.get(name) != installed.get(name))

@@ -1,4 +1,4 @@
-"""One file per task kind; `METRICS` maps a metric's name to its class."""
+"""Metrics, with one module per kind of task; `METRICS` lists all."""
 
 from registry.metrics.base import AdditiveMetric, Metric, QuotientMetric
 from registry.metrics.confusion import MCC, Accuracy, BalancedAccuracy, ConfusionMetric, Kappa, LabelF, LabelP, LabelR

@@ -1,4 +1,7 @@
-"""The base of every metric: from items and answers to statistics, and from sums of statistics to a score."""
+"""Base classes of metrics.
+
+A metric computes statistics from items and answers, and a score from sums of statistics over items.
+"""
 
 from __future__ import annotations
 
@@ -26,21 +29,21 @@ UNBOUNDED = (-inf, inf)
 
 
 class Metric(Value):
-    """A metric with its options.
+    """Base class of metrics; a metric is immutable and has options.
 
     Attributes:
-        takes: Kind of gold and answer values.
-        family: Family of its statistics.
-        better: Direction of its score.
-        citation: Reference of its definition.
-        scorer: Program with which tests compare it.
-        extra: Extra of this package with its optional dependencies.
-        libraries: Packages whose versions may change its scores.
-        revision: Number that changes when its results change.
-        unbounded: True if it has no worst value.
-        called: Usual name, with options in braces.
+        takes: Kind of the gold values and answer values that the metric compares, such as `label` or `span`.
+        family: Name of the statistics family, which defines the columns of statistics.
+        better: Direction of the score: `higher` or `lower` scores are better.
+        citation: Publication that defines the metric.
+        scorer: Other program with which our tests compare the metric.
+        extra: Extra of this package (`pip install evalregistry[EXTRA]`) that installs optional dependencies.
+        libraries: Packages whose versions may change the scores.
+        revision: Number that increases when a new version of the metric gives other results.
+        unbounded: True if the metric has no worst value.
+        called: Usual name, which may contain options in braces, such as `F{beta:g}`.
         decimals: Number of decimals that papers print.
-        score_range: Lowest and highest possible score, infinite if unbounded; limits of intervals.
+        score_range: Lowest and highest possible score, which also limit confidence intervals; may be infinite.
     """
 
     takes: ClassVar[str]
@@ -57,13 +60,19 @@ class Metric(Value):
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def words(self) -> tuple[str, Collection[str]]:
-        """Return its usual name, formatted with options, and these options; empty if it has only its class name."""
+        """Return the usual name, and the names of the options that this name contains.
+
+        The name is empty if the metric has no usual name.
+        """
         shown = [name for _, name, _, _ in Formatter().parse(self.called) if name]
         return self.called.format(**{name: getattr(self, name) for name in shown}), shown
 
     @property
     def title(self) -> str:
-        """Usual name with the options that differ from their defaults; else the canonical name."""
+        """Usual name with all options that differ from their defaults.
+
+        If the metric has no usual name, the title is the canonical name (`repr`).
+        """
         words, shown = self.words()
         if not words:
             return repr(self)
@@ -75,49 +84,58 @@ class Metric(Value):
 
     @property
     def original(self) -> Metric:
-        """Metric that computes the score: itself, unless statistics of another one were recorded."""
+        """Metric that defines the score.
+
+        For the metric `Recorded` it is the metric whose statistics are stored; for others, the metric itself.
+        """
         return self
 
     @property
     def filled(self) -> tuple[str, ...]:
-        """Columns of the family that are not always 0."""
+        """Names of the statistics columns that the metric uses; others are always 0."""
         return FAMILIES[self.family].columns
 
     @abstractmethod
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the family's columns for one item; no answer (None) counts as the worst answer."""
+        """Return the statistics of one item: a number for each column of the family.
+
+        If the item has no answer (None), the statistics are those of the worst answer.
+        """
 
     def needs(self) -> tuple[str, ...]:
-        """Return required names: golds, if an item can have several, or columns of statistics."""
+        """Return names of gold files or statistics columns that the metric requires."""
         return ()
 
     def types(self) -> tuple[str, ...]:
-        """Return the answer types that the option `type` selects; empty for all."""
+        """Return the answer types that the metric counts; empty for all types."""
         type_ = getattr(self, "type", None)
         return () if type_ is None else (type_,)
 
     def check_gold(self, items: Sequence[Item]) -> None:
-        """Check the gold.
+        """Check that the metric can score items with this gold.
 
         Raises:
-            InputError: It cannot score an item; names the item.
+            InputError: The metric cannot score an item; the error names the item.
         """
 
     def list_option_labels(self) -> tuple[str, ...]:
-        """Return labels that options name; a task whose gold lacks one is refused."""
+        """Return the labels that are named in options; the gold must contain each."""
         return ()
 
     @property
     def has_worst(self) -> bool:
-        """True if an item without an answer can count as the worst answer."""
+        """True if the metric can count a missing answer as the worst answer."""
         return not self.unbounded
 
     def uncountable(self, value: Any) -> str | None:  # noqa: ARG002
-        """Return a fault and remedy if an answer's value cannot be counted; otherwise None."""
+        """Return a message if the metric cannot score this answer value; None if it can.
+
+        The message says what is wrong and what to do.
+        """
         return None
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return the family's columns for many items, [items, columns]."""
+        """Return the statistics of many items, [items, columns]."""
         columns = FAMILIES[self.family].columns
         if not (self.takes_columns and isinstance(answers, JoinedColumns) and answers.is_numeric and (
                 self.has_worst or answers.there.all())):
@@ -135,44 +153,58 @@ class Metric(Value):
 
     @property
     def takes_columns(self) -> bool:
-        """True if it has `statistics_of_columns`."""
+        """True if the metric overrides `statistics_of_columns`."""
         return type(self).statistics_of_columns is not Metric.statistics_of_columns
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-        """Return the family's columns for many items that all have an answer, [items, columns].
+        """Return the statistics of many items from columns of answers, [items, columns].
 
-        If a metric does not override it, `statistics` computes them item by item.
+        All items must have an answer. If a metric does not override this fast method, `statistics` is called for every
+        item.
         """
         raise NotImplementedError
 
     def make_unanswered_error(self, item: Item) -> InputError:
-        """Return the error for an item without an answer, if there is no worst value."""
+        """Return the error for a missing answer if the metric has no worst value."""
         set_ = "its option worst" if hasattr(self, "worst") else 'missing = "drop"'
         return InputError(f"has no answer, and {self.name} no worst value to count instead; set {set_}, or complete "
                           "the file", item=item.key)
 
 
 class AdditiveMetric(Metric):
-    """A metric whose score is a function of statistics summed over items."""
+    """Base class of metrics whose score is a function of summed statistics."""
 
     @property
     def quotient(self) -> Quotient | None:
-        """Whole-number coefficients of numerator and denominator, if the score is a quotient of linear functions."""
+        """Coefficients of a score that is a quotient of two linear functions of the sums.
+
+        The coefficients are whole numbers: first those of the numerator, then those of the denominator, one per column.
+        None if the score is not such a quotient.
+        """
         return None
 
     @abstractmethod
     def score(self, sums: Floats) -> Floats:
-        """Score summed statistics of shape [..., columns], over any leading axes; undefined is nan."""
+        """Return the scores of summed statistics.
+
+        Args:
+            sums: Sums over items, [..., columns].
+
+        Returns:
+            Scores, [...]; NaN if a score is undefined.
+        """
 
 
 class QuotientMetric(AdditiveMetric):
-    """A metric that is one linear function of the sums divided by another, which exact tests require.
+    """Base class of metrics whose score is a quotient of two linear functions.
 
-    Accuracy, precision, recall, F-beta, error rates and AER are such metrics.
+    The functions are linear in the sums of the statistics. Exact tests require this form. Accuracy, precision, recall,
+    F-beta, error rates and AER have this form.
 
     Attributes:
-        coefficients: Whole-number coefficients of numerator and denominator, one for each column, if no option changes
-            them. By default the first column of the family `ratio` is divided by the second.
+        coefficients: Coefficients of numerator and denominator: whole numbers, one for each column. The default divides
+            the first column of the family `ratio` by the second. A metric whose options change the coefficients
+            overrides `quotient` instead.
     """
 
     family = "ratio"
@@ -180,7 +212,7 @@ class QuotientMetric(AdditiveMetric):
 
     @property
     def quotient(self) -> Quotient:
-        """Whole-number coefficients of numerator and denominator, if the score is a quotient of linear functions."""
+        """Whole-number coefficients of numerator and denominator, one per column each."""
         return self.coefficients
 
     def score(self, sums: Floats) -> Floats:
@@ -189,10 +221,10 @@ class QuotientMetric(AdditiveMetric):
 
 
 def import_extra(name: str, metric: Metric) -> Any:
-    """Import an optional dependency of a metric.
+    """Import a module that a metric needs and that is an optional dependency.
 
     Raises:
-        InputError: It is not installed.
+        InputError: The module is not installed; the error names the command that installs it.
     """
     try:
         return import_module(name)
@@ -202,7 +234,12 @@ def import_extra(name: str, metric: Metric) -> Any:
 
 
 class DeclaredRange(Metric):
-    """A metric of scores whose range the user can declare by `low` and `high`; None if unbounded."""
+    """Base class of metrics whose range of scores the user can declare.
+
+    Attributes:
+        low: Lowest possible score; None if there is no limit.
+        high: Highest possible score; None if there is no limit.
+    """
 
     low: float | None = field(default=None, kw_only=True)
     high: float | None = field(default=None, kw_only=True)
@@ -219,7 +256,11 @@ class DeclaredRange(Metric):
 
 
 class FScore(Metric):
-    """A metric that weighs recall by the square of `beta`."""
+    """Base class of F-scores.
+
+    Attributes:
+        beta: Weight of recall; recall counts beta squared times as much as precision.
+    """
 
     beta: float = 1.0
 
@@ -229,6 +270,11 @@ class FScore(Metric):
 
 
 def check_beta(beta: float, name: str) -> None:
-    """Refuse a recall weight outside the range of F-scores."""
+    """Raise InputError if the weight of recall is not a number from 0 to 1000.
+
+    Args:
+        beta: Weight of recall.
+        name: Name of the metric, for the error.
+    """
     if not 0 <= beta <= 1000:
         raise InputError(f"option 'beta' of {name} is {beta!r}; expected a number from 0 to 1000")

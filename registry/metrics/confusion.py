@@ -1,7 +1,9 @@
-"""Metrics of one label per item: accuracy, and measures by class.
+"""Metrics of one label per item: accuracy, and measures that combine classes.
 
-Measures by class need only three counts of each class: correct, predicted and gold. `evaluation.scoring.label_codes`
-counts them when statistics are loaded, because the classes are the labels of the gold and of all systems.
+Measures that combine classes need three counts for each class: correct items, items predicted as this class, and items
+with this gold label. The counts cannot be stored per item, because the classes are all labels of the gold and of all
+systems. An item therefore stores codes of its two labels, and `evaluation.scoring.label_codes` counts classes when it
+loads the statistics.
 """
 
 from __future__ import annotations
@@ -25,14 +27,14 @@ Combines = Literal["pooled", "averaged", "chance-corrected"]
 
 
 class Accuracy(QuotientMetric):
-    """The share of items with the gold label, from 0 to 1; an item without an answer counts as wrong."""
+    """Share of items with the gold label, from 0 to 1; a missing answer is incorrect."""
 
     called = "accuracy"
     takes = "label"
     citation = "Manning, Raghavan and Schütze 2008, section 13.6"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (1 if the label is the gold's, 1)."""
+        """Return two numbers: 1 if the label equals the gold label, else 0; and 1."""
         return (int(answer is not None and answer.value == item.gold), 1)
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
@@ -42,15 +44,18 @@ class Accuracy(QuotientMetric):
 
 @lru_cache(maxsize=2**12)
 def make_label_code(name: str) -> int:
-    """Return a whole number from 1 for a label: 48 bits of its digest."""
+    """Return the code of a label: 48 bits of its digest, plus 1."""
     return 1 + int(digest(name.encode())[-12:], 16)
 
 
 class ConfusionMetric(AdditiveMetric):
-    """What all share; an item without an answer is in no class that is predicted.
+    """Base class of metrics that are computed from counts per class.
 
-    `combines` says how the score combines classes, as intervals need it: `pooled` counts give each item the same
-    weight, `averaged` ones each class, and `chance-corrected` ones neither.
+    An item without an answer is not predicted as any class.
+
+    Attributes:
+        combines: How the score combines classes, which confidence intervals depend on. `pooled`: each item has the same
+            weight. `averaged`: each class has the same weight. `chance-corrected`: neither.
     """
 
     takes = "label"
@@ -60,19 +65,22 @@ class ConfusionMetric(AdditiveMetric):
 
     @property
     def counts_given_classes(self) -> bool:
-        """True if averages include classes that only the system has."""
+        """True if the average includes classes that only the system's answers contain."""
         return False
 
     @property
     def classes(self) -> tuple[str, ...] | None:
-        """Counted classes; None for all."""
+        """Names of the classes that count; None for all classes."""
         return None
 
     def list_option_labels(self) -> tuple[str, ...]:
         return self.classes or ()
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give the codes of the gold's label and of the system's; a registry keeps shorter numbers in their place."""
+        """Return the code of the gold label and the code of the system's label.
+
+        The registry replaces the codes by shorter numbers when it stores them.
+        """
         return (make_label_code(item.gold), NO_LABEL if answer is None else make_label_code(answer.value))
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
@@ -81,22 +89,33 @@ class ConfusionMetric(AdditiveMetric):
         return np.stack([golds, codes[answers.values.astype(np.int64)]], axis=1)
 
     def score(self, sums: Floats) -> Floats:
-        """Score counts of shape [..., 3 classes]: for each class correct, predicted and in the gold."""
+        """Return the scores of counts per class.
+
+        Args:
+            sums: Counts of correct, predicted and gold items for each class in turn, [..., 3 * classes].
+        """
         counts = sums.reshape(*sums.shape[:-1], sums.shape[-1] // 3, 3)
         return self.score_classes(counts[..., 0], counts[..., 1], counts[..., 2])
 
     @abstractmethod
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
-        """Score counts per class: correct, predicted and in the gold, [..., classes] each."""
+        """Return the scores of counts per class.
+
+        Args:
+            correct: Items whose label and gold label are this class, [..., classes].
+            predicted: Items whose label is this class, [..., classes].
+            gold: Items whose gold label is this class, [..., classes].
+        """
 
 
 class _ByClass(ConfusionMetric):
-    """The base of precision, recall and F by class.
+    """Base class of precision, recall and F-score over classes.
 
     Attributes:
-        average: `macro`, the mean over classes, in which 0/0 counts as 0; or `micro`, from the counts of all classes.
-        labels: Averaged classes; empty for all in the gold or the system's answers. With one label the score is
-            the score of its class.
+        average: `macro` is the mean over classes, in which 0/0 counts as 0. `micro` is the score of the counts summed
+            over classes.
+        labels: Classes over which to average; empty for all classes in the gold or in the system's answers. With one
+            label the score is the score of this class.
     """
 
     terse = True
@@ -128,7 +147,7 @@ class _ByClass(ConfusionMetric):
     @property
     @abstractmethod
     def measure(self) -> str:
-        """Name of the measure for one class."""
+        """Name of the measure for a single class, such as `F1`."""
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -143,11 +162,11 @@ class _ByClass(ConfusionMetric):
 
     @abstractmethod
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
-        """Return numerator and denominator of each class's score."""
+        """Return numerator and denominator of each class's score, [..., classes] each."""
 
 
 class LabelP(_ByClass):
-    """Precision of labels: of the items that a system gives a label, the share to which the gold does."""
+    """Precision of labels: share of the items predicted as a class that are correct."""
 
     measure = "precision"
 
@@ -156,7 +175,7 @@ class LabelP(_ByClass):
 
 
 class LabelR(_ByClass):
-    """Recall of labels: of the items that the gold gives a label, the share to which a system does."""
+    """Recall of labels: share of the items with a gold label that are correct."""
 
     measure = "recall"
 
@@ -165,13 +184,16 @@ class LabelR(_ByClass):
 
 
 class LabelF(FScore, _ByClass):
-    """F-beta of labels: the harmonic mean of precision and recall of a class, recall weighted by beta squared."""
+    """F-beta of labels: weighted harmonic mean of precision and recall of a class.
+
+    Recall is weighted by beta squared.
+    """
 
     citation = "van Rijsbergen 1979, chapter 7; Opitz and Burst 2019, equation 1"
 
     @property
     def measure(self) -> str:
-        """Name of the measure for one class."""
+        """Name of the measure for a single class, such as `F1`."""
         return f"F{self.beta:g}"
 
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
@@ -180,7 +202,7 @@ class LabelF(FScore, _ByClass):
 
 
 class BalancedAccuracy(ConfusionMetric):
-    """The mean over the gold's classes of their recall, from 0 to 1."""
+    """Mean of the recalls of all gold classes, from 0 to 1."""
 
     called = "balanced accuracy"
     citation = "Brodersen et al. 2010"
@@ -190,7 +212,10 @@ class BalancedAccuracy(ConfusionMetric):
 
 
 class MCC(ConfusionMetric):
-    """Matthews' correlation coefficient of several classes, from -1 to 1; 0 where either side has but one class."""
+    """Matthews correlation coefficient for several classes, from -1 to 1.
+
+    The coefficient is 0 if the gold or the system has only one class.
+    """
 
     called = "Matthews correlation coefficient"
     score_range = (-1.0, 1.0)
@@ -198,7 +223,10 @@ class MCC(ConfusionMetric):
     citation = "Matthews 1975; Gorodkin 2004"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
-        """Divide the covariance by the root of both variances; no answer is a class of its own."""
+        """Divide the covariance of system and gold by the root of both variances.
+
+        Missing answers count as a further class.
+        """
         n = gold.sum(axis=-1)
         silent = n - predicted.sum(axis=-1)
         common = n * correct.sum(axis=-1) - (predicted * gold).sum(axis=-1)
@@ -207,7 +235,10 @@ class MCC(ConfusionMetric):
 
 
 class Kappa(ConfusionMetric):
-    """Cohen's kappa of system and gold, from -1 to 1; undefined where chance alone would make them agree."""
+    """Cohen's kappa of system and gold, from -1 to 1.
+
+    Kappa is undefined if the agreement expected by chance is already perfect.
+    """
 
     called = "Cohen's kappa"
     score_range = (-1.0, 1.0)
@@ -215,7 +246,10 @@ class Kappa(ConfusionMetric):
     citation = "Cohen 1960"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
-        """Divide agreement above chance by its maximum, both times the squared number of items."""
+        """Divide the agreement above chance by its largest possible value.
+
+        Numerator and denominator are multiplied by the squared number of items.
+        """
         n = gold.sum(axis=-1)
         chance = (predicted * gold).sum(axis=-1)
         return share(n * correct.sum(axis=-1) - chance, n**2 - chance)

@@ -1,8 +1,9 @@
-"""METEOR 1.5: statistics by the original program, a Java archive, and scores by its formula over their sums.
+"""METEOR 1.5: statistics from the original program, and scores from their sums.
 
-The corpus score is computed from summed statistics; it is not the mean of segment scores. Loading English paraphrases
-takes seconds, so one Java process of each kind runs until this process ends. Its input is untrusted: no segment can
-end its line or field, and a program that dies or exceeds its time limit is an error.
+The score of a corpus is computed from summed statistics; it is not the mean of segment scores. The program is written
+in Java. Loading English paraphrases takes seconds, so that each Java process (one per combination of options) runs
+until this Python process ends. The texts that Java receives are untrusted: line ends and field separators are removed
+from a segment, and a program that ends early or exceeds its time limit is an error.
 """
 
 from __future__ import annotations
@@ -35,16 +36,16 @@ _ONE_WORD = "\ue000"  # replaces the separator in text that is already tokenized
 
 @cache
 def find_program(options: tuple[str, ...]) -> Jar:
-    """Return the program with these options; every call returns the same one.
+    """Return the running Java program with these options; start it on the first call.
 
     Raises:
-        InputError: Java or the package that carries the program is not installed.
+        InputError: Java, or the package that contains the program, is not installed.
     """
     return Jar(options)
 
 
 class Jar:
-    """One running program."""
+    """Running Java program (METEOR)."""
 
     def __init__(self, options: tuple[str, ...]) -> None:
         self._options = options
@@ -52,14 +53,14 @@ class Jar:
         atexit.register(self.close)
 
     def statistics(self, references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> list[list[float]]:
-        """Return the 23 statistics of every segment, in the program's order.
+        """Return the 23 statistics of every segment, in the order of the Java program.
 
         Args:
             references: References of each segment.
-            hypotheses: The system's text of each segment.
+            hypotheses: The system's text for each segment.
 
         Raises:
-            InputError: The program ended early; the next call starts it again.
+            InputError: The program ended early. The next call starts it again.
         """
         requests = [f" {_SEPARATOR} ".join(("SCORE", *map(self._clean_field, (*texts, hypothesis)))) + "\n"
                     for texts, hypothesis in zip(references, hypotheses, strict=True)]
@@ -81,7 +82,7 @@ class Jar:
             watchdog.cancel()
 
     def close(self) -> None:
-        """End the program."""
+        """End the Java program."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
@@ -122,7 +123,10 @@ class Jar:
                     "it took too long, or was ended")[:300]
 
     def _clean_field(self, text: str) -> str:
-        """Remove line ends and field separators from a text without changing its words for the program."""
+        """Remove line ends and field separators from a text.
+
+        The program still finds the same words in the text.
+        """
         text = text.replace("\n", " ").replace("\r", " ")
         return text.replace(_SEPARATOR, " | | | " if "-norm" in self._options else _ONE_WORD)
 
@@ -135,7 +139,17 @@ def _find_archive() -> Path:
 
 
 class _Parameters(NamedTuple):
-    """Parameters of a language: Denkowski and Lavie 2014, tables 1 and 2, task `rank`."""
+    """Parameters of METEOR for a language.
+
+    Source: Denkowski and Lavie 2014, tables 1 and 2, task `rank`.
+
+    Attributes:
+        alpha: Weight of recall against precision.
+        beta: Exponent of the fragmentation penalty.
+        gamma: Weight of the fragmentation penalty.
+        delta: Weight of content words against function words.
+        weights: Weights of exact, stem, synonym and paraphrase matches.
+    """
 
     alpha: float
     beta: float
@@ -149,12 +163,14 @@ _ANY = _Parameters(0.75, 1.4, 0.7, 0.5, (1.0, 0.5, 0.0, 0.0))  # exact matches a
 
 
 class METEOR(ReferenceMetric):
-    """Harmonic mean of precision and recall of matched words, with a penalty for fragmentation; from 0 to 1.
+    """Harmonic mean of precision and recall of matched words, from 0 to 1.
+
+    A penalty lowers the score if the matched words are in many fragments.
 
     Attributes:
-        language: English, or a language that is matched by words and stems with language-independent parameters
-            (`other`: words only). The paraphrases of Czech, French, German, Russian and Spanish are not distributed
-            with the program.
+        language: Language of the texts. English has its own parameters. The other languages have common parameters and
+            match words and stems; `other` matches only words. The paraphrases of Czech, French, German, Russian and
+            Spanish are not distributed with the program.
         text: Preprocessing: `normalize` (tokenize and lowercase, English only), `lowercase`, or `as-is` for tokenized
             text.
     """
@@ -179,7 +195,7 @@ class METEOR(ReferenceMetric):
         return describe_undivided(texts, self.name, 'take chrF, or BLEU with tokenize = "{tokenizer}"')
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Match every segment with the reference that scores highest."""
+        """Return the statistics of every segment against its best reference, [items, 23]."""
         if not items:
             return np.zeros((0, 23))
         flags = {"normalize": ("-norm",), "lowercase": ("-lower",), "as-is": ()}[self.text]
@@ -195,7 +211,11 @@ class METEOR(ReferenceMetric):
         return rows
 
     def score(self, sums: Floats) -> Floats:
-        """Weight matches by stage, and function words by 1 - delta; no match scores 0."""
+        """Return the scores of summed statistics; the score without any match is 0.
+
+        A match counts with the weight of its kind. Function words count with weight 1 - delta, content words with
+        delta.
+        """
         parameters = _ENGLISH if self.language == "en" else _ANY
         precision, recall = (self._share_matched(sums, parameters, side) for side in (0, 1))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -205,7 +225,15 @@ class METEOR(ReferenceMetric):
         return np.where(np.isnan(scores), 0.0, np.maximum(scores, 0.0))
 
     def _share_matched(self, sums: Floats, parameters: _Parameters, side: int) -> Floats:
-        """Return the weighted share of matched words of the system (0) or the reference (1); sums order by order."""
+        """Return the weighted share of matched words, which is precision or recall.
+
+        The sum is computed stage by stage, so that the last digit does not depend on the shape of the array.
+
+        Args:
+            sums: Summed statistics, [..., 23].
+            parameters: Parameters of the language.
+            side: 0 for words of the system (precision), 1 for words of the reference (recall).
+        """
         length, function = sums[..., side], sums[..., 2 + side]
         matched = np.zeros_like(length)
         for stage, weight in enumerate(parameters.weights):

@@ -1,8 +1,8 @@
-"""The measures of shared tasks on dependency parsing: CoNLL 2018, and before it CoNLL 2006 and 2007.
+"""Metrics of dependency parsing in the CoNLL shared tasks 2006, 2007 and 2018.
 
-The measures of 2018 are F1 over words, tokens or sentences of raw text, because systems divide the text into words and
-sentences. Language-specific subtypes of relations and features that not all languages share are ignored. The earlier
-attachment scores are shares of the gold's words.
+The metrics of 2018 are F1 over words, tokens or sentences of raw text, because systems divide the text into words and
+sentences themselves. These metrics ignore language-specific subtypes of relations, and features that not all languages
+share. The attachment scores of 2006 and 2007 are shares of the words in the gold.
 """
 
 from __future__ import annotations
@@ -27,7 +27,11 @@ from registry.treebank import (
 
 
 class _ParsingMetric(QuotientMetric):
-    """What all share; `part` takes precision or recall instead of F1."""
+    """Base class of the CoNLL 2018 metrics.
+
+    Attributes:
+        part: `f1`, or only `precision` or `recall`.
+    """
 
     takes = "tree"
     family = "prf"
@@ -42,41 +46,49 @@ class _ParsingMetric(QuotientMetric):
 
     @property
     def quotient(self) -> Quotient:
-        """Twice the true positives over predicted + gold, or the true positives over one of them."""
+        """Coefficients of numerator and denominator.
+
+        F1 is twice the correct units over the sum of predicted and gold units. Precision and recall are the correct
+        units over the predicted or the gold units.
+        """
         return {"f1": ((2, 0, 0), (0, 1, 1)), "precision": ((1, 0, 0), (0, 1, 0)), "recall": ((1, 0, 0), (0, 0, 1))}[
             self.part]
 
 
 class Tokens(_ParsingMetric):
-    """Tokens that are the same stretch of the text."""
+    """F1 of tokens; a token is correct if it has the same limits in the gold."""
 
     called = "tokenization score"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return (tokens in both, tokens of the system, tokens of the gold)."""
+        """Return the numbers of correct tokens, system tokens and gold tokens."""
         gold = {(token.start, token.end) for token in item.gold.tokens}
         system = frozenset() if answer is None else answer.value.tokens
         return (len(gold & system), len(system), len(gold))
 
 
 class Sentences(_ParsingMetric):
-    """Sentences that are the same stretch of the text."""
+    """F1 of sentences; a sentence is correct if it has the same limits in the gold."""
 
     called = "sentence segmentation score"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return (1 if the system has this sentence, sentences of the system, 1)."""
+        """Return 1 if the gold sentence is found, else 0; the system's sentences; and 1."""
         system = frozenset() if answer is None else answer.value.sentences
         return (int((0, len(item.gold.text)) in system), len(system), 1)
 
 
 class _WordMetric(_ParsingMetric):
-    """What measures of words share: which words count, and when one is correct."""
+    """Base class of CoNLL 2018 metrics that count words.
+
+    Attributes:
+        counts: Function of a word's relation that returns True if the word counts; None if all words count.
+    """
 
     counts: ClassVar[Callable[[str], bool] | None] = None  # by a word's relation; None: all words count
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return (correct words, counted words of the system, counted words of the gold)."""
+        """Return the numbers of correct words, counted system words and gold words."""
         gold: Sentence = item.gold
         counts = type(self).counts
         if counts is None:
@@ -87,18 +99,23 @@ class _WordMetric(_ParsingMetric):
         return (0 if answer is None else self.correct(gold, answer.value), n_found, n_gold)
 
     def correct(self, gold: Sentence, projection: Projection) -> int:
-        """Count the correct words."""
+        """Return the number of correct words.
+
+        Args:
+            gold: Sentence of the gold.
+            projection: Words of the system, aligned with the gold sentence.
+        """
         counts, is_correct, words = type(self).counts, self.is_correct, gold.words
         return sum(is_correct(words[system.at - 1], system) for system in projection.words
                    if system.at and (counts is None or counts(words[system.at - 1].deprel)))
 
     @abstractmethod
     def is_correct(self, gold: Word, system: Projected) -> bool:
-        """Return True if a word of the system matches the aligned gold word."""
+        """Return True if a system word agrees with the gold word that is aligned with it."""
 
 
 class Words(_WordMetric):
-    """Words that are aligned with a word of the gold."""
+    """F1 of words; a word is correct if it is aligned with a gold word."""
 
     called = "word segmentation score"
 
@@ -107,7 +124,7 @@ class Words(_WordMetric):
 
 
 class UPOS(_WordMetric):
-    """Words with the right universal part of speech."""
+    """F1 of words with the correct universal part of speech."""
 
     called = "universal part-of-speech score"
 
@@ -116,7 +133,7 @@ class UPOS(_WordMetric):
 
 
 class XPOS(_WordMetric):
-    """Words with the right language-specific part of speech."""
+    """F1 of words with the correct language-specific part of speech."""
 
     called = "language-specific part-of-speech score"
 
@@ -125,7 +142,7 @@ class XPOS(_WordMetric):
 
 
 class UFeats(_WordMetric):
-    """Words with the right universal features."""
+    """F1 of words with the correct universal features."""
 
     called = "universal features score"
 
@@ -134,7 +151,7 @@ class UFeats(_WordMetric):
 
 
 class AllTags(_WordMetric):
-    """Words with the right parts of speech, universal and language-specific, and universal features."""
+    """F1 of words with correct UPOS, XPOS (parts of speech) and universal features."""
 
     called = "all tags score"
 
@@ -145,7 +162,10 @@ class AllTags(_WordMetric):
 
 
 class Lemmas(_WordMetric):
-    """Words with the right lemma; where the gold has none (`_`), any is."""
+    """F1 of words with the correct lemma.
+
+    Any lemma is correct if the gold has none (`_`).
+    """
 
     called = "lemma score"
 
@@ -154,7 +174,7 @@ class Lemmas(_WordMetric):
 
 
 class UAS(_WordMetric):
-    """Unlabelled attachment: words whose head is aligned with the head in the gold."""
+    """Unlabelled attachment score: F1 of words with the correct head."""
 
     called = "unlabelled attachment score"
 
@@ -163,7 +183,7 @@ class UAS(_WordMetric):
 
 
 class LAS(_WordMetric):
-    """Labelled attachment: words with the right head and relation."""
+    """Labelled attachment score: F1 of words with the correct head and relation."""
 
     called = "labelled attachment score"
 
@@ -172,19 +192,29 @@ class LAS(_WordMetric):
 
 
 class CLAS(LAS):
-    """Labelled attachment of content words: those with a relation that is neither functional nor punctuation."""
+    """Labelled attachment score of content words.
+
+    Content words are words whose relation is neither functional nor punctuation.
+    """
 
     called = "content-word labelled attachment score"
     counts = is_content
 
 
 class MLAS(CLAS):
-    """Labelled attachment of content words that have the right tags and features, as their function words must."""
+    """Morphology-aware labelled attachment score of content words.
+
+    A content word is correct if its head, relation, UPOS and features are correct, and if the same holds for all
+    function words that depend on it.
+    """
 
     called = "morphology-aware labelled attachment score"
 
     def correct(self, gold: Sentence, projection: Projection) -> int:
-        """Count the content words that are correct, with all their function words and no others."""
+        """Count the content words that are correct together with their function words.
+
+        The system's word must have all function words of the gold word, and no others.
+        """
         correct: dict[int, Projected] = {}
         for system in projection.words:
             if system.at and self.is_correct(gold.words[system.at - 1], system):
@@ -197,13 +227,16 @@ class MLAS(CLAS):
                    and all(n in correct for n in functional[number]) for number, system in correct.items())
 
     def is_correct(self, gold: Word, system: Projected) -> bool:
-        """Compare head, relation, UPOS and features; `correct` compares function words in the same way."""
+        """Return True if head, relation, UPOS and universal features are correct."""
         return (super().is_correct(gold, system) and system.word.upos == gold.upos
                 and select_universal_features(system.word.feats) == select_universal_features(gold.feats))
 
 
 class BLEX(CLAS):
-    """Labelled attachment of content words with the right lemma; where the gold has none (`_`), any is."""
+    """Labelled attachment score of content words with the correct lemma.
+
+    Any lemma is correct if the gold has none (`_`).
+    """
 
     called = "bilexical dependency score"
 
@@ -212,7 +245,12 @@ class BLEX(CLAS):
 
 
 class _AttachmentMetric(QuotientMetric):
-    """Attachment scores; without `punctuation` (CoNLL 2006) the gold's words that are nothing else do not count."""
+    """Base class of the attachment scores of CoNLL 2006 and 2007.
+
+    Attributes:
+        punctuation: True to count all words of the gold (2007), False to leave out words that consist of punctuation
+            (2006).
+    """
 
     takes = "tree"
     terse = True
@@ -221,7 +259,10 @@ class _AttachmentMetric(QuotientMetric):
     punctuation: bool = True
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return (correct words, words of the gold); a gold word without an aligned word is incorrect."""
+        """Return the numbers of correct words and of counted words of the gold.
+
+        A gold word is incorrect if no system word is aligned with it.
+        """
         words = item.gold.words
         counting = [self.punctuation or not _is_punctuation(word.form) for word in words]
         system = () if answer is None else answer.value.words
@@ -231,11 +272,11 @@ class _AttachmentMetric(QuotientMetric):
 
     @abstractmethod
     def is_correct(self, gold: Word, system: Projected) -> bool:
-        """Return True if a word of the system is attached like the aligned gold word."""
+        """Return True if a system word is attached like the gold word aligned with it."""
 
 
 class PlainUAS(_AttachmentMetric):
-    """The share of the gold's words with the right head, from 0 to 1."""
+    """Share of the gold's words with the correct head, from 0 to 1."""
 
     called = "unlabelled attachment score"
 
@@ -244,7 +285,11 @@ class PlainUAS(_AttachmentMetric):
 
 
 class PlainLAS(_AttachmentMetric):
-    """The share of the gold's words with the right head and relation, from 0 to 1; without `subtypes` up to a colon."""
+    """Share of the gold's words with the correct head and relation, from 0 to 1.
+
+    Attributes:
+        subtypes: True to compare whole relations, False to compare only the part before a colon.
+    """
 
     called = "labelled attachment score"
 
@@ -257,5 +302,5 @@ class PlainLAS(_AttachmentMetric):
 
 
 def _is_punctuation(form: str) -> bool:
-    """True if every character of a word is punctuation (Unicode categories P)."""
+    """Return True if every character of a word is punctuation (Unicode categories P)."""
     return all(unicodedata.category(character).startswith("P") for character in form)

@@ -1,8 +1,9 @@
-"""Metrics of ranked documents: every query has a score, and the system's score is the mean over all judged queries.
+"""Metrics of ranked documents.
 
-All but ERR are trec_eval's, computed by ir-measures and pytrec_eval (MacAvaney et al. 2022; Van Gysel and de Rijke
-2018). ERR is that of gdeval, TREC's script for graded judgments. A query without results scores 0, as with
-`trec_eval -c`. Documents of negative relevance count as not judged.
+Every query has a score, and the score of a system is the mean over all queries with judgments. All metrics except ERR
+equal those of trec_eval, and are computed by ir-measures and pytrec_eval (MacAvaney et al. 2022; Van Gysel and de Rijke
+2018). ERR equals that of gdeval, TREC's script for graded judgments. A query without results scores 0, as with
+`trec_eval -c`. Documents with a negative relevance count as not judged.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _LEAST_AP = 0.00001  # trec_eval's
 
 
 class RetrievalMetric(AdditiveMetric):
-    """What all share: a score of every query, from 0 to 1 but where a metric says otherwise."""
+    """Base class of metrics that score every query, in most cases from 0 to 1."""
 
     takes = "ranking"
     family = "ratio"
@@ -48,8 +49,11 @@ class RetrievalMetric(AdditiveMetric):
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Give (score, 1) of every query; one without results has 0."""
-        # pytrec_eval writes beyond its arrays where all are negative; to trec_eval such documents are not in the pool
+        """Return two numbers for each query: its score, and 1.
+
+        The score of a query without results is 0.
+        """
+        # pytrec_eval writes beyond its arrays if all grades are negative; trec_eval counts such documents as not judged
         judgments = {item.key: {name: grade for name, grade in item.gold.items() if grade >= 0} for item in items}
         run = {answer.key: answer.value for answer in answers if answer is not None and answer.value}
         scores = self.scores(judgments, run)
@@ -57,11 +61,20 @@ class RetrievalMetric(AdditiveMetric):
 
     @abstractmethod
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Score every query that has results."""
+        """Return the score of every query that has results.
+
+        Args:
+            judgments: Relevance of each judged document, by query.
+            run: Score of each retrieved document, by query.
+        """
 
 
 class TrecEvalMetric(QuotientMetric, RetrievalMetric):
-    """What trec_eval's own share, means of queries' scores; `measure` is what ir-measures calls it, if otherwise."""
+    """Base class of metrics that are the mean over queries of a measure of trec_eval.
+
+    Attributes:
+        measure: Name of the measure in ir-measures; empty if it equals the metric's name.
+    """
 
     measure: ClassVar[str] = ""
     scorer = "trec_eval (pytrec_eval)"
@@ -74,7 +87,15 @@ class TrecEvalMetric(QuotientMetric, RetrievalMetric):
         return self.calculate(options, judgments, run)
 
     def calculate(self, options: Mapping[str, float], judgments: Judgments, run: Run) -> dict[str, float]:
-        """Calculate the measure with these options by pytrec_eval, which contains trec_eval's code."""
+        """Return the value of the measure for every query.
+
+        The values come from pytrec_eval, which contains the code of trec_eval.
+
+        Args:
+            options: Options of the measure in ir-measures.
+            judgments: Relevance of each judged document, by query.
+            run: Score of each retrieved document, by query.
+        """
         ir_measures = import_extra("ir_measures", self)
         measure = getattr(ir_measures, self.measure or self.name)(**options)
         results = ir_measures.pytrec_eval.iter_calc([measure], judgments, run) if run else ()
@@ -82,9 +103,14 @@ class TrecEvalMetric(QuotientMetric, RetrievalMetric):
 
 
 class P(TrecEvalMetric):
-    """Precision at a cut-off: the share of relevant documents among the first ones; absent ones are not relevant.
+    """Precision at a cut-off: share of relevant documents among the first documents.
 
-    Of one query the relevant documents are kept and the cut-off, which is the same for all queries.
+    If fewer documents are retrieved, the missing ones count as not relevant. The statistics of a query are the number
+    of relevant documents and the cut-off.
+
+    Attributes:
+        cutoff: Number of first documents.
+        rel: Lowest relevance of a relevant document.
     """
 
     called = "P"
@@ -94,12 +120,19 @@ class P(TrecEvalMetric):
     rel: int = 1
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Give (relevant documents among the first ones, cut-off) of every query."""
+        """Return the number of relevant first documents and the cut-off for each query."""
         return np.rint(super().corpus_statistics(items, answers) * self.cutoff)
 
 
 class AP(TrecEvalMetric):
-    """Average precision: precision at the rank of every relevant document, averaged over all relevant ones."""
+    """Average precision: mean of the precisions at the ranks of relevant documents.
+
+    A relevant document that is not retrieved has the precision 0.
+
+    Attributes:
+        rel: Lowest relevance of a relevant document.
+        cutoff: Number of first documents; None for the whole ranking.
+    """
 
     called = "MAP"
     citation = "Buckley and Voorhees 2000"
@@ -109,9 +142,13 @@ class AP(TrecEvalMetric):
 
 
 class NDCG(TrecEvalMetric):
-    """Normalized discounted cumulative gain; the gain is the relevance (`linear`), or 2^relevance - 1 (`exponential`).
+    """Normalized discounted cumulative gain.
 
-    The discount is the logarithm to base 2 of the rank plus 1.
+    The discount is the binary logarithm of the rank plus 1.
+
+    Attributes:
+        cutoff: Number of first documents; None for the whole ranking.
+        gain: Gain of a document: its relevance (`linear`), or 2^relevance - 1 (`exponential`).
     """
 
     called = "nDCG"
@@ -130,7 +167,12 @@ class NDCG(TrecEvalMetric):
 
 
 class RR(TrecEvalMetric):
-    """Reciprocal rank of the first relevant document; 0 if no document up to the `cutoff` is relevant."""
+    """Reciprocal rank of the first relevant document.
+
+    Attributes:
+        rel: Lowest relevance of a relevant document.
+        cutoff: Number of first documents; if none of them is relevant, the score is 0. None for the whole ranking.
+    """
 
     called = "MRR"
     citation = "Voorhees 1999"
@@ -139,14 +181,21 @@ class RR(TrecEvalMetric):
     cutoff: int | None = None
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Score whole rankings: a first relevant document below the cut-off counts 0, as with `trec_eval -M`."""
+        """Return the reciprocal rank of every query that has results.
+
+        If the first relevant document is below the cut-off, the score is 0, as with `trec_eval -M`.
+        """
         scores = self.calculate({"rel": self.rel}, judgments, run)
         return {query: score if self.cutoff is None or round(1 / score) <= self.cutoff else 0.0
                 for query, score in scores.items() if score}
 
 
 class RPrecision(TrecEvalMetric):
-    """R-precision: precision at the rank that is the number of relevant documents."""
+    """R-precision: precision at rank R, where R is the number of relevant documents.
+
+    Attributes:
+        rel: Lowest relevance of a relevant document.
+    """
 
     called = "R-precision"
     name = "Rprec"
@@ -156,7 +205,13 @@ class RPrecision(TrecEvalMetric):
 
 
 class Bpref(TrecEvalMetric):
-    """Binary preference: how seldom a document that is judged not relevant stands before a relevant one."""
+    """Binary preference: how rarely a non-relevant document precedes a relevant one.
+
+    Only documents with judgments count.
+
+    Attributes:
+        rel: Lowest relevance of a relevant document.
+    """
 
     called = "bpref"
     name = "bpref"
@@ -167,9 +222,13 @@ class Bpref(TrecEvalMetric):
 
 
 class GeometricMeanAP(RetrievalMetric):
-    """The geometric mean of queries' average precision, which tells of hard queries; less than 0.00001 counts as that.
+    """Geometric mean of the queries' average precision; it emphasizes hard queries.
 
-    Of one query the logarithm is kept.
+    An average precision below 0.00001 counts as 0.00001. The statistic of a query is the logarithm of its average
+    precision.
+
+    Attributes:
+        rel: Lowest relevance of a relevant document.
     """
 
     called = "geometric MAP"
@@ -182,7 +241,7 @@ class GeometricMeanAP(RetrievalMetric):
     rel: int = 1
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return (logarithm of average precision, 1) of every query."""
+        """Return the logarithm of average precision, and 1, for each query."""
         statistics = super().corpus_statistics(items, answers)
         statistics[:, 0] = np.log(np.maximum(statistics[:, 0], _LEAST_AP))
         return statistics
@@ -195,9 +254,14 @@ class GeometricMeanAP(RetrievalMetric):
 
 
 class ERR(QuotientMetric, RetrievalMetric):
-    """Expected reciprocal rank of the document at which a user stops, who is content with it by its relevance.
+    """Expected reciprocal rank of the document at which a user stops.
 
-    That is so with probability (2^relevance - 1) / 2^max_rel.
+    The user reads documents in their order. A document satisfies the user, who then stops, with probability
+    (2^relevance - 1) / 2^max_rel.
+
+    Attributes:
+        cutoff: Number of first documents.
+        max_rel: Highest relevance of the scale.
     """
 
     called = "ERR"
@@ -208,7 +272,10 @@ class ERR(QuotientMetric, RetrievalMetric):
     max_rel: int = 4
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Score the first documents of each query; equal scores are in reverse order of names."""
+        """Return the score of every query that has results.
+
+        Documents with equal scores are in reverse order of their names.
+        """
         _check_grades(self, judgments, self.max_rel)
         return {query: self._score_query(judgments[query], ranking) for query, ranking in run.items()}
 
@@ -228,19 +295,30 @@ def _check_grades(metric: RetrievalMetric, judgments: Judgments, highest: int) -
 
 
 class _RelevantMetric(TrecEvalMetric):
-    """What all share: a document is relevant or not, from the relevance `rel` on."""
+    """Base class of metrics for which a document is either relevant or not.
+
+    Attributes:
+        rel: Lowest relevance of a relevant document.
+    """
 
     rel: int = field(default=1, kw_only=True)
 
     def calculate(self, options: Mapping[str, float], judgments: Judgments, run: Run) -> dict[str, float]:
-        """Score by judgments of 1 and 0, because pytrec_eval counts everything from 1 on as relevant."""
+        """Return the value of the measure for every query, from judgments of 1 and 0.
+
+        pytrec_eval counts every relevance of 1 or more as relevant, so that the option `rel` must be applied before.
+        """
         relevant = {query: {name: int(grade >= self.rel) for name, grade in judged.items()}
                     for query, judged in judgments.items()}
         return super().calculate({name: value for name, value in options.items() if name != "rel"}, relevant, run)
 
 
 class RecallAt(_RelevantMetric):
-    """Recall at a cut-off: the share of the relevant documents that is among the first ones."""
+    """Recall at a cut-off: share of the relevant documents that are among the first.
+
+    Attributes:
+        cutoff: Number of first documents.
+    """
 
     called = "recall"
     name = "R"
@@ -250,7 +328,11 @@ class RecallAt(_RelevantMetric):
 
 
 class Success(_RelevantMetric):
-    """Success at a cut-off: 1 where any of the first documents is relevant, else 0; others call it hit rate."""
+    """Success at a cut-off (hit rate): 1 if a first document is relevant, else 0.
+
+    Attributes:
+        cutoff: Number of first documents.
+    """
 
     called = "success"
     citation = "Craswell and Hawking 2005"
@@ -259,7 +341,7 @@ class Success(_RelevantMetric):
 
 
 class SetPrecision(_RelevantMetric):
-    """Precision of all documents that are retrieved."""
+    """Precision of all retrieved documents, regardless of their order."""
 
     called = "precision of all retrieved"
     name = "set_P"
@@ -268,7 +350,7 @@ class SetPrecision(_RelevantMetric):
 
 
 class SetRecall(_RelevantMetric):
-    """Recall of all documents that are retrieved."""
+    """Recall of all retrieved documents, regardless of their order."""
 
     called = "recall of all retrieved"
     name = "set_recall"
@@ -277,7 +359,10 @@ class SetRecall(_RelevantMetric):
 
 
 class SetFBeta(FScore, _RelevantMetric):
-    """F-beta of all documents that are retrieved, recall weighted by beta squared (trec_eval's parameter is that)."""
+    """F-beta of all retrieved documents, regardless of their order.
+
+    Recall is weighted by beta squared. The parameter of trec_eval is beta squared, not beta.
+    """
 
     called = "F{beta:g} of all retrieved"
     name = "set_F"
@@ -289,7 +374,7 @@ class SetFBeta(FScore, _RelevantMetric):
 
 
 class SetAP(_RelevantMetric):
-    """Precision times recall of all documents that are retrieved."""
+    """Precision times recall of all retrieved documents."""
 
     called = "precision times recall of all retrieved"
     name = "set_map"
@@ -298,7 +383,10 @@ class SetAP(_RelevantMetric):
 
 
 class SetRelativePrecision(_RelevantMetric):
-    """Precision of all documents that are retrieved, over the highest that so many documents could have."""
+    """Precision of all retrieved documents, divided by its highest possible value.
+
+    The highest possible precision is that of the best set with the same number of documents.
+    """
 
     called = "relative precision of all retrieved"
     name = "set_relative_P"
@@ -307,9 +395,14 @@ class SetRelativePrecision(_RelevantMetric):
 
 
 class InterpolatedPrecision(_RelevantMetric):
-    """Interpolated precision at a recall: the highest one at any rank where recall is as high or higher.
+    """Interpolated precision at a recall level.
 
-    As many documents are asked for as recall is of all relevant ones, rounded up where more than a tenth is left over.
+    The score is the highest precision at any rank with at least this recall. The number of relevant documents that must
+    be found is the recall level times the number of all relevant documents, rounded up if more than a tenth is left
+    over.
+
+    Attributes:
+        recall: Recall level, from 0 to 1.
     """
 
     called = "interpolated precision at recall {recall:g}"
@@ -325,21 +418,27 @@ class InterpolatedPrecision(_RelevantMetric):
 
 
 class ElevenPoint(_RelevantMetric):
-    """Eleven-point average precision: the mean of interpolated precision at recalls 0, 0.1, ..., 1."""
+    """Mean of the interpolated precisions at recall levels 0, 0.1, ..., 1."""
 
     called = "eleven-point average precision"
     name = "11pt_avg"
     citation = "Manning, Raghavan and Schütze 2008, section 8.4"
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Call pytrec_eval directly, because ir-measures lacks this measure."""
+        """Return the score of every query that has results.
+
+        This method calls pytrec_eval directly, because ir-measures lacks this measure.
+        """
         evaluator = import_extra("pytrec_eval", self).RelevanceEvaluator(
             judgments, {self.name}, relevance_level=self.rel)
         return {query: scores[self.name] for query, scores in evaluator.evaluate(run).items()} if run else {}
 
 
 class RelevantRetrieved(_RelevantMetric):
-    """How many relevant documents are retrieved, on average; trec_eval tells their sum over all queries."""
+    """Mean number of relevant documents that are retrieved per query.
+
+    trec_eval prints the sum over queries instead.
+    """
 
     called = "relevant documents retrieved"
     name = "num_rel_ret"

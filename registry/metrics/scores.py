@@ -1,10 +1,11 @@
-"""Metrics of numbers per item: means, errors, correlations, log-probabilities, and means corrected by human scores.
+"""Metrics of numbers per item: means, errors, correlations and log-probabilities.
 
-`significance.correlations` computes correlations. `JudgedMean` corrects the mean score of an automatic
-judge by human scores of some items: with a slope b, it is the mean human score plus b times the difference between the
-judge's mean over all items and over the judged ones (regression estimator; Cochran 1977, chapter 7). The slope with the
-least error gives the prediction-powered mean with power tuning (PPI++; Angelopoulos, Duchi and Zrnic 2023); its lambda
-is b times the share of items without a human score. Slope and score are functions of sums, so resamples recompute both.
+The module `significance.correlations` computes correlations. `JudgedMean` corrects the mean score of an automatic judge
+by human scores of some items. The corrected mean is the mean human score plus b times the difference between two means
+of the judge: over all items, and over the items with a human score (regression estimator; Cochran 1977, chapter 7). The
+slope b with the smallest error gives the prediction-powered mean with power tuning (PPI++; Angelopoulos, Duchi and
+Zrnic 2023); its lambda is b times the share of items without a human score. Slope and score are functions of sums, so
+that each resample recomputes both.
 """
 
 from __future__ import annotations
@@ -28,11 +29,13 @@ Number = TypeVar("Number", float, Floats)
 
 
 class Mean(DeclaredRange, QuotientMetric):
-    """The mean of the items' scores, whose range `low` and `high` declare.
+    """Mean of the items' scores.
 
     Attributes:
-        better: Whether `higher` or `lower` scores are better.
-        worst: Score of an item without a score.
+        low: Lowest possible score; None if there is no limit.
+        high: Highest possible score; None if there is no limit.
+        better: Direction of scores: `higher` or `lower` scores are better.
+        worst: Score that an item without an answer gets; None if such an item is an error.
     """
 
     called = "mean score"
@@ -48,7 +51,7 @@ class Mean(DeclaredRange, QuotientMetric):
         return self.worst is not None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (score, 1)."""
+        """Return two numbers: the score of the item, and 1."""
         value = self.worst if answer is None else answer.value
         if value is None:
             raise self.make_unanswered_error(item)
@@ -73,7 +76,7 @@ class Mean(DeclaredRange, QuotientMetric):
 
 
 class _ErrorMetric(AdditiveMetric):
-    """What both share: the loss of an item, averaged; lower is better, 0 is best."""
+    """Base class of metrics that average a loss over items; lower is better."""
 
     takes = "score"
     family = "ratio"
@@ -86,10 +89,14 @@ class _ErrorMetric(AdditiveMetric):
 
     @abstractmethod
     def loss(self, error: Number) -> Number:
-        """Return the loss of one item or of many."""
+        """Return the loss of one item, or of many items.
+
+        Args:
+            error: The system's number minus the gold number.
+        """
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (loss, 1)."""
+        """Return two numbers: the loss of the item, and 1."""
         if answer is None:
             raise self.make_unanswered_error(item)
         return (self.loss(answer.value - item.gold), 1)
@@ -100,7 +107,7 @@ class _ErrorMetric(AdditiveMetric):
 
 
 class MAE(_ErrorMetric, QuotientMetric):
-    """Mean absolute error, from 0 up; lower is better."""
+    """Mean absolute error, at least 0; lower is better."""
 
     called = "mean absolute error"
     citation = "Willmott and Matsuura 2005"
@@ -110,7 +117,10 @@ class MAE(_ErrorMetric, QuotientMetric):
 
 
 class RMSE(_ErrorMetric):
-    """Root of the mean squared error, from 0; lower is better. An item's statistic is its squared error."""
+    """Root mean squared error, at least 0; lower is better.
+
+    The statistic of an item is its squared error.
+    """
 
     called = "root mean squared error"
     citation = "Willmott and Matsuura 2005"
@@ -119,14 +129,17 @@ class RMSE(_ErrorMetric):
         return error * error
 
     def score(self, sums: Floats) -> Floats:
-        """The root of squared errors over items; of none nan."""
+        """Return the root of the mean squared error; NaN if there is no item."""
         return np.asarray(np.sqrt(share(sums[..., 0], sums[..., 1])), dtype=np.float64)
 
 
 class CorrelationMetric(Metric):
-    """What all share: pairs of numbers are scored, and not sums.
+    """Base class of correlations between the system's numbers and the gold numbers.
 
-    `coefficient` is the name of the one that scores them.
+    A correlation is computed from all pairs of numbers, not from sums of statistics.
+
+    Attributes:
+        coefficient: Name of the correlation coefficient: `pearson`, `spearman` or `kendall`.
     """
 
     takes = "score"
@@ -139,14 +152,18 @@ class CorrelationMetric(Metric):
         return ("gold",)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (the system's number, the gold's); an item without one has no worst one."""
+        """Return the system's number and the gold number.
+
+        Raises:
+            InputError: The item has no answer; correlations have no worst value.
+        """
         if answer is None:
             raise self.make_unanswered_error(item)
         return (answer.value, item.gold)
 
 
 class Pearson(CorrelationMetric):
-    """Pearson's r, from -1 to 1; undefined where either side has no spread."""
+    """Pearson's r, from -1 to 1; undefined if all numbers of one side are equal."""
 
     called = "Pearson's r"
     coefficient = "pearson"
@@ -155,7 +172,10 @@ class Pearson(CorrelationMetric):
 
 
 class Spearman(CorrelationMetric):
-    """Spearman's rho, from -1 to 1: Pearson's r of the ranks, tied values having the mean of theirs."""
+    """Spearman's rho, from -1 to 1: Pearson's r of the ranks.
+
+    Tied values have the mean of their ranks.
+    """
 
     called = "Spearman's rho"
     coefficient = "spearman"
@@ -164,7 +184,10 @@ class Spearman(CorrelationMetric):
 
 
 class Kendall(CorrelationMetric):
-    """Kendall's tau-b, from -1 to 1: concordant minus discordant pairs, corrected for ties on both sides."""
+    """Kendall's tau-b, from -1 to 1.
+
+    The coefficient is the number of concordant minus discordant pairs, corrected for ties on both sides.
+    """
 
     called = "Kendall's tau-b"
     coefficient = "kendall"
@@ -176,10 +199,14 @@ _EMPTY = (0.0,) * (16 - len(COLUMNS))
 
 
 class JudgedMean(AdditiveMetric):
-    """The mean of people's scores, estimated from a judge's scores of all items and people's of some.
+    """Mean human score, estimated from a judge's scores of all items.
 
-    `slope` is how much of the judge's mean is taken: 0 leaves people's scores alone, 1 is the difference estimator, and
-    without it the slope with the least error is taken. `better` says which scores are the better ones.
+    The judge is an automatic scorer, such as a language model. Human scores of some items correct the mean.
+
+    Attributes:
+        slope: Weight of the judge's scores: 0 uses only human scores, 1 is the difference estimator. None for the slope
+            with the smallest error.
+        better: Direction of scores: `higher` or `lower` scores are better.
     """
 
     called = "mean of people's scores, estimated with a judge"
@@ -195,11 +222,11 @@ class JudgedMean(AdditiveMetric):
     slope: float | None = None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the item's terms of the sums in `registry.judged.COLUMNS`, then zeros."""
+        """Return the terms of the sums that `registry.judged.COLUMNS` names, then zeros."""
         if answer is None:
             raise self.make_unanswered_error(item)
         if item.gold == 1 and "human" not in answer.value:
-            raise InputError("was to be looked at by people with probability 1, and there is no score by them",
+            raise InputError("has no human score, although its sampling probability is 1; add the score",
                              item=item.key)
         w = 1.0 if item.gold is None else 1 / item.gold
         a, human = 1.0 if item.gold is None else w - 1, answer.value.get("human")
@@ -210,10 +237,11 @@ class JudgedMean(AdditiveMetric):
 
 
 class Perplexity(AdditiveMetric):
-    """Perplexity, exp of the mean negative log-probability of a token, from 1 up; lower is better.
+    """Perplexity: exp of the negative log-probability per token; lower is better.
 
-    It compares models that cut texts into the same tokens; `BitsPerCharacter` any. Of one item the nats per token are
-    kept.
+    The lowest value is 1. Perplexities are comparable only between models that divide texts into the same tokens;
+    `BitsPerCharacter` is comparable between all models. The statistics of an item are its negative log-probability in
+    nats and its number of tokens.
     """
 
     called = "perplexity"
@@ -226,21 +254,24 @@ class Perplexity(AdditiveMetric):
     citation = "Jelinek et al. 1977"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (nats, tokens)."""
+        """Return the item's negative log-probability in nats, and its number of tokens."""
         if answer is None:
             raise self.make_unanswered_error(item)
         total, tokens = answer.value
         return (-total, tokens)
 
     def score(self, sums: Floats) -> Floats:
-        """Exp of nats over tokens; without any token, or beyond the largest number, nan."""
+        """Return exp of nats over tokens; NaN if there is no token, or on overflow."""
         with np.errstate(over="ignore"):
             scores = np.exp(share(sums[..., 0], sums[..., 1]))
         return np.where(np.isfinite(scores), scores, np.nan)
 
 
 class BitsPerCharacter(QuotientMetric):
-    """Negative log-probability of the texts in bits over their characters, from 0 up; lower is better."""
+    """Negative log-probability of texts in bits per character; lower is better.
+
+    The lowest value is 0.
+    """
 
     called = "bits per character"
     takes = "logprob"
@@ -253,7 +284,7 @@ class BitsPerCharacter(QuotientMetric):
         return ("text",)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (bits, characters)."""
+        """Return the item's negative log-probability in bits, and its characters."""
         if answer is None:
             raise self.make_unanswered_error(item)
         return (-answer.value[0] / math.log(2), item.gold)

@@ -1,13 +1,17 @@
-"""Metrics of sets: precision, recall and F of answers and of word links, summed over all items (micro-averaged).
+"""Metrics of sets of answers or word links: precision, recall and F-score.
 
-If answers have scores, a metric can count only answers above a threshold, or the `n` best on the whole test set
-(acceptance sets; Evert 2004, section 1). A facet then has the accepted answers to its items. Three rules decide ties at
-the cut-off:
+The counts are summed over all items (micro-average).
 
-- `random`: a random order, so that exactly n are accepted, as in the paper. The order is that of the MD5 of
-  "seed/item/key/type": the same for all systems, independent of other answers, and computable in SQL.
-- `include`: all answers tied with the n-th are accepted, so the set may be larger than n.
-- `exclude`: no answer tied across the cut-off is accepted, so the set may be smaller than n.
+Answers may have scores. A metric can then count only answers with at least a threshold score, or only the `n` best
+answers on the whole test set (acceptance sets; Evert 2004, section 1). In a facet, the accepted answers to its items
+count. Answers that are tied at the end of an n-best list are treated by one of three rules:
+
+- `random`: a random order decides, so that exactly n answers are accepted, as in the paper. The order is that of the
+  MD5 digest of "seed/item/key/type". It is the same for all systems, does not depend on other answers, and can be
+  computed in SQL.
+- `include`: all answers tied with the n-th answer are accepted, so that more than n may be accepted.
+- `exclude`: if answers on both sides of the cut-off are tied, none of them is accepted, so that fewer than n may be
+  accepted.
 """
 
 from __future__ import annotations
@@ -29,7 +33,11 @@ from registry.metrics.base import FScore, Metric, Quotient, QuotientMetric
 
 
 class MatchMetric(QuotientMetric):
-    """The base of precision, recall and F of answers; `type` restricts them to answers of that type."""
+    """Base class of precision, recall and F-score of sets of answers.
+
+    Attributes:
+        type: Type of the answers that count; None for all types.
+    """
 
     family = "prf"
 
@@ -37,11 +45,13 @@ class MatchMetric(QuotientMetric):
 
     @abstractmethod
     def members(self, value: Any) -> Set[Hashable]:
-        """Return the answers of a value that count; equal answers match."""
+        """Return the counted answers in an answer value; two equal answers match."""
 
     def accept(self, names: Sequence[tuple[str, str, str]], returned: Flags,  # noqa: ARG002
                scores: Floats) -> Flags:  # noqa: ARG002
-        """Return which answers each system accepts, [answers, systems]; by default all.
+        """Return True for answers that a system accepts, [answers, systems].
+
+        By default a system accepts all answers that it returns.
 
         Args:
             names: Item, key and type of every counted answer in the whole test set.
@@ -51,28 +61,31 @@ class MatchMetric(QuotientMetric):
         return returned
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return (correct answers, answers of the system, answers of the gold)."""
+        """Return the numbers of correct answers, system answers and gold answers."""
         gold = self.members(item.gold)
         system: Set[Hashable] = frozenset() if answer is None else self.members(answer.value)
         return (len(gold & system), len(system), len(gold))
 
 
 class Precision(MatchMetric):
-    """The share of a system's answers that the gold has; undefined where the system has none."""
+    """Share of the system's answers that are correct; undefined if it has none."""
 
     called = "precision"
     coefficients = ((1, 0, 0), (0, 1, 0))  # true positives over predicted
 
 
 class Recall(MatchMetric):
-    """The share of the gold's answers that the system has."""
+    """Share of the gold's answers that the system has."""
 
     called = "recall"
     coefficients = ((1, 0, 0), (0, 0, 1))  # true positives over gold
 
 
 class FBeta(FScore, MatchMetric):
-    """The harmonic mean of precision and recall, recall weighted by beta squared, from 0 to 1."""
+    """Weighted harmonic mean of precision and recall, from 0 to 1.
+
+    Recall is weighted by beta squared.
+    """
 
     called = "F{beta:g}"
 
@@ -86,7 +99,15 @@ Ties = Literal["random", "include", "exclude"]
 
 
 def order_ties(seed: int, answers: Iterable[tuple[str, str, str]]) -> Ints:
-    """Return the rank of every answer (item, key, type) in the random order of ties, [answers]."""
+    """Return the position of every answer in the random order that decides ties.
+
+    Args:
+        seed: Seed of the random order.
+        answers: Item, key and type of every answer.
+
+    Returns:
+        Positions from 0, [answers].
+    """
     drawn = [hashlib.md5(f"{seed}/{item}/{key}/{type_}".encode(), usedforsecurity=False).digest()
              for item, key, type_ in answers]
     places = np.empty(len(drawn), dtype=np.int64)
@@ -95,20 +116,25 @@ def order_ties(seed: int, answers: Iterable[tuple[str, str, str]]) -> Ints:
 
 
 def sort_best_first(scores: Floats, order: Ints) -> Ints:
-    """Return the indices of answers from best to worst, ties by `order`, [answers]."""
+    """Return the indices of answers from the best to the worst score, [answers].
+
+    Args:
+        scores: Scores of the answers, [answers]; higher is better.
+        order: Positions of the answers among answers with equal scores, [answers].
+    """
     return np.lexsort((order, -scores))
 
 
 def count_accepted(ranked: Floats, n: Ints, ties: Ties) -> Ints:
-    """Return how many of the first answers an n-best list accepts.
+    """Return how many answers an n-best list accepts.
 
     Args:
-        ranked: The scores from the best to the worst, [answers].
-        n: The sizes that are asked for, 1 or more, [cut-offs]; no list is longer than all answers are.
-        ties: The rule for ties at the cut-off.
+        ranked: Scores from the best to the worst, [answers].
+        n: Requested sizes of the list, at least 1, [cut-offs].
+        ties: Rule for ties at the end of the list.
 
     Returns:
-        [cut-offs].
+        Numbers of accepted answers, [cut-offs]; at most the number of answers.
     """
     n = np.minimum(n, len(ranked))
     if ties == "random" or not len(ranked):
@@ -119,13 +145,15 @@ def count_accepted(ranked: Floats, n: Ints, ties: Ties) -> Ints:
 
 def find_accepted(scores: Floats, *, threshold: float | None = None, best: int | None = None,
                   ties: Ties = "random", order: Ints | None = None) -> Flags:
-    """Return which answers a system accepts, [answers]: above the threshold and among the best; else all.
+    """Return True for each accepted answer of a system, [answers].
+
+    An accepted answer reaches the threshold, and is in the n-best list. Without threshold and list all are accepted.
 
     Args:
         scores: Scores of the answers, [answers]; higher is better.
-        threshold: Lowest accepted score.
-        best: Size of the n-best list.
-        ties: Rule for ties at its cut-off.
+        threshold: Lowest accepted score; None for no threshold.
+        best: Size of the n-best list; None for no list.
+        ties: Rule for ties at the end of the list.
         order: Result of `order_ties`, for the rule `random`.
     """
     accepted = np.ones(len(scores), dtype=np.bool_) if threshold is None else scores >= threshold
@@ -139,10 +167,10 @@ def find_accepted(scores: Floats, *, threshold: float | None = None, best: int |
 
 
 class _SetMetric(MatchMetric):
-    """The base of precision, recall and F of answer sets.
+    """Base class of precision, recall and F-score of answers that may have scores.
 
     Attributes:
-        threshold: Lowest score of an accepted answer; None to accept all.
+        threshold: Lowest score of an accepted answer; None to accept all answers.
         best: Size of the n-best list; None for no limit.
         ties: Rule for ties at the end of the n-best list; see `registry.metrics.sets`.
         seed: Seed of the random order of ties.
@@ -168,11 +196,11 @@ class _SetMetric(MatchMetric):
             raise InputError(f"option 'threshold' of {self.name} is {self.threshold}; expected a finite number")
 
     def members(self, value: Any) -> Set[Hashable]:
-        """Return the answers of a value that count; equal answers match."""
+        """Return the key and type of every counted answer in an answer value."""
         return {(key, type_) for key, type_, _ in value.responses if self.type in (None, type_)}
 
     def accept(self, names: Sequence[tuple[str, str, str]], returned: Flags, scores: Floats) -> Flags:
-        """Return which answers each system accepts: by `threshold` and `best`."""
+        """Return True for answers that a system accepts by `threshold` and `best`."""
         if self.threshold is None and self.best is None:
             return returned
         order = order_ties(self.seed, names) if self.best is not None and self.ties == "random" else None
@@ -185,7 +213,11 @@ class _SetMetric(MatchMetric):
         return accepted
 
     def uncountable(self, value: Any) -> str | None:
-        """Say which answer has no score where the metric needs one."""
+        """Return a message if an answer has no score although the metric needs scores.
+
+        Returns:
+            The message; None if no score is missing.
+        """
         if self.threshold is None and self.best is None:
             return None
         lacking = (key for key, type_, score in value.responses if score is None and self.type in (None, type_))
@@ -193,11 +225,17 @@ class _SetMetric(MatchMetric):
                      for key in lacking), None)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (correct answers, accepted answers, answers of the gold), as if the item were the whole test set."""
+        """Return the statistics as if the item were the whole test set.
+
+        They are the numbers of correct answers, accepted answers and gold answers.
+        """
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Select accepted answers over all items, then count."""
+        """Return the statistics of many items, [items, 3].
+
+        Accepted answers are selected over all items, and then counted per item.
+        """
         if isinstance(answers, JoinedColumns) and answers.is_numeric:
             return Metric.corpus_statistics(self, items, answers)
         if self.threshold is not None or self.best is not None:
@@ -238,21 +276,30 @@ class _SetMetric(MatchMetric):
 
 
 class SetP(_SetMetric, Precision):
-    """Precision: the share of a system's answers that the gold has; undefined where the system has none."""
+    """Precision: share of the system's answers that are correct.
+
+    Precision is undefined if the system has no answer.
+    """
 
 
 class SetR(_SetMetric, Recall):
-    """Recall: the share of the gold's answers that the system has."""
+    """Recall: share of the gold's answers that the system has."""
 
 
 class SetF(_SetMetric, FBeta):
-    """F-beta: the harmonic mean of precision and recall, recall weighted by beta squared, from 0 to 1."""
+    """F-beta: weighted harmonic mean of precision and recall, from 0 to 1.
+
+    Recall is weighted by beta squared.
+    """
 
     citation = "van Rijsbergen 1979, chapter 7"
 
 
 class _AlignmentMetric(QuotientMetric):
-    """What all share; a sure link is possible too."""
+    """Base class of metrics of word alignment.
+
+    The gold has sure links and possible links. Every sure link is also possible.
+    """
 
     takes = "alignment"
     family = "alignment"
@@ -260,7 +307,11 @@ class _AlignmentMetric(QuotientMetric):
     scorer = "published results of GIZA++ and awesome-align"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return (sure links of the system, sure or possible ones, links of the system, sure links of the gold)."""
+        """Return four numbers of links.
+
+        They are the system's links that are sure in the gold, the system's links that are sure or possible in the gold,
+        all links of the system, and the sure links of the gold.
+        """
         gold: Links = item.gold
         system = frozenset(() if answer is None else answer.value.sure)
         sure = len(system.intersection(gold.sure))
@@ -268,7 +319,10 @@ class _AlignmentMetric(QuotientMetric):
 
 
 class AER(_AlignmentMetric):
-    """Alignment error rate, from 0 to 1; lower is better. Without possible links it is 1 - F1."""
+    """Alignment error rate, from 0 to 1; lower is better.
+
+    If the gold has only sure links, the rate is 1 - F1.
+    """
 
     called = "alignment error rate"
     better = "lower"
@@ -276,14 +330,14 @@ class AER(_AlignmentMetric):
 
 
 class AlignmentP(_AlignmentMetric):
-    """Precision: the share of a system's links that are sure or possible."""
+    """Precision: share of the system's links that are sure or possible in the gold."""
 
     called = "alignment precision"
     coefficients = ((0, 1, 0, 0), (0, 0, 1, 0))  # possible hits over predicted
 
 
 class AlignmentR(_AlignmentMetric):
-    """Recall: the share of the sure links that a system has."""
+    """Recall: share of the gold's sure links that the system has."""
 
     called = "alignment recall"
     coefficients = ((1, 0, 0, 0), (0, 0, 0, 1))  # sure hits over sure

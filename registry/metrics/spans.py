@@ -1,21 +1,24 @@
-"""Metrics of typed spans, summed over all items: exact matches, partial credit, and the schemes of entity scorers.
+"""Metrics of typed spans: exact matches, partial credit, and entity scorers.
 
-Entity scorers pair spans one to one (SemEval-2013 task 9.1: Segura-Bedmar, Martínez and Herrero-Zazo 2013). Equal spans
-are paired first. Then each other span of the system, in text order, is paired with an overlapping gold span:
+Counts are summed over all items. The definitions of entity scorers pair spans of the system and the gold one to one
+(SemEval-2013 task 9.1: Segura-Bedmar, Martínez and Herrero-Zazo 2013). Equal spans are paired first. Then each other
+span of the system, in text order, is paired with an overlapping gold span:
 
-- `exact`: a span with the same boundaries; it is correct whatever its type.
-- `ent_type`: the span of its type with the nearest boundaries; it is correct. If no span has its type, the first span
-  of another type; it is incorrect. This is nervaluate's definition.
-- `fuzzy`: the first span; correct if the types are equal. This is HIPE's definition (Ehrmann et al. 2020).
-- partial: a span with the same boundaries is correct; otherwise the first one is half correct, whatever the types.
+- `exact`: with a span that has the same boundaries. The pair is correct, whatever the types.
+- `ent_type`: with the span of the same type that has the nearest boundaries. The pair is correct. If no span has the
+  same type, with the first span of another type; the pair is incorrect. This is nervaluate's definition.
+- `fuzzy`: with the first span. The pair is correct if the types are equal. This is HIPE's definition (Ehrmann et al.
+  2020).
+- partial: with a span that has the same boundaries, which is correct; otherwise with the first span, which is half
+  correct. Types do not count.
 
-If no two spans of a side overlap, as in tagged text, the pairs equal those of nervaluate and of HIPE's scorer. If they
-do overlap, those programs let an earlier span take the partner of a later, equal one.
+In tagged text the spans of one side do not overlap. The pairs then equal those of nervaluate and of HIPE's scorer. If
+spans of one side overlap, those programs may pair an earlier span with the gold span that equals a later one.
 
-`SpanOverlap*` need no pairs. With credit `share`, a span is correct by its share of positions in spans of its type on
-the other side (Johansson and Moschitti 2010, section 3; SemEval-2020 task 11). With `any`, it is wholly correct if it
-shares one position with a span of its type (Breck, Choi and Cardie 2007). Precision and recall have different
-numerators, so this F is not one quotient of sums.
+`SpanOverlap*` need no pairs. With credit `share`, a span earns the share of its positions that are in spans of the same
+type on the other side (Johansson and Moschitti 2010, section 3; SemEval-2020 task 11). With credit `any`, a span is
+correct if it shares one position with a span of the same type (Breck, Choi and Cardie 2007). Precision and recall have
+different numerators, so that this F-score is not one quotient of sums.
 """
 
 from __future__ import annotations
@@ -43,22 +46,22 @@ Spans = Set[Span]
 
 
 def count_same_boundaries(gold: Spans, system: Spans) -> int:
-    """Count spans with the boundaries of a gold span."""
+    """Count the system's spans that have the boundaries of a gold span, one to one."""
     return (_count_boundaries(gold) & _count_boundaries(system)).total()
 
 
 def count_right_by_type(gold: Spans, system: Spans) -> int:
-    """Count spans paired with a gold span of their type (`ent_type`)."""
+    """Count the correct spans by the rule `ent_type`; see the module docstring."""
     return _count_right(gold, system, _choose_nearest)
 
 
 def count_right_by_first(gold: Spans, system: Spans) -> int:
-    """Count spans paired with the first overlapping gold span, if it has their type (`fuzzy`)."""
+    """Count the correct spans by the rule `fuzzy`; see the module docstring."""
     return _count_right(gold, system, _choose_first)
 
 
 def count_overlapping(gold: Spans, system: Spans) -> int:
-    """Count spans that overlap a gold span but have the boundaries of none."""
+    """Count pairs of spans that overlap but have different boundaries."""
     both = _count_boundaries(gold) & _count_boundaries(system)
     return sum(1 for _ in _pair_spans(_remove_boundaries(gold, both), _remove_boundaries(system, both), _choose_first))
 
@@ -74,7 +77,7 @@ def _count_boundaries(spans: Spans) -> Counter[tuple[int, int]]:
 
 
 def _remove_boundaries(spans: Spans, removed: Counter[tuple[int, int]]) -> Spans:
-    """Remove so many spans with the same boundaries."""
+    """Return the spans without as many spans per boundaries as `removed` counts."""
     remaining = removed.copy()
     others = set()
     for span in spans:
@@ -90,14 +93,21 @@ def _choose_first(span: Span, near: list[Span]) -> int:  # noqa: ARG001
 
 
 def _choose_nearest(span: Span, near: list[Span]) -> int:
-    """Return the index of the nearest span of the same type, or else 0."""
+    """Return the index of the nearest span of the same type; 0 if there is none."""
     distances = [(other.type != span.type, abs(other.start - span.start) + abs(other.end - span.end)
               if other.type == span.type else 0) for other in near]
     return distances.index(min(distances))
 
 
 def _pair_spans(gold: Spans, system: Spans, choose: Callable[[Span, list[Span]], int]) -> Iterator[tuple[Span, Span]]:
-    """Yield each system span with one of the unpaired gold spans that overlap it, selected by `choose`."""
+    """Yield pairs of a system span and an overlapping gold span, one to one.
+
+    Args:
+        gold: Spans of the gold.
+        system: Spans of the system.
+        choose: Function that selects a gold span: it returns an index into the unpaired gold spans that overlap the
+            system span.
+    """
     gold_spans = sorted(gold)
     starts = [other.start for other in gold_spans]
     ends = list(accumulate((other.end for other in gold_spans), max))  # last end of all spans so far
@@ -116,11 +126,11 @@ _UNUSED = (0,) * (len(FAMILIES["additive"].columns) - 4)
 
 
 class _SpanMetric(MatchMetric):
-    """The base of precision, recall and F of spans.
+    """Base class of precision, recall and F-score of spans.
 
     Attributes:
-        match: `strict` requires equal boundaries and type, `exact` equal boundaries, `ent_type` and `fuzzy` equal type
-            and a shared position, one to one; see `registry.metrics.spans`.
+        match: Condition of a correct span. `strict`: equal boundaries and type. `exact`: equal boundaries. `ent_type`
+            and `fuzzy`: equal type and overlap, one to one; see `registry.metrics.spans`.
     """
 
     takes = "span"
@@ -133,7 +143,7 @@ class _SpanMetric(MatchMetric):
         return _select_type(value, self.type)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return (correct spans, spans of the system, spans of the gold)."""
+        """Return the numbers of correct spans, system spans and gold spans."""
         if self.match == "strict":
             return super().statistics(item, answer)
         gold = self.members(item.gold)
@@ -142,24 +152,33 @@ class _SpanMetric(MatchMetric):
 
 
 class SpanP(_SpanMetric, Precision):
-    """Precision: the share of a system's spans that the gold has; undefined where the system has none."""
+    """Precision: share of the system's spans that are correct.
+
+    Precision is undefined if the system has no span.
+    """
 
 
 class SpanR(_SpanMetric, Recall):
-    """Recall: the share of the gold's spans that the system has."""
+    """Recall: share of the gold's spans that the system has."""
 
 
 class SpanF(_SpanMetric, FBeta):
-    """F-beta: the harmonic mean of precision and recall, recall weighted by beta squared, from 0 to 1."""
+    """F-beta: weighted harmonic mean of precision and recall, from 0 to 1.
+
+    Recall is weighted by beta squared.
+    """
 
     citation = "van Rijsbergen 1979, chapter 7; Segura-Bedmar et al. 2013; Ehrmann et al. 2020"
 
 
 class _PartialMetric(QuotientMetric):
-    """The base of partial precision, recall and F: equal boundaries earn a credit of 1, overlap earns 1/2.
+    """Base class of precision, recall and F-score with half credit for overlap.
 
-    Types are ignored, but `type` restricts both sides to spans of that type. Full and half credits are counted
+    Equal boundaries earn a credit of 1, overlap earns 1/2. Types do not count. Full and half credits are counted
     separately, so that all statistics are whole numbers, which exact tests require.
+
+    Attributes:
+        type: Type of the spans that count, on both sides; None for all types.
     """
 
     takes = "span"
@@ -170,7 +189,10 @@ class _PartialMetric(QuotientMetric):
     type: str | None = None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return (equal spans, overlapping spans, spans of the system, spans of the gold), then zeros."""
+        """Return four numbers of spans, then zeros.
+
+        They are the spans with equal boundaries, the other overlapping spans, the system's spans, and the gold's spans.
+        """
         gold = _select_type(item.gold, self.type)
         system = frozenset() if answer is None else _select_type(answer.value, self.type)
         correct = count_same_boundaries(gold, system)
@@ -178,7 +200,10 @@ class _PartialMetric(QuotientMetric):
 
 
 class SpanPartialP(_PartialMetric):
-    """Precision with half credit for overlap, from 0 to 1; undefined where the system has no span."""
+    """Precision with half credit for overlap, from 0 to 1.
+
+    Precision is undefined if the system has no span.
+    """
 
     called = "precision with half credit for overlap"
     coefficients = ((2, 1, 0, 0, *_UNUSED), (0, 0, 2, 0, *_UNUSED))
@@ -192,13 +217,19 @@ class SpanPartialR(_PartialMetric):
 
 
 class SpanPartialF(FScore, _PartialMetric):
-    """The harmonic mean of both, recall weighted by beta squared, from 0 to 1."""
+    """Harmonic mean of precision and recall with half credit for overlap.
+
+    The score is from 0 to 1. Recall is weighted by beta squared.
+    """
 
     called = "F{beta:g} with half credit for overlap"
 
     @property
     def quotient(self) -> Quotient:
-        """(1 + beta^2) (right + half right / 2) over predicted + beta^2 gold, in whole numbers."""
+        """Coefficients of numerator and denominator, as whole numbers.
+
+        The score is (1 + beta^2) (correct + half correct / 2) / (predicted + beta^2 gold).
+        """
         p, q = (Fraction(repr(self.beta)) ** 2).as_integer_ratio()  # of the decimal that was written
         return (2 * (p + q), p + q, 0, 0, *_UNUSED), (0, 0, 2 * q, 2 * p, *_UNUSED)
 
@@ -211,7 +242,13 @@ _WIDTH = len(FAMILIES["additive"].columns)
 
 
 class _OverlapMetric(AdditiveMetric):
-    """The base of overlap precision, recall and F; `type` restricts them to spans of that type."""
+    """Base class of precision, recall and F-score with partial credit for overlap.
+
+    Attributes:
+        credit: Credit of a span: the `share` of its positions that are covered on the other side, or 1 for `any`
+            overlap.
+        type: Type of the spans that count; None for all types.
+    """
 
     takes = "span"
     citation = "Johansson and Moschitti 2010; Breck, Choi and Cardie 2007"
@@ -220,7 +257,7 @@ class _OverlapMetric(AdditiveMetric):
     type: str | None = None
 
     def credits(self, item: Item, answer: Answer | None) -> tuple[float, int, float, int]:
-        """Return credit and number of the system's spans, then of the gold's."""
+        """Return credit and number of the system's spans, then of the gold's spans."""
         gold = self._select(item.gold.spans)
         system = [] if answer is None else self._select(answer.value.spans)
         return self._sum_credit(system, gold), len(system), self._sum_credit(gold, system), len(gold)
@@ -238,9 +275,9 @@ class _OverlapMetric(AdditiveMetric):
 
 
 def _make_cover(spans: list[Span]) -> Callable[[int], int]:
-    """Return a function that counts covered positions below a position.
+    """Return a function that counts the positions below a limit that are in a span.
 
-    It stores intervals, because spans may be very long.
+    The function stores intervals instead of positions, because spans may be very long.
     """
     starts: list[int] = []
     ends: list[int] = []
@@ -261,12 +298,15 @@ def _make_cover(spans: list[Span]) -> Callable[[int], int]:
 
 
 class SpanOverlapP(QuotientMetric, _OverlapMetric):
-    """Precision with partial credit, from 0 to 1; undefined where the system has no span."""
+    """Precision with partial credit, from 0 to 1.
+
+    Precision is undefined if the system has no span.
+    """
 
     called = "precision with partial credit"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (credit of the system's spans, the system's spans)."""
+        """Return the credit of the system's spans, and their number."""
         return self.credits(item, answer)[:2]
 
 
@@ -276,22 +316,31 @@ class SpanOverlapR(QuotientMetric, _OverlapMetric):
     called = "recall with partial credit"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (credit of the gold's spans, the gold's spans)."""
+        """Return the credit of the gold's spans, and their number."""
         return self.credits(item, answer)[2:]
 
 
 class SpanOverlapF(FScore, _OverlapMetric):
-    """The harmonic mean of both, recall weighted by beta squared, from 0 to 1."""
+    """Harmonic mean of precision and recall with partial credit, from 0 to 1.
+
+    Recall is weighted by beta squared.
+    """
 
     called = "F{beta:g} with partial credit"
     family = "additive"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (credit of the system's spans, their number, credit of the gold's spans, their number), then zeros."""
+        """Return four numbers, then zeros.
+
+        They are credit and number of the system's spans, and credit and number of the gold's spans.
+        """
         return (*self.credits(item, answer), *(0,) * (_WIDTH - 4))
 
     def score(self, sums: Floats) -> Floats:
-        """Combine precision and recall: 0 if a side has no span or none overlaps, nan if neither has spans."""
+        """Return the scores of summed statistics.
+
+        The score is 0 if only one side has spans or none overlaps, and NaN if neither side has spans.
+        """
         precision, recall = (share(sums[..., n], sums[..., n + 1], 0.0) for n in (0, 2))
         square = self.beta**2
         scores = share((1 + square) * precision * recall, square * precision + recall, 0.0)

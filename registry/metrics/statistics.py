@@ -1,6 +1,6 @@
-"""Metrics of named statistics that add up over items: a user's formula, or the counts of another metric.
+"""Metrics of named statistics: a formula, or the stored counts of a metric.
 
-A small grammar reads formulas, never `eval`:
+The statistics are summed over items. A small parser, never `eval`, reads formulas. The grammar is:
 
     sum     = product (("+" | "-") product)*
     product = sign (("*" | "/") sign)*
@@ -8,8 +8,8 @@ A small grammar reads formulas, never `eval`:
     power   = atom ("^" sign)?
     atom    = number | name | function "(" sum ("," sum)* ")" | "(" sum ")"
 
-A formula that equals one linear function of the sums over another, in whatever form (`1 - a/b`), is recognised, because
-exact tests need this form.
+The module recognizes a formula that equals one linear function of the sums divided by another, also if the formula is
+written in another form, such as `1 - a/b`. Exact tests need this form.
 """
 
 from __future__ import annotations
@@ -53,20 +53,29 @@ _ONE = ("sqrt", "log", "exp", "abs")  # functions of one argument
 
 @dataclass(frozen=True)
 class Expression:
-    """A number, a name, or an operator or function (`symbol`) of `parts`."""
+    """Part of a parsed formula: a number, a name, an operator or a function.
+
+    Attributes:
+        symbol: The number or name, or the operator or function that is applied to `parts`.
+        parts: Operands or arguments; empty for numbers and names.
+    """
 
     symbol: str | Fraction
     parts: tuple[Expression, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names in the order of their first occurrence."""
+        """Names of statistics in the expression, in the order of first occurrence."""
         if isinstance(self.symbol, str) and not self.parts:
             return (self.symbol,)
         return tuple(dict.fromkeys(name for part in self.parts for name in part.names))
 
     def compute(self, sums: Mapping[str, Floats]) -> Floats:
-        """Compute the expression for arrays by name; undefined results are nan or infinite."""
+        """Return the value of the expression; NaN or infinite if it is undefined.
+
+        Args:
+            sums: Sums of the statistics, by name; arrays of one shape.
+        """
         if isinstance(self.symbol, Fraction):
             return np.array(float(self.symbol))
         if not self.parts:
@@ -78,7 +87,12 @@ class Expression:
         return np.asarray(function(*arguments), dtype=np.float64)
 
     def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Return whole coefficients of `names` if this is one linear function over another; else None."""
+        """Return coefficients if the expression is a quotient of two linear functions.
+
+        Returns:
+            Whole-number coefficients of numerator and denominator, in the order of `names`; None if the expression is
+            not such a quotient.
+        """
         if (ratio := _to_ratio(self)) is None or "" in ratio[0] or "" in ratio[1] or not ratio[1]:
             return None
         sides = [[side.get(name, Fraction(0)) for name in self.names] for side in ratio]
@@ -94,13 +108,13 @@ def parse_formula(text: str) -> Expression:
     """Parse a formula.
 
     Raises:
-        InputError: It is not valid; the message names the position.
+        InputError: The formula is not valid; the error names the position.
     """
     return _Parser(text).whole()
 
 
 class _Parser:
-    """Reads one formula from left to right."""
+    """Parser of one formula, from left to right."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth = text, 0, 0
@@ -116,13 +130,13 @@ class _Parser:
         return expression
 
     def _step(self) -> None:
-        """Advance to the next token; `at` is its offset."""
+        """Advance to the next token, and set `at` to the position of this token."""
         self.at = self.next + len(self.text[self.next:]) - len(self.text[self.next:].lstrip())
         match = _TOKEN.match(self.text, self.next)
         if match is None:
             self.kind, self.token = "end", ""
             if self.text[self.next:].strip():
-                raise self._fail("no formula has this")
+                raise self._fail("unexpected character")
             return
         self.kind, self.token, self.next = str(match.lastgroup), match.group().strip(), match.end()
 
@@ -207,7 +221,11 @@ Linear = dict[str, Fraction]  # nonzero weights by name; "" is the constant
 
 
 def _to_ratio(expression: Expression) -> tuple[Linear, Linear] | None:
-    """Return the expression as one linear function over another, if it has no higher powers."""
+    """Return an expression as a quotient of two linear functions, if possible.
+
+    Returns:
+        Weights of numerator and denominator, by name; None if the expression is not such a quotient.
+    """
     symbol, parts = expression.symbol, expression.parts
     if not parts:
         numerator = _make_constant(symbol) if isinstance(symbol, Fraction) else {symbol: Fraction(1)}
@@ -248,7 +266,7 @@ def _add(a: Linear, b: Linear, sign: Fraction) -> Linear:
 
 
 def _multiply(a: Linear, b: Linear) -> Linear | None:
-    """Multiply two linear functions; None if neither is constant."""
+    """Return the product of two linear functions; None if neither is constant."""
     if not b.keys() <= {""}:
         a, b = b, a
     if not b.keys() <= {""}:
@@ -261,7 +279,7 @@ MOST = len(FAMILIES["additive"].columns)
 
 
 class NamedStatistics(AdditiveMetric):
-    """What metrics of named columns share: statistics that the reader found, in the order of the names."""
+    """Base class of metrics whose statistics are named columns of the input."""
 
     takes = "statistic"
     family = "additive"
@@ -272,7 +290,11 @@ class NamedStatistics(AdditiveMetric):
         return FAMILIES[self.family].columns[:len(self.needs())]
 
     def without_answer(self, item: Item) -> tuple[float, ...]:
-        """Return numbers for an item without an answer; raises an error if the metric has none."""
+        """Return the statistics of an item without an answer.
+
+        Raises:
+            InputError: The metric has no such statistics.
+        """
         raise self.make_unanswered_error(item)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
@@ -300,15 +322,16 @@ class NamedStatistics(AdditiveMetric):
 
 
 class Formula(DeclaredRange, NamedStatistics):
-    """A score by a formula over sums, such as `2*tp / (pred + gold)`; names are columns of the statistics.
+    """Score by a formula over sums of statistics, such as `2*tp / (pred + gold)`.
 
-    Formulas have + - * / ^, parentheses, numbers, and the functions sqrt, log (natural), exp, abs, min and max. If the
-    formula is undefined, so is the score.
+    Names in the formula are columns of the statistics. A formula may contain + - * / ^, parentheses, numbers, and the
+    functions sqrt, log (natural), exp, abs, min and max. If the formula is undefined, the score is undefined.
 
     Attributes:
         formula: The formula.
-        better: Whether `higher` or `lower` scores are better.
-        worst: Statistics of an item without an answer: a number for each name, in the order of first occurrence.
+        better: Direction of scores: `higher` or `lower` scores are better.
+        worst: Statistics of an item without an answer: a number for each name, in the order of first occurrence. None
+            if such an item is an error.
     """
 
     called = "{formula}"
@@ -330,7 +353,7 @@ class Formula(DeclaredRange, NamedStatistics):
 
     @cached_property
     def expression(self) -> Expression:
-        """Parsed formula."""
+        """The formula after parsing."""
         return parse_formula(self.formula)
 
     def needs(self) -> tuple[str, ...]:
@@ -357,13 +380,13 @@ class Formula(DeclaredRange, NamedStatistics):
 
 
 class Recorded(NamedStatistics):
-    """The score of another metric, computed from stored statistics.
+    """Score of another metric, computed from stored statistics.
 
-    Measures by class and correlations need labels and numbers instead.
+    Not possible for measures by class and correlations, which need labels or numbers instead.
 
     Attributes:
         of: The other metric with its options, such as `"SpanF(beta=1)"`.
-        columns: Columns with its statistics, in the order of its family.
+        columns: Names of the columns with its statistics, in the order of its statistics family.
     """
 
     citation = "that of the metric"

@@ -1,8 +1,8 @@
 """Metrics of text against references: BLEU, chrF, TER, ROUGE, WER and CER.
 
-The statistics are those of sacrebleu (Post 2018), rouge-score and jiwer. Scores are computed from their sums,
-vectorized over resamples, and tests compare them with the programs' own. The order of references is part of the metric:
-chrF keeps the first of equally good references.
+The statistics are those of sacrebleu (Post 2018), rouge-score and jiwer. Scores are computed from sums of statistics,
+for many resamples at once, and our tests compare them with the scores of these programs. The order of references is
+part of a metric, because chrF selects the first of several equally good references.
 """
 
 from __future__ import annotations
@@ -26,7 +26,13 @@ from registry.values import TERSE
 
 
 class ReferenceMetric(AdditiveMetric):
-    """A metric of segments against their `references`; an item without an answer counts as an empty segment."""
+    """Base class of metrics that compare a segment with its references.
+
+    An item without an answer counts as an empty segment.
+
+    Attributes:
+        references: Names of the references: `gold`, or names that the manifest declares.
+    """
 
     takes = "segment"
 
@@ -39,7 +45,10 @@ class ReferenceMetric(AdditiveMetric):
 
     @property
     def counts_silence(self) -> bool:
-        """True if an item may lack reference text; everything a system says there is an insertion."""
+        """True if items may have an empty reference.
+
+        All words that a system outputs for such an item are insertions.
+        """
         return False
 
     def check_gold(self, items: Sequence[Item]) -> None:
@@ -49,7 +58,11 @@ class ReferenceMetric(AdditiveMetric):
                                  "files (WER and CER count insertions there)", item=item.key)
 
     def texts_of(self, item: Item) -> list[str]:
-        """Return the references of an item that are not blank; an empty text if all are."""
+        """Return the references of an item that are not blank.
+
+        Returns:
+            The references; one empty text if all are blank.
+        """
         return [text for name in self.references if (text := item.gold[name]).strip()] or [""]
 
     def needs(self) -> tuple[str, ...]:
@@ -59,16 +72,26 @@ class ReferenceMetric(AdditiveMetric):
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     def describe_misreading(self, texts: Sequence[str]) -> str | None:  # noqa: ARG002
-        """Return how the metric misreads words of the gold's texts, and what to declare; None if it does not."""
+        """Return a message if the metric would divide the texts into incorrect words.
+
+        Args:
+            texts: Texts of the gold.
+
+        Returns:
+            What is wrong and what to do; None if the metric suits the texts.
+        """
         return None
 
     @abstractmethod
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return the statistics of many segments, [items, columns]: scorers are slow for single ones."""
+        """Return the statistics of many segments, [items, columns].
+
+        Subclasses override this method because the scorers are slow for single segments.
+        """
 
 
 def list_texts(answers: Sequence[Answer | None]) -> list[str]:
-    """List a system's segments, empty if absent."""
+    """Return the text of every answer; an absent answer gives an empty text."""
     return ["" if answer is None else answer.value for answer in answers]
 
 
@@ -81,7 +104,10 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def choose_tokenizer(texts: Iterable[str]) -> Literal["char", "zh"] | None:
-    """Return the tokenizer of BLEU for texts most of whose characters are of a script without blanks between words.
+    """Return the tokenizer of BLEU that texts without blanks between words need.
+
+    Returns:
+        The tokenizer; None if at most half of the characters belong to a script without blanks between words.
 
     >>> [choose_tokenizer([text]) for text in ("It rains again.", "今天又下雨了。", "また雨が降っている。")]
     [None, 'zh', 'char']
@@ -93,12 +119,15 @@ def choose_tokenizer(texts: Iterable[str]) -> Literal["char", "zh"] | None:
 
 
 def describe_undivided(texts: Iterable[str], name: str, remedy: str) -> str | None:
-    """Explain that a metric counts clauses as words, if the script has no blanks between words; else None.
+    """Return a message if texts have no blanks between words, which a metric needs.
 
     Args:
         texts: Texts of the gold.
         name: Name of the metric.
         remedy: Advice; `{tokenizer}` is replaced by BLEU's tokenizer for the script.
+
+    Returns:
+        The message; None if the script has blanks between words.
     """
     tokenizer = choose_tokenizer(texts)
     return tokenizer and (f"the gold's script has no blanks between words, but {name} splits words at blanks; "
@@ -106,7 +135,10 @@ def describe_undivided(texts: Iterable[str], name: str, remedy: str) -> str | No
 
 
 def count_tokenized(texts: Iterable[str]) -> tuple[int, int]:
-    """Count texts that end in a full stop, and those with a blank before it, as in tokenized text.
+    """Return the number of sentences, and how many of them seem to be tokenized.
+
+    A sentence is a text that ends in a full stop, question mark or exclamation mark. It seems to be tokenized if a
+    blank precedes this mark.
 
     >>> count_tokenized(["It rains .", "It rains.", "It rains"])
     (2, 1)
@@ -116,13 +148,16 @@ def count_tokenized(texts: Iterable[str]) -> tuple[int, int]:
 
 
 def is_tokenized(texts: Sequence[str]) -> bool:
-    """Return True if most sentences in some texts end in a blank and a full stop."""
+    """Return True if most sentences among the texts seem to be tokenized.
+
+    There must be at least five sentences; see `count_tokenized`.
+    """
     sentences, tokenized = count_tokenized(texts)
     return sentences >= _FEW and 2 * tokenized > sentences
 
 
 def share_of_latin_letters(texts: Iterable[str]) -> float:
-    """Return the share of letters that are a to z in either case; 1 if there is no letter."""
+    """Return the share of letters that are a to z or A to Z; 1 if there is no letter."""
     letters = _LETTER.findall("".join(texts))
     return sum(letter.isascii() for letter in letters) / len(letters) if letters else 1.0
 
@@ -131,14 +166,14 @@ _References = tuple[tuple[str | None, ...], ...]  # by name and item; None is no
 
 
 class _SegmentMetric(ReferenceMetric):
-    """The base of metrics on sacrebleu's statistics."""
+    """Base class of metrics whose statistics sacrebleu computes."""
 
     scorer = "sacrebleu"
     extra = "mt"
     libraries = ("sacrebleu",)
 
     def engine_options(self) -> dict[str, Any]:
-        """Return the options of sacrebleu's metric, except references."""
+        """Return the options for the metric class in sacrebleu, except references."""
         return {option.name: getattr(self, option.name) for option in fields(self) if option.name != "references"}
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
@@ -149,20 +184,27 @@ class _SegmentMetric(ReferenceMetric):
 
 
 def _extract(metric: _SegmentMetric, references: _References, segments: Sequence[str]) -> Floats:
-    """Return sacrebleu's segment statistics, [segments, its columns]."""
+    """Return sacrebleu's statistics of segments, [segments, columns]."""
     statistics = _make_engine(metric, references)._extract_corpus_statistics(segments, None)
     return np.array(statistics, dtype=np.float64).reshape(len(segments), -1)
 
 
 @lru_cache(maxsize=8)
 def _make_engine(metric: _SegmentMetric, references: _References) -> Any:
-    """Make sacrebleu's own metric, which reads the references once."""
+    """Return the metric object of sacrebleu, which preprocesses the references once."""
     metrics = import_extra("sacrebleu.metrics", metric)
     return getattr(metrics, metric.name.upper())(**metric.engine_options(), references=list(map(list, references)))
 
 
 class BLEU(_SegmentMetric):
-    """Corpus BLEU up to 4-grams, from 0 to 100."""
+    """Corpus BLEU up to 4-grams, from 0 to 100.
+
+    Attributes:
+        references: Names of the references: `gold`, or names that the manifest declares.
+        tokenize: Tokenizer of sacrebleu.
+        smooth: Smoothing of n-gram precisions that are 0.
+        lowercase: True to ignore letter case.
+    """
 
     called = "BLEU"
     decimals = 2
@@ -175,7 +217,11 @@ class BLEU(_SegmentMetric):
     lowercase: bool = False
 
     def describe_misreading(self, texts: Sequence[str]) -> str | None:
-        """Return how the metric misreads words of the gold's texts, and what to declare; None if it does not."""
+        """Return a message if BLEU would divide the gold's texts into incorrect words.
+
+        Returns:
+            What is wrong and what to do; None if the metric suits the texts.
+        """
         if self.tokenize in ("char", "zh"):
             return None
         tokenized = self.tokenize != "none" and is_tokenized(texts)
@@ -187,7 +233,10 @@ class BLEU(_SegmentMetric):
         return {"lowercase": self.lowercase, "tokenize": self.tokenize, "smooth_method": self.smooth, "force": True}
 
     def score(self, sums: Floats) -> Floats:
-        """Combine n-gram precisions and brevity penalty as sacrebleu does; no match at all scores 0."""
+        """Return the scores of summed statistics, computed as in sacrebleu.
+
+        The score is 0 if no n-gram matches.
+        """
         hypothesis, reference = sums[..., 0], sums[..., 1]
         logs, halvings = np.zeros_like(hypothesis), np.zeros_like(hypothesis)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -208,7 +257,16 @@ class BLEU(_SegmentMetric):
 
 
 class ChrF(_SegmentMetric):
-    """Character n-gram F-score, from 0 to 100; with word n-grams (`word_order = 2`) it is chrF++."""
+    """Character n-gram F-score, from 0 to 100; chrF++ if `word_order` is 2.
+
+    Attributes:
+        references: Names of the references: `gold`, or names that the manifest declares.
+        char_order: Largest length of character n-grams.
+        word_order: Largest length of word n-grams; 0 for none.
+        beta: Weight of recall; recall counts beta squared times as much as precision.
+        lowercase: True to ignore letter case.
+        whitespace: True to count blanks as characters.
+    """
 
     name = "chrF"
     decimals = 2
@@ -227,16 +285,21 @@ class ChrF(_SegmentMetric):
         check_beta(self.beta, self.name)
 
     def describe_misreading(self, texts: Sequence[str]) -> str | None:
-        """Return how the metric misreads words of the gold's texts, and what to declare; None if it does not."""
+        """Return a message if chrF would divide the gold's texts into incorrect words.
+
+        Returns:
+            What is wrong and what to do; None if the metric suits the texts.
+        """
         return describe_undivided(texts, "word_order", "leave the option out") if self.word_order else None
 
     def words(self) -> tuple[str, Collection[str]]:
         return ("chrF++", ("word_order",)) if self.word_order == 2 else ("chrF", ())
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return counts of characters (from column 1) and words (from column 19) of every segment.
+        """Return n-gram counts of every segment, [items, columns].
 
-        The reference with the highest score of a segment counts, the first of several such, as in sacrebleu.
+        Counts of characters begin in column 1, counts of words in column 19. The counts are those for the reference
+        with the highest score of the segment. If several references have this score, the first counts, as in sacrebleu.
         """
         segments = tuple(list_texts(answers))
         by_reference = [_score_reference(replace(self, references=(name,)), tuple(item.gold[name] for item in items),
@@ -254,7 +317,11 @@ class ChrF(_SegmentMetric):
         return columns
 
     def score(self, sums: Floats) -> Floats:
-        """Average precision and recall over the orders that both sides have, then combine them."""
+        """Return the scores of summed statistics.
+
+        Precision and recall are averaged over the n-gram lengths that occur in both system and reference, and then
+        combined.
+        """
         orders, precision, recall = (np.zeros(sums.shape[:-1]) for _ in range(3))
         for n in (*range(self.char_order), *range(6, 6 + self.word_order)):
             hypothesis, reference, match = (sums[..., 3 * n + part] for part in range(3))
@@ -269,12 +336,24 @@ class ChrF(_SegmentMetric):
 
 @lru_cache(maxsize=4)
 def _score_reference(metric: ChrF, reference: tuple[str, ...], segments: tuple[str, ...]) -> Floats:
-    """Return the statistics against one reference, which several metrics of a task may share."""
+    """Return the statistics of segments against one reference.
+
+    The result is cached, because several metrics of a task may share it.
+    """
     return _extract(metric, (reference,), segments)
 
 
 class TER(QuotientMetric, _SegmentMetric):
-    """Translation edit rate in percent: edits over the references' average length; lower is better."""
+    """Translation edit rate in percent; lower is better.
+
+    The rate is the number of edits over the average length of the references.
+
+    Attributes:
+        references: Names of the references: `gold`, or names that the manifest declares.
+        normalized: True to tokenize the texts.
+        no_punct: True to remove punctuation.
+        case_sensitive: False to ignore letter case.
+    """
 
     called = "TER"
     decimals = 2
@@ -284,7 +363,11 @@ class TER(QuotientMetric, _SegmentMetric):
     coefficients = ((100, 0), (0, 1))  # edits over reference length, in percent
 
     def describe_misreading(self, texts: Sequence[str]) -> str | None:
-        """Return how the metric misreads words of the gold's texts, and what to declare; None if it does not."""
+        """Return a message if TER would divide the gold's texts into incorrect words.
+
+        Returns:
+            What is wrong and what to do; None if the metric suits the texts.
+        """
         return describe_undivided(texts, self.name, 'take CER, chrF, or BLEU with tokenize = "{tokenizer}"')
 
     normalized: bool = False
@@ -292,26 +375,32 @@ class TER(QuotientMetric, _SegmentMetric):
     case_sensitive: bool = False
 
     def score(self, sums: Floats) -> Floats:
-        """Divide; without reference words the score is 0, or 100 if there are edits, as in sacrebleu."""
+        """Return the scores of summed statistics.
+
+        If the references have no words, the score is 0, or 100 if there are edits, as in sacrebleu.
+        """
         return np.where(sums[..., 1] > 0, super().score(sums), 100.0 * (sums[..., 0] > 0))
 
 
-_LATIN = 0.5  # the share of letters from which on little is lost
+_LATIN = 0.5  # a larger share of Latin letters needs no message
 _MOST = 5 * 10**7  # cells of the table in which a longest common subsequence is found: some seconds, some 400 MB
 
 
 class ROUGE(QuotientMetric, ReferenceMetric):
-    """The mean over segments of their n-gram or longest-common-subsequence overlap with a reference, from 0 to 1.
+    """Mean overlap of segments with their references, from 0 to 1.
 
-    The reference with the highest F counts, also for precision and recall.
+    The overlap is that of n-grams or of the longest common subsequence. If a segment has several references, the
+    reference with the highest F-score counts, also for precision and recall.
 
     Attributes:
+        references: Names of the references: `gold`, or names that the manifest declares.
         variant: Length of n-grams, `L` (longest common subsequence of the segment), or `Lsum` (of sentences).
-        value: `f`, `precision` or `recall`.
-        stemmer: Stem English words of more than three letters (Porter).
+        value: Reported value: `f`, `precision` or `recall`.
+        stemmer: True to stem English words of more than three letters (Porter).
         tokenize: Definition of words: `rouge`, runs of Latin letters and digits in lower case; `whitespace`, text
             between blanks, such as labels or words of any language; or `characters` except blanks.
-        sentence_mark: Text between the sentences of a segment, such as `<q>`, instead of a line end; it is no word.
+        sentence_mark: Text between the sentences of a segment, such as `<q>`; the mark is not a word. None if line ends
+            separate sentences.
     """
 
     called = "ROUGE-{variant}"
@@ -329,12 +418,16 @@ class ROUGE(QuotientMetric, ReferenceMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.sentence_mark == "":
-            raise InputError("option 'sentence_mark' of ROUGE is empty; leave it out where line ends part sentences")
+            raise InputError("option 'sentence_mark' of ROUGE  is empty; leave it out if line ends separate sentences")
         if self.stemmer and self.tokenize != "rouge":
             raise InputError("option 'stemmer' of ROUGE takes the words of tokenize = \"rouge\"; leave one of them out")
 
     def describe_misreading(self, texts: Sequence[str]) -> str | None:
-        """Return how the metric misreads words of the gold's texts, and what to declare; None if it does not."""
+        """Return a message if ROUGE would divide the gold's texts into incorrect words.
+
+        Returns:
+            What is wrong and what to do; None if the metric suits the texts.
+        """
         share = share_of_latin_letters(texts)
         if self.tokenize == "characters" or (self.tokenize == "rouge" and share > _LATIN):
             return None
@@ -344,7 +437,7 @@ class ROUGE(QuotientMetric, ReferenceMetric):
                 'option tokenize = "whitespace", or "characters" for a script without blanks between words')
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Give (score, 1) for every segment."""
+        """Return two numbers for each segment: its score, and 1."""
         variant = f"rouge{self.variant}"
         scorer = import_extra("rouge_score.rouge_scorer", self).RougeScorer(
             [variant], use_stemmer=self.stemmer, tokenizer=None if self.tokenize == "rouge" else _Tokens(self.tokenize))
@@ -367,7 +460,11 @@ class ROUGE(QuotientMetric, ReferenceMetric):
 
 @dataclass(frozen=True)
 class _Tokens:
-    """A tokenizer with the interface of rouge-score."""
+    """Tokenizer with the interface that rouge-score requires.
+
+    Attributes:
+        what: Unit of text: `whitespace` or `characters`.
+    """
 
     what: str
 
@@ -383,15 +480,16 @@ def _make_blank_step(jiwer: ModuleType) -> Any:
 
 
 class _ErrorRate(QuotientMetric, ReferenceMetric):
-    """Substitutions, deletions and insertions over the reference's length.
+    """Base class of error rates: errors over the length of the reference.
 
-    Reference and hypothesis are normalized alike, as the options say; beyond that only blanks at both ends go, and a
-    tab, a no-break space or any other white space is a blank.
+    Errors are substitutions, deletions and insertions. Reference and hypothesis are normalized in the same way. The
+    options define the normalization; in addition, blanks at both ends are removed, and every white-space character
+    (tab, no-break space) becomes a blank.
 
     Attributes:
-        references: One reference; what several would mean is not agreed.
-        lowercase: Ignore case.
-        punctuation: False removes punctuation (Unicode's categories P).
+        references: Name of one reference. Several are not supported, because there is no agreed definition for them.
+        lowercase: True to ignore letter case.
+        punctuation: False to remove punctuation (Unicode categories P).
     """
 
     scorer = "jiwer"
@@ -412,11 +510,21 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
 
     @abstractmethod
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
-        """Have jiwer align the segments, after these steps of normalization."""
+        """Align segments with jiwer.
+
+        Args:
+            jiwer: The module `jiwer`.
+            references: Reference of each segment.
+            hypotheses: The system's text for each segment.
+            normalize: Transformations of jiwer that are applied first.
+        """
 
     @property
     def counts_silence(self) -> bool:
-        """True if an item may lack reference text; everything a system says there is an insertion."""
+        """True, because items may have an empty reference.
+
+        All words that a system outputs for such an item are insertions.
+        """
         return True
 
     def check_gold(self, items: Sequence[Item]) -> None:
@@ -427,7 +535,7 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
                                  "sclite", item=item.key)
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return (errors, length of the reference) for every segment."""
+        """Return the number of errors and the length of the reference for each segment."""
         if not items:
             return np.zeros((0, 2))
         jiwer = import_extra("jiwer", self)
@@ -441,13 +549,20 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
 
 
 class WER(_ErrorRate):
-    """Word error rate: the words to substitute, delete and insert over the reference's words, 0 being best."""
+    """Word error rate: word errors over the number of words in the reference.
+
+    Errors are words to substitute, delete and insert. Lower is better, 0 is best.
+    """
 
     called = "word error rate"
     citation = "Morris, Maier and Green 2004"
 
     def describe_misreading(self, texts: Sequence[str]) -> str | None:
-        """Return how the metric misreads words of the gold's texts, and what to declare; None if it does not."""
+        """Return a message if WER would divide the gold's texts into incorrect words.
+
+        Returns:
+            What is wrong and what to do; None if the metric suits the texts.
+        """
         return describe_undivided(texts, self.name, "take CER")
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
@@ -458,7 +573,13 @@ class WER(_ErrorRate):
 
 
 class CER(_ErrorRate):
-    """Character error rate: the same of characters, blanks among them unless `spaces` is false."""
+    """Character error rate: character errors over the length of the reference.
+
+    Errors are characters to substitute, delete and insert. Lower is better, 0 is best.
+
+    Attributes:
+        spaces: True to count blanks as characters.
+    """
 
     called = "character error rate"
     citation = "Morris, Maier and Green 2004"

@@ -1,4 +1,6 @@
-"""Parallel work: threads, processes, a dask cluster, and the memory that arrays may take.
+"""Parallel work in threads, processes or a dask cluster.
 
-The package is independent of the computations.
+The package also makes temporary files for large arrays.
+
+The package does not depend on the computations.
 """

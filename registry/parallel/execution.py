@@ -1,8 +1,8 @@
-"""Run tasks in this thread, in several threads, in processes, or on a dask cluster, with identical results.
+"""Run tasks in one or several threads, in processes, or on a dask cluster.
 
-The result of a task depends only on its argument, and results are returned in the order of the tasks. Each worker of
-a cluster receives the shared function with its arrays once, then batches of small tasks. If a worker dies, dask gives
-its tasks to others.
+All of these ways give identical results: the result of a task depends only on its argument, and results are returned in
+the order of the tasks. Each worker of a cluster receives the function and its arrays once, and then batches of small
+tasks. If a worker dies, dask gives the tasks of this worker to other workers.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ if TYPE_CHECKING:
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
-_PATIENCE = 30.0  # seconds without any worker until the work is given up
-_ANSWER_SECONDS = 5.0  # for a scheduler's answer
-_POLL_SECONDS = 1.0  # between two counts of the workers
-_BATCHES = 8  # per thread; fewer lose more work if a worker dies, more cost more messages
+_PATIENCE = 30.0  # seconds without any worker, after which the work fails
+_ANSWER_SECONDS = 5.0  # waiting time for the answer of a scheduler
+_POLL_SECONDS = 1.0  # time between two counts of the workers
+_BATCHES = 8  # per thread; with fewer batches a dead worker loses more work, more batches need more messages
 _BATCHES_AHEAD = 2  # per thread
 _NOT_STORED = "unfinished results are not stored; run the command again"
-_LARGEST_MESSAGE = "1 TiB"  # dask warns of 10 MB, which a submission may have
+_LARGEST_MESSAGE = "1 TiB"  # by default dask warns above 10 MB, and a submission may be larger
 
 
 def submit_ahead(submit: Callable[[Task], Any], tasks: Iterable[Task], n_ahead: int,
                  get_result: Callable[[Any], Any] = lambda future: future.result()) -> Iterator[Any]:
-    """Submit tasks and yield the results in order.
+    """Submit tasks, and yield their results in the order of the tasks.
 
     Args:
-        submit: Returns the future of a task.
+        submit: Function that submits a task and returns its future.
         tasks: The tasks.
-        n_ahead: How many tasks may be ahead of the last result, which bounds the memory.
-        get_result: Waits for the result of a future.
+        n_ahead: Largest number of tasks that are submitted before their results are needed; this limits the memory.
+        get_result: Function that waits for the result of a future.
     """
     futures: deque[Any] = deque()
     for task in tasks:
@@ -63,23 +63,28 @@ def submit_ahead(submit: Callable[[Task], Any], tasks: Iterable[Task], n_ahead: 
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
-    """Limit matrix products of this process to one thread each while the context is open."""
+    """Return a context in which each matrix product uses only one thread."""
     limit: AbstractContextManager[object] = _find_libraries(len(sys.modules)).limit(limits=1, user_api="blas")
     return limit
 
 
 @lru_cache(maxsize=1)
 def _find_libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001
-    """Find libraries that start threads, which takes milliseconds; only an import can add one."""
+    """Find the loaded libraries that start threads.
+
+    This takes milliseconds, so the result is cached until the number of imported modules changes.
+    """
     return ThreadpoolController()
 
 
 class Cluster:
-    """The workers of a dask scheduler, connected when there is work.
+    """The workers of a dask scheduler.
+
+    The connection to the scheduler is opened when the first work is submitted.
 
     Attributes:
-        address: The address of the scheduler, such as tcp://host:8786 or tls://host:8786.
-        patience: Seconds without any worker until the work is given up.
+        address: Address of the scheduler, such as tcp://host:8786 or tls://host:8786.
+        patience: Seconds without any worker after which the work fails.
     """
 
     def __init__(self, address: str, patience: float = _PATIENCE) -> None:
@@ -88,7 +93,7 @@ class Cluster:
         self._checked = set[str]()  # workers with the same software as this process
 
     def __enter__(self) -> Self:
-        """Return the cluster, which is closed at the end of the block."""
+        """Return the cluster; the connection is closed at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -96,22 +101,24 @@ class Cluster:
         self.close()
 
     def close(self) -> None:
-        """Close the connection, and cancel its tasks."""
+        """Close the connection, and cancel all submitted tasks."""
         if self._client is not None:
             self._finalizer()
             self._client = None
 
     @property
     def is_connected(self) -> bool:
-        """True if there was any work."""
+        """True if the connection is open."""
         return self._client is not None
 
     @property
     def client(self) -> Client:
-        """The connection; its workers have the same software as this process.
+        """The connection to the scheduler.
+
+        All workers have been checked to have the same versions of the software as this process.
 
         Raises:
-            InputError: dask is not installed, no scheduler or worker answers, or a worker has other software.
+            InputError: dask is not installed, no scheduler or worker answers, or a worker has other versions.
         """
         if self._client is None:
             client = _connect(self.address)
@@ -130,7 +137,7 @@ class Cluster:
 
     @property
     def threads(self) -> int:
-        """The number of threads of its workers now.
+        """The current number of threads of all workers.
 
         Raises:
             InputError: As `client`.
@@ -141,11 +148,16 @@ class Cluster:
             return sum(client.nthreads().values())
 
     def map(self, work: Callable[[Task], Result], tasks: Iterable[Task], n_tasks: int) -> Iterator[Result]:
-        """Run tasks and yield the results in order, with few tasks ahead of the last result.
+        """Run tasks on the workers, and yield their results in the order of the tasks.
+
+        Args:
+            work: Function that returns the result of a task.
+            tasks: The tasks.
+            n_tasks: Number of tasks.
 
         Raises:
-            InputError: As `client`, also about a worker that joined later.
-            RegistryError: The scheduler or all workers are gone, or several workers died of the same task.
+            InputError: As `client`; a worker that has joined later may have other versions.
+            RegistryError: The scheduler or all workers are gone, or the same task has killed several workers.
         """
         threads, client = max(1, self.threads), self.client
         with self._translate_errors():
@@ -156,10 +168,13 @@ class Cluster:
                                     _BATCHES_AHEAD * threads, self._wait_for_result):
             yield from results
         with self._translate_errors():
-            self._check_workers(client)  # workers that joined later, before results are stored
+            self._check_workers(client)  # check the workers that joined later, before the caller stores the results
 
     def _wait_for_result(self, future: Future) -> Any:
-        """Wait for a result while there is a worker."""
+        """Wait for a result.
+
+        Raises an error if the cluster has no worker for `patience` seconds.
+        """
         from distributed.scheduler import KilledWorker
 
         last_worker: float | None = None  # when the last worker was gone
@@ -179,7 +194,10 @@ class Cluster:
                                     f"with the shared data are gone; {_NOT_STORED}") from None
 
     def _check_workers(self, client: Client) -> None:
-        """Raise an error if a new worker has other software, which could compute other bits."""
+        """Raise an error if a new worker has other versions of the software.
+
+        With other versions, the last bits of a result could differ.
+        """
         new, local = [worker for worker in client.nthreads() if worker not in self._checked], computing()
         for worker, remote in (client.run(computing, workers=new, on_error="return") if new else {}).items():
             if isinstance(remote, OSError):  # it has just died
@@ -221,18 +239,18 @@ def _connect(address: str) -> Client:
                          "DASK_DISTRIBUTED__COMM__TLS__CA_FILE, ..__TLS__CLIENT__CERT and ..__TLS__CLIENT__KEY, or "
                          "write them into ~/.config/dask/*.yaml")
     dask.config.set({"distributed.admin.large-graph-warning-threshold": _LARGEST_MESSAGE})
-    for name in ("distributed", "distributed.client"):  # they log errors that they also raise
+    for name in ("distributed", "distributed.client"):  # these loggers log errors that are also raised
         logging.getLogger(name).setLevel(logging.CRITICAL)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about versions, which `_check_workers` compares
+            warnings.simplefilter("ignore")  # no warnings about versions: `_check_workers` compares them
             return Client(address, timeout=_ANSWER_SECONDS, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         raise InputError(f"no dask scheduler answers at {address!r}: {error}") from None
 
 
 def _describe_differences(remote: dict[str, str], local: dict[str, str]) -> str:
-    """Name software of a worker that differs from that of this process."""
+    """Return a text with all software whose version on a worker differs from here."""
     return ", ".join(f"{name} {remote.get(name, 'missing')} (here {local.get(name, 'missing')})"
                      for name in sorted(remote.keys() | local.keys()) if remote.get(name) != local.get(name))
 
@@ -242,15 +260,16 @@ Progress = Callable[[str, int, int], None]  # name of the work, finished tasks, 
 
 @dataclass(frozen=True)
 class Execution:
-    """Threads, processes or a cluster for the work, and its memory.
+    """Settings of the execution: threads, processes or a cluster, and memory.
 
     Attributes:
-        workers: The number of threads or processes; None: one for each processor.
-        cluster: Its workers resample, compute exact tail probabilities and score; None: this machine does.
-        memory: The most bytes of statistics, resamples and scores; larger arrays are in a temporary file.
-        progress: Receives the progress of the work.
-        processes: True if processes may score and test pairs. Each imports the main module again, which must then do
-            nothing.
+        workers: Number of threads or processes; None means one for each processor.
+        cluster: Cluster for resampling, exact tail probabilities and scoring; None means this machine.
+        memory: Largest number of bytes of statistics, resamples and scores in memory. Larger arrays are written to a
+            temporary file.
+        progress: Function that is called with the progress of the work.
+        processes: Whether worker processes may score and test pairs. Each worker process imports the main module again,
+            so the import of the main module must not start any work.
     """
 
     workers: int | None = None
@@ -261,31 +280,35 @@ class Execution:
 
     @property
     def threads(self) -> int:
-        """The number of threads in this process."""
+        """Number of threads in this process."""
         return self.workers or os.cpu_count() or 1
 
     @property
     def n_parallel(self) -> int:
-        """The number of tasks that run at the same time, here or on the cluster."""
+        """Number of tasks that run at the same time, here or on the cluster."""
         return self.threads if self.cluster is None else self.cluster.threads
 
     @property
     def local(self) -> Execution:
-        """The same without a cluster, for work on arrays that are too large to send."""
+        """The same settings without a cluster.
+
+        They are used for arrays that are too large to send to workers.
+        """
         return replace(self, cluster=None)
 
     def map(self, work: Callable[[Task], Result], tasks: Iterable[Task], name: str = "blocks of draws", *,
             n_tasks: int | None = None, is_python: bool = False) -> Iterator[Result]:
-        """Run tasks and yield the results in order.
+        """Run tasks, and yield their results in the order of the tasks.
 
-        Few tasks are ahead of the last result, which bounds the memory. After an interrupt no further task starts.
+        Only a few tasks run before their results are needed, which limits the memory. After an interrupt, no further
+        task starts.
 
         Args:
-            work: Returns the result of a task. A cluster or processes pickle it once.
-            tasks: The tasks; a cluster or processes pickle them.
+            work: Function that returns the result of a task. It must be picklable for a cluster or processes.
+            tasks: The tasks. They must be picklable for a cluster or processes.
             name: Name of the tasks, for the progress.
-            n_tasks: The number of tasks, if they have no length.
-            is_python: True if the work is mostly Python code, which only processes can run in parallel.
+            n_tasks: Number of tasks; required if `tasks` has no length.
+            is_python: Whether the work is mostly Python code, which only processes can run in parallel.
         """
         n = len(tasks) if isinstance(tasks, Sized) else n_tasks
         assert n is not None
@@ -330,7 +353,7 @@ def _run_task(task: Any) -> Any:
 
 
 def with_progress(results: Iterable[Result], n: int, name: str, progress: Progress | None) -> Iterator[Result]:
-    """Yield the results of `n` tasks, and report the progress."""
+    """Yield the results of `n` tasks, and call `progress` after each result."""
     if progress and n:
         progress(name, 0, n)
     for n_done, result in enumerate(results, start=1):

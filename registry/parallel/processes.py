@@ -1,4 +1,7 @@
-"""Worker processes that are not forks of this one, end with it, and ignore interrupts."""
+"""Worker processes.
+
+A worker process is not a fork of the process that starts it. It ends when that process ends, and ignores interrupts.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +28,17 @@ CONTEXT = multiprocessing.get_context(START_METHOD)
 
 @contextmanager
 def worker_processes(workers: int, initialize: Callable[..., None], *arguments: Any) -> Iterator[ProcessPoolExecutor]:
-    """Start processes when work is submitted, and end them.
+    """Yield a pool that starts worker processes when work is submitted.
+
+    All worker processes are ended at the end of the block.
 
     Args:
-        workers: The most of them.
-        initialize: What each of them calls first, a function of a module.
-        arguments: Its arguments, which are pickled.
+        workers: Largest number of processes.
+        initialize: Function that each process calls first. It must be defined at the top level of a module.
+        arguments: Picklable arguments of `initialize`.
 
     Raises:
-        RegistryError: No process can be started, or the system ended one.
+        RegistryError: No process can be started, or the operating system ended a process.
     """
     try:
         preload([_module_of(value) for value in (initialize, *arguments) if callable(value)])
@@ -50,15 +55,18 @@ def worker_processes(workers: int, initialize: Callable[..., None], *arguments: 
 
 
 def shared_folder() -> Path:
-    """Return a temporary folder that is removed with this process; if it is killed, its workers remove the folder."""
+    """Return a temporary folder for files that worker processes share.
+
+    The folder is removed when this process ends. If this process is killed, the worker processes remove the folder.
+    """
     return Path(multiprocessing.util.get_temp_dir())
 
 
 def preload(modules: list[str]) -> None:
-    """Have the process that forks workers, if the system has one, start and import modules; it ends with this one.
+    """Start the fork server and let it import modules.
 
-    It imports nothing from the current folder, which an interpreter started for a command searches first: there could
-    be a `random.py` among submissions.
+    Worker processes are forks of the fork server, which ends with this process. Windows has no fork server. The fork
+    server does not import modules from the current folder, because a submission there may be called `random.py`.
     """
     previous = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
@@ -75,7 +83,10 @@ def _module_of(function: Callable[..., object]) -> str:
 
 
 def _module_of_command() -> list[str]:
-    """Return the module that the main script imports: every worker runs that script again."""
+    """Return the module of the running command.
+
+    Every worker process imports this module again.
+    """
     command = getattr(sys.modules["__main__"], "main", None)
     return [command.__module__] if getattr(command, "__module__", "__main__") != "__main__" else []
 
@@ -87,7 +98,10 @@ def _initialize(folder: str, initialize: Callable[..., None], arguments: tuple[A
 
 
 def end_with_parent(folder: str) -> None:
-    """Have this process end when its parent dies, and remove the parent's `shared_folder`."""
+    """Let this process end when its parent process ends.
+
+    This process then removes the `shared_folder` of the parent process.
+    """
     threading.Thread(target=_wait_for_parent, args=(folder,), daemon=True).start()
 
 

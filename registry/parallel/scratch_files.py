@@ -1,4 +1,4 @@
-"""Temporary files for arrays that are too large for the memory, or that processes share."""
+"""Temporary files for large arrays, and for arrays that several processes use."""
 
 from __future__ import annotations
 
@@ -22,10 +22,11 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 def make_array(shape: tuple[int, ...], max_bytes: int, dtype: type[Number] | np.dtype[Number]) -> NDArray[Number]:
-    """Return an uninitialized array, in memory if it takes at most `max_bytes`, else in an unnamed temporary file.
+    """Return an uninitialized array.
 
-    Disk space is reserved immediately, because the system ends a process that writes to a mapping on a full disk
-    (SIGBUS).
+    An array of at most `max_bytes` bytes is in memory; a larger array is in an unnamed temporary file. The disk space
+    of the file is reserved immediately. Otherwise, the operating system would kill the process (SIGBUS) when the disk
+    becomes full.
 
     Raises:
         RegistryError: The disk is full, or there is no folder for temporary files.
@@ -40,14 +41,17 @@ def make_array(shape: tuple[int, ...], max_bytes: int, dtype: type[Number] | np.
 
 @dataclass(frozen=True)
 class SharedArray:
-    """An array in a temporary file, which processes map."""
+    """An array in a temporary file that several processes map into memory."""
 
     path: Path
     shape: tuple[int, ...]
     dtype: str
 
     def load(self) -> NDArray[Any]:
-        """Map the file; changes stay in this process."""
+        """Map the file into memory.
+
+        Changes of the array are visible only in this process.
+        """
         return np.asarray(np.memmap(self.path, dtype=self.dtype, mode="c", shape=self.shape))
 
 
@@ -55,8 +59,12 @@ class SharedArray:
 def shared_array(array: NDArray[np.generic], remedy: str) -> Iterator[SharedArray]:
     """Write an array to a file that worker processes can map until the block ends.
 
+    Args:
+        array: The array.
+        remedy: End of the error message: advice how to avoid the file.
+
     Raises:
-        RegistryError: The disk is full, or there is no folder for temporary files; `remedy` says what needs none.
+        RegistryError: The disk is full, or there is no folder for temporary files.
     """
     with _explaining(array.nbytes, remedy):
         path = shared_folder() / f"{secrets.token_hex(8)}.array"

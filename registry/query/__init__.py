@@ -1,4 +1,4 @@
-"""SQL that a user wrote: a process of its own, limits, and the data model.
+"""SQL queries of users: checks, a process with limits, and the data model.
 
-It reads a database that it cannot change, and knows neither tasks nor metrics.
+A query reads a database, and cannot change it. This package does not depend on tasks or metrics.
 """

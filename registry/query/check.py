@@ -1,8 +1,9 @@
-"""The check of a user's SQL: exactly one SELECT or EXPLAIN that names nothing on a short deny-list.
+"""The check of a user's SQL.
 
-DuckDB itself finds the statements and their syntax trees. Only the text that it parsed may run: `Checked.sql`. A
-connection for queries can change nothing and reaches no other file (`Database.querying`). The deny-list covers what
-such a connection still offers: settings, paths and logs of the process, SQL in a text, and memory by its address.
+A query must be exactly one SELECT or EXPLAIN, and must not use a function or table on a short deny-list. DuckDB itself
+parses the text, and only the parsed text may run: `Checked.sql`. A connection for queries (`Database.querying`) cannot
+change anything and cannot access other files. The deny-list contains functions that are still dangerous: functions that
+read settings, paths and logs of the process, that run SQL from a text, or that read memory by its address.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ import duckdb
 from registry.errors import QueryError
 from registry.query.request import Query
 
-ITEM_TEXT = "item_text"  # the view whose rows `texts` makes for each query
+ITEM_TEXT = "item_text"  # name of a view; the module `texts` makes its rows for each query
 
 _REFUSED = ("the query must be exactly one SELECT or EXPLAIN (also WITH, FROM, VALUES, DESCRIBE, SUMMARIZE); a "
             "registry is changed by its own commands only")
-# None of its characters can begin a comment or a literal, so DuckDB parses the text after it as it parses that alone.
+# No matched character can begin a comment or a literal. DuckDB therefore parses the rest of the text in the same way as
+# if the rest were the whole text.
 _EXPLAIN = re.compile(r"\s*EXPLAIN\b\s*(?:ANALYZE\b\s*)?(?:\(\s*(?:ANALYZE|FORMAT)\b[\w\s,]*\)\s*)?",
                       re.IGNORECASE | re.ASCII)
-_FILE = re.compile(r"[./\\:]")  # in the name of a file, which DuckDB would read as a table
+_FILE = re.compile(r"[./\\:]")  # characters in paths of files; DuckDB would read such a file as a table
 _DENIED = re.compile(r"""
     # Settings, paths, logs, memory and connections. The exceptions describe tables.
     (duckdb|pragma)_(?!(columns|constraints|functions|indexes|keywords|schemas|sequences|tables|types|views|storage_info
@@ -39,7 +41,7 @@ _DENIED = re.compile(r"""
     | (enable|disable|truncate)_.* | (force_)?checkpoint | .*sleep(_.*)? | (add|remove)_.*extension
     | .*external_resource.* | (__internal_)?json_copy_.*
     """, re.VERBOSE)
-_DENIED_IN_FROM = {"histogram", "histogram_values"}  # they call query_table; the aggregate `histogram` does not
+_DENIED_IN_FROM = {"histogram", "histogram_values"}  # as table functions, they call query_table
 _SYSTEM_VIEW = ("duckdb_", "pragma_", "pg_")
 
 
@@ -48,9 +50,9 @@ class Checked:
     """A query that may run.
 
     Attributes:
-        sql: The text that was parsed. No other text may run.
-        explains: True if it is an EXPLAIN.
-        reads_texts: True if it names the view `item_text`.
+        sql: The parsed text. No other text may run.
+        explains: Whether the query is an EXPLAIN.
+        reads_texts: Whether the query uses the view `item_text`.
     """
 
     sql: str
@@ -59,10 +61,10 @@ class Checked:
 
 
 def check(driver: Any, query: Query) -> Checked:
-    """Parse a query, and raise an error unless it is one SELECT or EXPLAIN that may run.
+    """Parse and check a query.
 
     Raises:
-        QueryError: It may not run.
+        QueryError: The query is not exactly one SELECT or EXPLAIN, or uses a denied name.
     """
     if "\0" in query.sql:
         raise QueryError("SQL cannot hold the character NUL", path=query.source)
@@ -84,11 +86,11 @@ def check(driver: Any, query: Query) -> Checked:
 
 
 def is_denied(use: str, name: str) -> bool:
-    """Return whether a query may not use a name.
+    """Return whether a name is denied in queries.
 
     Args:
-        use: "function", "table function" or "table"; views count as tables.
-        name: In lower case.
+        use: Kind of object: "function", "table function" or "table". A view is a "table".
+        name: Name in lower case.
     """
     if use == "table":
         return bool(_FILE.search(name) or (name.startswith(_SYSTEM_VIEW) and _DENIED.fullmatch(name)))
@@ -96,7 +98,10 @@ def is_denied(use: str, name: str) -> bool:
 
 
 def _parse_kind(driver: Any, sql: str, query: Query) -> Any:
-    """Return the type of the only statement in a text."""
+    """Return the type of the statement in a text.
+
+    Raises a QueryError if the text has several statements.
+    """
     statements = driver.extract_statements(sql)
     if len(statements) != 1:
         raise QueryError(_REFUSED, path=query.source)
@@ -104,18 +109,18 @@ def _parse_kind(driver: Any, sql: str, query: Query) -> Any:
 
 
 def _split_explain(driver: Any, query: Query) -> tuple[str, str]:
-    """Return an EXPLAIN without the comments before it, and its SELECT alone.
+    """Return the EXPLAIN without leading comments, and the SELECT in it.
 
-    Blanks replace the removed text, so that errors show the user's lines and columns.
+    Blanks replace the removed text, so that the line and column numbers in errors remain correct.
 
     Raises:
-        QueryError: The beginning of the SELECT is not certain.
+        QueryError: The beginning of the SELECT cannot be found.
     """
     start = next(start for start, kind in duckdb.tokenize(query.sql) if kind != duckdb.token_type.comment)  # in bytes
     sql = _blank_out(query.sql, len(query.sql.encode()[:start].decode()))
     prefix = _EXPLAIN.match(sql)
     select = "" if prefix is None else _blank_out(sql, prefix.end())
-    with suppress(duckdb.ParserException):  # DuckDB parsed the whole text, so the prefix ends in another place
+    with suppress(duckdb.ParserException):  # an error means that the SELECT does not begin after this prefix
         if _parse_kind(driver, select, query) == duckdb.StatementType.SELECT:
             return sql, select
     raise QueryError("only EXPLAIN, EXPLAIN ANALYZE or EXPLAIN (FORMAT json) can explain a SELECT here, without "
@@ -132,13 +137,16 @@ def _parse_tree(driver: Any, select: str, query: Query) -> Any:
         tree = json.loads(text)
     except RecursionError:
         raise QueryError("the query is nested too deeply", path=query.source) from None
-    if tree["error"]:  # a SELECT only after DuckDB has rewritten it, as PRAGMA is
+    if tree["error"]:  # for example a PRAGMA, which DuckDB rewrites as a SELECT
         raise QueryError(_REFUSED, path=query.source)
     return tree
 
 
 def _collect_names(tree: Any) -> set[tuple[str, str]]:
-    """Return the kinds and names of all functions and tables in a syntax tree; see `is_denied`."""
+    """Return the kind and the name of each function and table in a syntax tree.
+
+    Kinds and names have the form that `is_denied` requires.
+    """
     names = set[tuple[str, str]]()
     nodes = [tree]
     while nodes:
@@ -151,9 +159,9 @@ def _collect_names(tree: Any) -> set[tuple[str, str]]:
                 call = children.pop("function")
                 names.add(("table function", call["function_name"].lower()))
                 nodes.append({key: value for key, value in call.items() if key != "function_name"})
-            if "function_name" in node:  # a scalar function, an aggregate, or one over a window
+            if "function_name" in node:  # a scalar function, an aggregate function, or a window function
                 names.add(("function", node["function_name"].lower()))
-            if table := node.get("table_name"):  # in quotation marks after SHOW
+            if table := node.get("table_name"):  # the name has quotation marks after SHOW
                 names.add(("table", table.strip('"').lower()))
             nodes += children.values()
     return names

@@ -1,9 +1,10 @@
-"""A query in its own process, so that its limits hold.
+"""Execution of a query in a separate process (query process) with limits.
 
-DuckDB checks for an interrupt only between vectors of rows, and one row can hold a list that takes hours or all memory.
-So this process ends the other one at the time limit and on an interrupt, and the other one ends when this one dies. The
-operating system, if it can, refuses it more memory and any file once the database is open. It only reads, so it can be
-ended at any time. Only the other process imports heavy modules.
+DuckDB can interrupt a query only between batches of rows, and a single row may take hours or all memory. The parent
+process therefore kills the query process at the time limit or after an interrupt. The query process ends itself if the
+parent process dies. If the operating system permits, the memory of the query process is limited, and it cannot write
+files after the database is open. The query process only reads, so it can be killed at any time. Only the query process
+imports modules whose import is slow.
 """
 
 from __future__ import annotations
@@ -28,21 +29,26 @@ from registry.query.request import QueryRequest
 
 CHUNK = 1 << 16  # bytes
 _COMMAND = "from registry.query.process import answer_parent; answer_parent()"
-_LONGEST_WAIT = 3600.0  # seconds; system calls accept no much longer waits
-_DUCKDB_SHARE = 0.8  # of the memory; the rest is for Python and for what DuckDB does not count
+_LONGEST_WAIT = 3600.0  # seconds; system calls do not accept much longer times
+_DUCKDB_SHARE = 0.8  # of the memory; the rest is for Python, and for memory that DuckDB does not count
 
 
 def ask(request: QueryRequest, timeout: float | None, write_bytes: Callable[[bytes], object]) -> list[str]:
-    """Answer a query in a new process; `write_bytes` receives the UTF-8 of the result as it comes.
+    """Run a query in a new process.
+
+    Args:
+        request: The query with its format and limits.
+        timeout: Time limit in seconds, without the time of `write_bytes`; None means no limit.
+        write_bytes: Function that is called with each piece of the result, as UTF-8.
 
     Returns:
-        Notes, such as on rows that are missing because their texts are not in the registry.
+        Notes for the user, for example about rows that are missing because their texts are not in the registry.
 
     Raises:
-        RegistryError: The query fails; has its exit status and excerpt.
-        LimitError: It took longer than `timeout` seconds; the time of `write_bytes` does not count.
+        RegistryError: The query failed. The error has the exit status and the excerpt of the query process.
+        LimitError: The query took longer than `timeout` seconds.
     """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # it finds the same modules
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # to find the same modules
                    "PYTHONUNBUFFERED": ""}  # unbuffered Python drops output that the system accepts only in part
     command = [sys.executable, "-P", "-c", _COMMAND]
     reading: Future[bytes] | None = None
@@ -56,7 +62,7 @@ def ask(request: QueryRequest, timeout: float | None, write_bytes: Callable[[byt
 
     with ThreadPoolExecutor(2) as threads, Popen(  # noqa: S603
             command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=environment, start_new_session=True) as child:
-        assert child.stdin is not None  # it stays open: its end means that this process died
+        assert child.stdin is not None  # the pipe stays open: its end means that this process died
         assert child.stderr is not None
         assert isinstance(child.stdout, io.BufferedReader)
         output = child.stdout
@@ -75,15 +81,16 @@ def ask(request: QueryRequest, timeout: float | None, write_bytes: Callable[[byt
 
 def copy_output(receive: Callable[[float], bytes], write_bytes: Callable[[bytes], object],
                 timeout: float | None) -> None:
-    """Write the output of a process until it ends.
+    """Copy the output of a process until the process ends.
 
     Args:
-        receive: Returns the next bytes, or none at the end. Raises TimeoutError if none come in so many seconds.
-        write_bytes: Receives them.
-        timeout: Seconds to wait for output.
+        receive: Function that returns the next bytes, or no bytes at the end. Its argument is the number of seconds to
+            wait; after this time it raises a TimeoutError.
+        write_bytes: Function that is called with each piece of the output.
+        timeout: Total number of seconds to wait for output; None means no limit.
 
     Raises:
-        LimitError: The process took longer.
+        LimitError: The process took longer than `timeout` seconds.
     """
     remaining = math.inf if timeout is None else timeout
     while True:
@@ -102,14 +109,14 @@ def copy_output(receive: Callable[[float], bytes], write_bytes: Callable[[bytes]
 
 
 def read_report(status: int, report: bytes) -> list[str]:
-    """Return the notes in the report of a process that has ended.
+    """Return the notes in the report of a query process that has ended.
 
     Args:
-        status: Its exit status.
-        report: JSON in the last line; see `answer`.
+        status: Exit status of the process.
+        report: Report of the process, whose last line is the JSON that `answer` returns.
 
     Raises:
-        RegistryError: The process reports an error, or crashed.
+        RegistryError: The process has reported an error, or has crashed.
     """
     if crash := describe_crash(status):
         if crash in ("SIGKILL", "SIGABRT"):
@@ -129,7 +136,11 @@ def read_report(status: int, report: bytes) -> list[str]:
 
 
 def answer_parent() -> None:
-    """Answer the query on stdin with rows on stdout and a report on stderr: all work of a process of `ask`."""
+    """Run the query that the parent process sends, and end this process.
+
+    This is the main function of the process that `ask` starts. It reads the query from stdin, and writes rows to stdout
+    and a report to stderr.
+    """
     request: QueryRequest = pickle.load(sys.stdin.buffer)  # noqa: S301  (from the process that started this one)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")  # type: ignore[union-attr]
@@ -145,10 +156,12 @@ def _end_with_parent() -> None:
 
 
 def answer(request: QueryRequest, output: TextIO) -> tuple[int, str]:
-    """Write the rows of a query, with limits on this whole process.
+    """Run a query and write its rows to `output`.
+
+    The limits of the request apply to this whole process.
 
     Returns:
-        The exit status, and a report as JSON: notes, or message and excerpt of the error.
+        The exit status, and a report as JSON: the notes, or the message and the excerpt of the error.
     """
     sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # or DuckDB imports it, for half a second
     try:

@@ -1,4 +1,7 @@
-"""Queries, and requests to the process that answers them; imports nothing heavy."""
+"""Queries, and requests to the process that runs a query.
+
+The import of this module is fast.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,9 @@ from typing import Any
 
 
 def parameter_value(text: str) -> Any:
-    """Return the TOML value of a text (a number, true, false or a list), or the text itself.
+    """Return the TOML value of a text, such as a number, true, false or a list.
+
+    If the text is not TOML, the text itself is returned.
 
     >>> [parameter_value(text) for text in ("3", "true", "aspen-s", '"2"')]
     [3, True, 'aspen-s', '2']
@@ -24,7 +29,13 @@ def parameter_value(text: str) -> Any:
 
 @dataclass(frozen=True)
 class Query:
-    """A query, the values of its parameters (`$name`), and the name of its source for errors."""
+    """A query with the values of its parameters.
+
+    Attributes:
+        sql: Text of the query.
+        parameters: Value of each parameter `$name`, by name.
+        source: Name of the query in error messages, such as the path of a file.
+    """
 
     sql: str
     parameters: Mapping[str, Any]
@@ -36,15 +47,15 @@ class QueryRequest:
     """A query with its output format and limits.
 
     Attributes:
-        path: The database.
+        path: Path of the database.
         query: One SELECT or EXPLAIN.
         format: `table`, `parquet` or one of `table.FORMS`.
-        memory: The most bytes of memory.
-        max_rows: The most rows; after them follows an error.
-        output: The parquet file to write.
-        width: Columns of the terminal; None if the output is no terminal.
-        color: True if the terminal shows colours.
-        max_bytes: The largest size of the parquet file; None: any.
+        memory: Largest memory of the query process in bytes.
+        max_rows: Largest number of rows; if the result has more, an error follows the rows. None means no limit.
+        output: Path of the Parquet file to write; None for other formats.
+        width: Number of columns of the terminal; None if the output is not a terminal.
+        color: Whether the terminal shows colours.
+        max_bytes: Largest size of the Parquet file in bytes; None means no limit.
     """
 
     path: Path

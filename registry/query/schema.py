@@ -1,4 +1,7 @@
-"""The data model of a registry, with the comments of its tables and views, as text, Markdown or a diagram."""
+"""The data model of a registry as text, Markdown or a diagram.
+
+The data model consists of the tables, views and macros of the registry with their comments.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,10 @@ Kind = Literal["table", "view", "macro"]
 
 @dataclass(frozen=True)
 class RelationColumn:
-    """A column of a table, view or macro; the type of a macro's column is `parameter` or `column`."""
+    """A column of a table or view, or a parameter or column of a macro.
+
+    For a macro, `type` is `parameter` or `column`; otherwise it is the type of the column in DuckDB.
+    """
 
     name: str
     type: str = ""
@@ -28,7 +34,15 @@ class RelationColumn:
 
 @dataclass(frozen=True)
 class Relation:
-    """A table, view or macro; `references` are other tables whose ids a table has as columns."""
+    """A table, view or macro.
+
+    Attributes:
+        kind: `table`, `view` or `macro`.
+        name: Name in the database.
+        comment: Comment on the table, view or macro.
+        columns: Columns; for a macro, its parameters and columns.
+        references: For a table, the names of other tables whose ids are columns of this table.
+    """
 
     kind: Kind
     name: str
@@ -38,7 +52,7 @@ class Relation:
 
     @property
     def call(self) -> str:
-        """The name in SQL, with the parameters of a macro."""
+        """Name for use in SQL; the name of a macro is followed by its parameters."""
         if self.kind != "macro":
             return self.name
         return f"{self.name}({', '.join(c.name for c in self.columns if c.type == 'parameter')})"
@@ -61,7 +75,10 @@ _MACROS = """
 
 
 def load_data_model(connection: Connection) -> list[Relation]:
-    """Load all tables, then views, then macros, each kind sorted by name."""
+    """Return all tables, views and macros, in this order.
+
+    The tables are sorted by name, and so are the views and the macros.
+    """
     columns: dict[str, list[RelationColumn]] = {}
     for table, column, type_, comment in connection.execute(text(_COLUMNS)):
         columns.setdefault(table, []).append(RelationColumn(column, type_, comment or ""))
@@ -79,7 +96,10 @@ def load_data_model(connection: Connection) -> list[Relation]:
 
 
 def _make_macro(name: str, comment: str, parameters: list[str]) -> Relation:
-    """Make a macro; lines of its comment describe its parameters and columns."""
+    """Return the relation for a macro.
+
+    Lines in the comment on the macro describe its parameters and columns.
+    """
     lines = comment.splitlines()
     description = "\n".join(line for line in lines if not _ENTRY.fullmatch(line))
     comments = {(entry[1], entry[2]): entry[3] for entry in map(_ENTRY.fullmatch, lines) if entry is not None}
@@ -89,7 +109,7 @@ def _make_macro(name: str, comment: str, parameters: list[str]) -> Relation:
 
 
 def render_schema(relations: Sequence[Relation], name: str | None, format_: str) -> str:
-    """Render all relations, or the one called `name`, in one of `FORMS`.
+    """Return all relations, or only the relation `name`, in a format of `FORMS`.
 
     Raises:
         UnknownNameError: No relation has the name.
@@ -130,7 +150,10 @@ def _render_relation_markdown(relation: Relation) -> str:
 
 
 def _render_mermaid(relations: Sequence[Relation]) -> str:
-    """Render an entity-relationship diagram of the tables, or of views if there are no tables."""
+    """Return an entity-relationship diagram of the tables for Mermaid.
+
+    If there are no tables, the diagram shows the views.
+    """
     drawn = [relation for relation in relations if relation.kind == "table"] or [
         relation for relation in relations if relation.kind == "view"]
     if not drawn:
@@ -144,7 +167,7 @@ def _render_mermaid(relations: Sequence[Relation]) -> str:
         for column in relation.columns:
             is_key, is_reference = column.name == f"{relation.name}_id", column.name[:-3] in relation.references
             key = " PK" if is_key else " FK" if is_reference else ""
-            description = column.comment.replace('"', "'")  # Mermaid has no escape for it
+            description = column.comment.replace('"', "'")  # Mermaid cannot escape quotation marks
             comment = f' "{description}"' if description else ""
             lines.append(f"        {re.sub(r'[^A-Za-z0-9_]+', '_', column.type)} {column.name}{key}{comment}")
         lines.append("    }")

@@ -1,4 +1,4 @@
-"""Answer a user's SQL, and write the result."""
+"""Functions that run the SQL of users, and write the results."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from registry.store.files import explain
 from registry.store.rows import driver_of, quote
 
 _NO_VALUES = re.compile("prepared statement parameters: |not provided for the following parameters: ")  # 1.5, 2.0
-_NO_MEMORY = "Memory allocation failure"  # the system refused memory to DuckDB
+_NO_MEMORY = "Memory allocation failure"  # message of DuckDB if the operating system refuses memory
 _OUT_OF_MEMORY = "the query needs more memory than it may take"
 _PLACE = re.compile(r"\n\nLINE (\d+): ")
 BATCH = 2048  # rows, as in DuckDB's own vectors
-TABLE_ROWS = 10_000  # the limit for tables, which are written as a whole, if the user sets none
+TABLE_ROWS = 10_000  # default limit for the format `table`, which needs all rows in memory
 
 Row = tuple[Any, ...]
 
@@ -37,8 +37,8 @@ class QueryResult:
     """The result of a query.
 
     Attributes:
-        columns: Names, which may repeat.
-        batches: Batches of rows, computed when they are read.
+        columns: Names of the columns; a name may occur twice.
+        batches: Batches of rows. A batch is computed when it is read.
         notes: Sentences about missing rows.
     """
 
@@ -48,11 +48,13 @@ class QueryResult:
 
 
 def run_query(connection: Connection, query: Query) -> QueryResult:
-    """Start a query; its rows are computed when they are read.
+    """Start a query; rows are computed when they are read.
+
+    The errors may be raised by this function, or later while rows are read.
 
     Raises:
-        QueryError: It is not exactly one SELECT or EXPLAIN, or DuckDB refuses it, now or while rows are read.
-        MemoryError: It needs more memory than it may take, now or while rows are read.
+        QueryError: The query is not exactly one SELECT or EXPLAIN, or DuckDB rejects it.
+        MemoryError: The query needs more memory than permitted.
     """
     cursor = driver_of(connection).duplicate()
     notes = execute(cursor, query)
@@ -60,7 +62,10 @@ def run_query(connection: Connection, query: Query) -> QueryResult:
 
 
 def execute(cursor: Any, query: Query) -> list[str]:
-    """Start a query on a cursor of DuckDB, and return notes; see `run_query`."""
+    """Start a query on a cursor of DuckDB, and return notes for the user.
+
+    The errors are those of `run_query`.
+    """
     with translate_errors(query):
         checked = check(cursor, query)
         notes = _unpack_texts(cursor, checked)
@@ -69,7 +74,9 @@ def execute(cursor: Any, query: Query) -> list[str]:
 
 
 def describe_columns(cursor: Any, query: Query) -> list[str]:
-    """Return the names of a query's columns without running it; repeated names are numbered.
+    """Return the names of the columns of a query, without running the query.
+
+    Repeated names get numbers.
 
     Raises:
         QueryError: As `run_query`.
@@ -100,11 +107,17 @@ def count_rows(cursor: Any, query: Query) -> int:
 
 
 def write_parquet(connection: Connection, query: Query, path: Path, max_rows: int | None = None) -> list[str]:
-    """Write the rows of a query to the file that the connection may write, and return notes.
+    """Write the rows of a query to a Parquet file; return notes for the user.
+
+    Args:
+        connection: Connection that may write the file.
+        query: The query.
+        path: Path of the file.
+        max_rows: Largest number of rows; None means no limit.
 
     Raises:
         QueryError, MemoryError: As `run_query`.
-        LimitError: There are more than `max_rows`.
+        LimitError: The result has more than `max_rows` rows.
         StoreError: The file cannot be written.
     """
     driver = driver_of(connection).duplicate()
@@ -125,7 +138,10 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
 
 
 def _unpack_texts(driver: Any, checked: Checked) -> list[str]:
-    """Make the rows of the view of texts if a query reads it, and return notes on them."""
+    """Make the rows of the view `item_text` if the query uses this view.
+
+    Returns notes for the user.
+    """
     if not checked.reads_texts:
         return []
     from registry.query.texts import unpack  # few queries need the readers of files
@@ -134,13 +150,23 @@ def _unpack_texts(driver: Any, checked: Checked) -> list[str]:
 
 
 def _wrap(driver: Any, query: Query, checked: Checked, prefix: str, suffix: str = "") -> str:
-    """Return a SELECT over the rows of a checked query, which is checked again as the whole text that will run."""
+    """Return a SELECT with a checked query as subquery.
+
+    The new SELECT is checked as a whole, too.
+
+    Args:
+        driver: DuckDB's own connection.
+        query: The original query.
+        checked: The checked query.
+        prefix: SQL before the subquery.
+        suffix: SQL after the subquery.
+    """
     select = f"{prefix} (\n{_remove_end(checked.sql)}\n) {suffix}"
     return check(driver, replace(query, sql=select)).sql
 
 
 def _remove_end(sql: str) -> str:
-    """Remove the semicolons at the end of a statement, and the comments after them."""
+    """Remove the semicolons and comments at the end of a statement."""
     text = sql.encode()
     end = len(text)
     for start, kind in reversed(duckdb.tokenize(sql)):
@@ -155,7 +181,10 @@ def _make_row_error(max_rows: int) -> LimitError:
 
 
 def fetch_batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
-    """Yield batches of rows of a query that a cursor runs; raises the errors of `run_query`."""
+    """Yield batches of rows from the cursor of a query.
+
+    Raises the errors of `run_query`.
+    """
     while True:
         with translate_errors(query):
             rows = cursor.fetchmany(BATCH)
@@ -166,11 +195,11 @@ def fetch_batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
 
 @contextmanager
 def translate_errors(query: Query, *, first_line: int = 1) -> Iterator[None]:
-    """Turn errors of DuckDB into errors that show the user's SQL.
+    """Convert errors of DuckDB into errors that show the SQL of the user.
 
     Args:
-        query: The query.
-        first_line: The line, in the text that DuckDB parses, where the query begins.
+        query: The query of the user.
+        first_line: Line in the text for DuckDB at which the query of the user begins.
     """
     try:
         yield
@@ -186,7 +215,10 @@ def translate_errors(query: Query, *, first_line: int = 1) -> Iterator[None]:
 
 
 def _make_query_error(message: str, query: Query, first_line: int) -> QueryError:
-    """Return the error for a message of DuckDB, whose last lines may mark a place with a caret."""
+    """Return the error for a message of DuckDB.
+
+    If the last lines of the message mark a place in the SQL with a caret, they become the excerpt of the error.
+    """
     if "prepared statement parameters: " in message:
         names = message.rpartition(": ")[2]
         return QueryError(f"the parameter {names} has no value; add --param NAME=VALUE, or name=value in Python",
@@ -207,12 +239,14 @@ def _join_lines(message: str) -> str:
 
 
 def write_result(connection: Connection, request: QueryRequest, output: TextIO) -> list[str]:
-    """Write the result of a query to `output`, or to the file of the request; return notes.
+    """Write the result of a query; return notes for the user.
+
+    A Parquet file is written to the path in the request. Other formats are written to `output`.
 
     Raises:
-        QueryError: The query is refused.
-        LimitError: There are more rows than allowed.
-        MemoryError: The query needs more memory than allowed.
+        QueryError: The query is invalid or not permitted.
+        LimitError: The result has more rows than permitted.
+        MemoryError: The query needs more memory than permitted.
         StoreError: The file cannot be written.
     """
     if request.output is not None:
@@ -247,7 +281,7 @@ def _limit_rows(result: QueryResult, max_rows: int | None) -> Iterator[Row]:
 
 
 def _number_duplicates(columns: list[str]) -> list[str]:
-    """Number repeated names of columns.
+    """Return distinct names of columns: a repeated name gets a number.
 
     >>> _number_duplicates(["a", "a", "a_2"])
     ['a', 'a_3', 'a_2']

@@ -1,7 +1,10 @@
-"""The view `item_text`: texts of items and outputs, unpacked when a query uses it.
+"""The view `item_text` with the texts of items and outputs.
 
-A registry stores texts in compressed files, and SQL can read neither zlib nor the formats. So the rows are written to a
-temporary table with the name of the view, which only the connection of the query has.
+Its rows are made when a query uses the view.
+
+A registry stores the texts in compressed files, and SQL can read neither zlib nor the file formats. This module
+therefore writes the rows to a temporary table with the name of the view. Only the connection of the query has this
+table.
 """
 
 from __future__ import annotations
@@ -20,9 +23,9 @@ from registry.store.rows import quote, text_column
 from registry.treebank import Sentence
 from registry.values import parse
 
-_TEXT = "segment"  # the kind of answers of readers of texts
-_WITH_WORDS = ("span", "tree")  # kinds of answers of readers that have words of items
-_MAX_NAMES = 5  # in a note
+_TEXT = "segment"  # kind of answer that readers of texts give
+_WITH_WORDS = ("span", "tree")  # kinds of answers whose readers also read the words of items
+_MAX_NAMES = 5  # names of tasks in one note
 
 _TABLE = f"""
     CREATE OR REPLACE TEMP TABLE {ITEM_TEXT} (
@@ -39,7 +42,7 @@ _RUNS = """
     FROM ranked_submission AS ranked JOIN submission USING (submission_id)
     JOIN submission_source AS of ON of.submission_id = ranked.submission_id
     WHERE ranked.test_set_id = ? AND ranked.scoring_id IS NOT NULL ORDER BY of.source_digest"""
-# The rows of one run or of all runs. {golds} and {source} are SQL, {outputs} is a table.
+# Inserts the rows of one run or of all runs. {golds} and {source} are SQL expressions, {outputs} is a table.
 _ROWS = f"""
     INSERT INTO temp.{ITEM_TEXT}
     SELECT ranked.task, ranked.test_set, item.key, item.position, {{source}}, {{gold}}, {{golds}}, ranked.team,
@@ -52,10 +55,13 @@ _ROWS = f"""
 
 
 def unpack(driver: Any) -> list[str]:
-    """Make the rows of `item_text` on one of DuckDB's own connections.
+    """Make the rows of `item_text` in a temporary table.
+
+    Args:
+        driver: DuckDB's own connection.
 
     Returns:
-        Notes on tasks and runs without rows. A published database has only the files that were published.
+        Notes about tasks and runs without rows. A public file, for example, lacks files that were not published.
     """
     driver.execute(_TABLE)
     files, without_texts, without_gold, n_absent = _Files(driver), dict[str, None](), dict[str, None](), 0
@@ -84,7 +90,10 @@ def unpack(driver: Any) -> list[str]:
 
 
 class _Files:
-    """The stored files. The last one is cached, because it may hold many systems."""
+    """The stored files, with a cache of the last loaded file.
+
+    The cache helps because one file may contain the outputs of many systems.
+    """
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
@@ -92,7 +101,15 @@ class _Files:
         self._digest = ""
 
     def load(self, digest: str, path: str) -> Document | None:
-        """Return a file with the path that errors name, or None if the database does not have it."""
+        """Return the stored file with this digest.
+
+        Args:
+            digest: Digest of the file.
+            path: Path that error messages show.
+
+        Returns:
+            The file; None if the database does not contain it.
+        """
         if self._last is None or self._digest != digest:
             rows = self._driver.execute("SELECT content FROM source WHERE digest = ?", [digest]).fetchall()
             if not rows:
@@ -102,7 +119,10 @@ class _Files:
 
 
 def _load_items(driver: Any, files: _Files, gold_revision_id: int, reader: str) -> list[tuple[int, Item]] | None:
-    """Return the items of a gold revision with their ids, or None if one of its files is not in the database."""
+    """Return the id and the content of each item of a gold revision.
+
+    Returns None if a file of the gold is not in the database.
+    """
     documents = dict[str, Document]()
     for role, digest in driver.execute(
             "SELECT role, source_digest FROM gold_source WHERE gold_revision_id = ? AND reader = ?",
@@ -119,17 +139,22 @@ def _load_items(driver: Any, files: _Files, gold_revision_id: int, reader: str) 
 
 
 def _join_words(item: Item) -> str:
-    """Return the words of an item in one line; empty if the reader has only their positions."""
+    """Return the words of an item in one line.
+
+    The result is empty if the reader reads only positions of words.
+    """
     if isinstance(item.gold, Tagged):
         return " ".join(item.gold.tokens)
     return " ".join(word.form for word in item.gold.words) if isinstance(item.gold, Sentence) else ""
 
 
 def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tuple[int, Item]]) -> int:
-    """Insert the outputs of all runs for the items of a test set, with sources and references.
+    """Insert the rows of a test set whose outputs are texts.
+
+    The rows contain sources, references, and outputs of all runs.
 
     Returns:
-        The number of runs whose files are not in the database.
+        Number of runs whose files are not in the database.
     """
     golds: Mapping[str, str] = items[0][1].gold if items else {}
     columns = {name: f"text {n}" for n, name in enumerate(golds)}  # names that cannot be confused with other columns
@@ -161,7 +186,10 @@ def _column(columns: Mapping[str, str], name: str) -> str:
 
 
 def _add_words(driver: Any, test_set_id: int, items: Sequence[tuple[int, Item]]) -> None:
-    """Insert the words of the items of a test set, with the answers of all runs."""
+    """Insert the rows of a test set whose items have words.
+
+    The rows contain the words, and the answers of all runs.
+    """
     driver.register("_words", {"item_id": np.array([item_id for item_id, _ in items], dtype=np.int32),
                                "text": text_column([_join_words(item) for _, item in items])})
     gold = """(SELECT string_agg(said, '; ' ORDER BY said, answer_id) FROM (

@@ -1,8 +1,9 @@
-"""Processes that start before their query comes, for a server.
+"""Query processes for a server that start before their query arrives.
 
-To start Python for a query takes more than half a second of processor time. A fork of a process that has imported
-everything takes some milliseconds, which pass before the query comes. The fork has opened nothing and answers one
-query, so all limits of `registry.query.process` hold. On Windows each process is a new interpreter.
+A new Python process for a query takes more than half a second of processor time. The fork of a process that has already
+imported all modules takes a few milliseconds, and it starts before the query arrives. The forked process has no open
+files and runs only one query, so all limits of `registry.query.process` hold. On Windows, each process is a new
+interpreter.
 """
 
 from __future__ import annotations
@@ -20,17 +21,20 @@ from registry.platforms import leave_terminal
 from registry.query.process import CHUNK, answer, copy_output, read_report
 from registry.query.request import QueryRequest
 
-# A new process polls all others, and only one thread may get the status of a process that has ended.
+# The start of a process polls all other processes, and only one thread may read the status of an ended process.
 _children = threading.RLock()
 
 
 def prepare() -> None:
-    """Start the process that forks others, in the main thread; it ends with this one."""
+    """Start the process from which query processes are forked.
+
+    Call this in the main thread.
+    """
     preload(["registry.query.waiting_process", "registry.query.warm"])
 
 
 class WaitingProcess:
-    """A process that answers one query."""
+    """A process that waits for one query and runs it."""
 
     def __init__(self) -> None:
         self._is_closed = False
@@ -47,10 +51,10 @@ class WaitingProcess:
         rows.close()
 
     def ask(self, request: QueryRequest, timeout: float | None, write_bytes: Callable[[bytes], object]) -> list[str]:
-        """Answer a query; see `registry.query.process.ask`."""
+        """Run a query in the process; see `registry.query.process.ask`."""
         with _children:
             has_ended = self._process.exitcode is not None
-        if has_ended and not self._is_closed:  # the system ended it while it waited
+        if has_ended and not self._is_closed:  # the operating system ended the process while it waited
             self._start()
         report = b""
         try:
@@ -85,7 +89,7 @@ class WaitingProcess:
 
 
 class _Rows(io.RawIOBase):
-    """A file that sends its content in messages of limited size."""
+    """A file object that sends its content in messages of limited size."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -100,7 +104,7 @@ class _Rows(io.RawIOBase):
 
 
 def _answer(control: Connection, rows: Connection, folder: str) -> None:
-    """Answer the next query: all work of a `WaitingProcess`."""
+    """Wait for a query and run it; this is the main function of a `WaitingProcess`."""
     leave_terminal()  # the parent handles interrupts
     end_with_parent(folder)
     try:

@@ -1,8 +1,11 @@
-"""Preparation that all queries share, done once in the process that forks others.
+"""Preparation for all queries.
 
-SQLAlchemy's dialect asks DuckDB some questions once in each process, which takes as long as the rest of a short query.
-Here it asks a database in memory, which is closed again: a fork must have no threads and files of DuckDB. Objects that
-exist now are excluded from garbage collection, which would copy their memory into each fork.
+The process from which query processes are forked imports this module once.
+
+SQLAlchemy queries DuckDB for some facts at the first connection of each process, which takes as long as the rest of a
+short query. This module makes the first connection, to a database in memory. The connection is closed again, because a
+forked process must not inherit threads or files of DuckDB. All objects that exist now are excluded from garbage
+collection, because the collection would copy their memory into each forked process.
 """
 
 import gc

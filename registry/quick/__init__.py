@@ -1,1 +1,5 @@
-"""Boards of files without a manifest: roles are given as options or recognised by usual names, else asked for."""
+"""Leaderboards of files without a manifest.
+
+The user names the roles of files and columns by options, or the program recognises usual names. If a role is unclear,
+the program asks.
+"""

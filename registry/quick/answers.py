@@ -1,7 +1,8 @@
-"""A gold and systems in tables or lines: which columns name the items and hold labels, numbers or texts.
+"""Roles of columns, if the gold and the systems are in tables or in files with one value per line.
 
-Roles come from options, then from usual names (`registry.column_names`). The values decide between labels, numbers and
-texts only if one of them is possible; else the role is open, and one message asks for all open roles.
+A column has a role, such as the name of the item, or the label, number or text to compare. Roles come from options, or
+else from usual names (`registry.column_names`). The values of a column decide whether they are labels, numbers or texts
+only if one of these is possible. Otherwise the role is unclear, and one message asks for all unclear roles.
 """
 
 from __future__ import annotations
@@ -64,17 +65,19 @@ _READERS: dict[Kind, str] = {"label": "labels", "score": "scores", "segment": "t
 _VALUE: dict[str, tuple[str, str]] = {"labels": ("label", "label"), "scores": ("gold", "score"),
                                       "texts": ("text", "text")}
 _KINDS: dict[str, Kind] = {"labels": "label", "scores": "score", "texts": "segment", "lines": "segment"}
-_FEW = 10  # rows; of fewer, different values may be labels
-_MOST = 0.5  # the share of rows in which copies of the gold are the same, if they are copies
-_PARTS = 4  # columns that may name an item together with another one
+_FEW = 10  # rows; in shorter tables, distinct values may be labels
+_MOST = 0.5  # two columns are copies if they agree in this share of rows
+_PARTS = 4  # maximum number of suggestions for the columns that name an item
 
 
 def plan_answers(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan | None:
-    """Plan a gold and systems whose files are tables, or have a value on each line; None if a file has neither.
+    """Plan how to read a gold and systems in tables or in files with one value per line.
+
+    Return None if a file has another format.
 
     Raises:
-        QuestionError: A role is open.
-        InputError: A column that the user names is absent, or a file has a fault.
+        QuestionError: The role of a column is unclear.
+        InputError: A column that the user names does not exist, or a file is invalid.
     """
     if asked.kind == "lines":
         return plan_lines(gold, systems)
@@ -122,10 +125,12 @@ def plan_answers(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan
 
 
 def read_all(documents: Sequence[Document], asked: Asked) -> list[Table] | None:
-    """Read files as tables, with headers that only the files together show; None if one is no table.
+    """Read files as tables; return None if one file is not a table.
+
+    If it is unclear whether a file has a header, the other files are compared with it.
 
     Raises:
-        QuestionError: It is open whether the first lines name the columns.
+        QuestionError: It is unclear whether the first lines name the columns.
         InputError: Numbers have decimal commas or percent signs.
     """
     read = [read_table(document, asked.options) for document in documents]
@@ -141,7 +146,7 @@ def read_all(documents: Sequence[Document], asked: Asked) -> list[Table] | None:
 
 
 def _with_header(table: Table, tables: Sequence[Table], asked: Asked) -> Table:
-    """Read the file again as the first lines of all files show: a header is in no other file an item."""
+    """Decide by the other files whether a file has a header, and read the file again with this decision."""
     rest = [other for other in tables if other is not table]
     first = list(table.names)
 
@@ -170,7 +175,7 @@ def _with_header(table: Table, tables: Sequence[Table], asked: Asked) -> Table:
 
 def _choose_all_items(right: Table, system_tables: Sequence[Table], asked: Asked,
                       asking: OpenRoles) -> tuple[list[str], list[list[str]]]:
-    """Return the columns that name the items in the gold and in each system's file; none if rows are numbered."""
+    """Return the columns that name the items, in the gold and in each system's file; empty if rows are numbered."""
     none = [list[str]() for _ in system_tables]
     if asked.in_order:
         for table in system_tables:
@@ -198,14 +203,16 @@ def _first_of_two(table: Table, asked: Asked) -> list[str]:
 
 def choose_items(table: Table, asked: Asked, asking: OpenRoles, system_tables: Sequence[Table] = (), *,
                  system: Sequence[str] = ()) -> list[str]:
-    """Return the columns that name the items of a table by their usual names; without a header the first of two.
+    """Return the columns with usual names that together name the items of a table.
+
+    Without a header, the first of two columns names the items.
 
     Args:
         table: The table.
         asked: The user's options.
-        asking: Records the role if it is open.
-        system_tables: Tables of systems, which have to have the items too.
-        system: Columns that differ between the rows of an item, such as systems and runs in long form.
+        asking: Records the role if it is unclear.
+        system_tables: Tables of systems, which must have the same items.
+        system: Columns whose values distinguish several rows of an item, such as the system and the run.
     """
     varying = [*system, *([asked.by] if asked.by in table.names else [])]
     usual = [name for name in item_columns(table) if name not in varying] if table.header else []
@@ -252,14 +259,14 @@ def choose_items(table: Table, asked: Asked, asking: OpenRoles, system_tables: S
 
 
 def _are_crossed(table: Table, columns: Sequence[str]) -> bool:
-    """Return whether every value of one column occurs with every value of the others, as metrics and runs do."""
+    """Return True if every combination of the columns' values occurs, as for metrics and runs."""
     return len({*zip(*map(table.cells, columns), strict=True)}) == math.prod(
         len({*table.cells(name)}) for name in columns)
 
 
 def _ask_about_repeated(table: Table, item: str, varying: Sequence[str], asking: OpenRoles, weak: Sequence[str], *,
                         is_alone: bool) -> None:
-    """Ask why items occur several times: for systems, runs, or parts of a column, or as different items."""
+    """Ask why a name of an item repeats: for systems, for runs, for test sets, or because the items differ."""
     answers: dict[str, str] = {}
     is_long = bool(varying)
     for name in table.names:
@@ -291,7 +298,7 @@ def _ask_about_repeated(table: Table, item: str, varying: Sequence[str], asking:
 
 
 def _find_repeated_item(table: Table, runs: Sequence[str], varying: Sequence[str]) -> tuple[str, str] | None:
-    """Return a column that names items, and one of runs, if the rows are most combinations of both."""
+    """Return a column of items and a column of runs, if most combinations of their values have a row."""
     for run in runs:
         for name in table.names:
             if name != run and name not in varying and is_called(name, "item", "given") and not (
@@ -302,7 +309,7 @@ def _find_repeated_item(table: Table, runs: Sequence[str], varying: Sequence[str
 
 
 def _first_repeated(table: Table, columns: Sequence[str]) -> str:
-    """Return the first item that occurs twice, with its lines."""
+    """Describe the first item that occurs twice, with its lines; empty if no item does."""
     seen: dict[str, int] = {}
     for key, line in zip(table.keys(columns), table.lines, strict=True):
         if key in seen:
@@ -313,7 +320,10 @@ def _first_repeated(table: Table, columns: Sequence[str]) -> str:
 
 def _choose_same_items(table: Table, right: Table, columns: Sequence[str], asked: Asked,
                        asking: OpenRoles) -> list[str]:
-    """Return a system's columns that name the items: of the gold's names, else of usual ones or the first of two."""
+    """Return the columns that name the items in a system's file.
+
+    These have the same names as in the gold, or else usual names, or else are the first of two columns.
+    """
     named = [column for name in asked.item if (column := table.column(name)) is not None]
     if len(named) == len(columns) > 0:
         return named
@@ -330,13 +340,13 @@ def _choose_same_items(table: Table, right: Table, columns: Sequence[str], asked
         if table.header is False and not table.is_lines and 2 * len(shared & {*table.cells(table.names[0])}) > len(
                 table.rows):
             return [table.names[0]]
-    asking.add(f"no column of {table.document.path} ({table.shown()}) is called as the gold's items are", {
+    asking.add(f"no column of {table.document.path} ({table.shown()}) has the name of the gold's column of items", {
         "--item COLUMN": "a name or number that all files have"})
     return []
 
 
 def require_column(table: Table, name: str) -> str:
-    """Return the column of this name or number.
+    """Return the column with this name or number.
 
     Raises:
         InputError: The table has no such column.
@@ -348,7 +358,7 @@ def require_column(table: Table, name: str) -> str:
 
 def _choose_values(right: Table, system_tables: Sequence[Table], items: list[str], own_items: list[list[str]],
                    asked: Asked, asking: OpenRoles) -> tuple[str | None, Kind | None, list[str]]:
-    """Return the gold's column of values, their kind, and the column of each system."""
+    """Return the gold's column of values, the kind of the values, and the column of each system."""
     kinds = possible_kinds(asked)
     if not kinds and (asked.sets is not None or _label_lists(right)):
         kinds = ["label"]
@@ -386,13 +396,13 @@ def _choose_values(right: Table, system_tables: Sequence[Table], items: list[str
 
 
 def _label_lists(table: Table) -> list[str]:
-    """Return the columns of JSON whose values are lists of labels."""
+    """Return the columns of a JSON file whose values are lists of labels."""
     return [name for name, values in table.nested.items() if all(
         isinstance(label, str | int) for value in values for label in (value or ()))]
 
 
 def require_list(table: Table, name: str | None) -> str:
-    """Return the column of lists of labels.
+    """Return the name of a column of lists of labels, if there is one.
 
     Raises:
         InputError: The file has no list of labels.
@@ -403,7 +413,7 @@ def require_list(table: Table, name: str | None) -> str:
 
 
 def possible_kinds(asked: Asked) -> list[Kind]:
-    """Return the kinds of values that the user's options leave open."""
+    """Return the kinds of values that agree with the user's options."""
     if asked.value is not None:
         return [asked.value[0]]
     if asked.kind in _KINDS:
@@ -414,7 +424,7 @@ def possible_kinds(asked: Asked) -> list[Kind]:
 
 def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequence[Table], asked: Asked,
                        kinds: Sequence[Kind], asking: OpenRoles) -> str | None:
-    """Return the gold's column of labels, numbers or texts; None if it is open."""
+    """Return the gold's column of labels, numbers or texts; None if it is unclear."""
     rest = [name for name in table.names if name not in items and not (
         name == index_column(table) and len(table.names) > 2)]
     if asked.gold in rest:
@@ -455,7 +465,7 @@ def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequen
 
 
 def _possible(cells: Sequence[str], kinds: Sequence[Kind]) -> list[Kind]:
-    """Return the kinds of values that the cells may be."""
+    """Return which of the `kinds` of values the cells can have, judged by their content."""
     filled = [cell for cell in cells if cell.strip()]
     if are_numbers(filled):
         possible: list[Kind] = ["label", "score"] if all("." not in cell for cell in filled) else ["score"]
@@ -468,7 +478,11 @@ def _possible(cells: Sequence[str], kinds: Sequence[Kind]) -> list[Kind]:
 
 def _choose_system_value(table: Table, right: Table, value: str, items: Sequence[str], right_items: Sequence[str],
                          asked: Asked, kind: Kind | None) -> str | None:
-    """Return a system's column of answers: named, called an answer, called as the gold's, of its kind, or the only."""
+    """Return a system's column of answers; None if it is unclear.
+
+    The first of these that exists: the column that the user names, a column with a usual name of answers, one with the
+    name of the gold's column, one with values of the same kind, or the only column.
+    """
     repeats_gold = table.document.path == right.document.path or asked.gold == value  # as rows of one table do
     rest = [name for name in table.names if name not in items and not (repeats_gold and name == value) and not (
         len({*table.cells(name)}) == 1 and is_called(name, "system", "run"))]
@@ -523,16 +537,16 @@ def _role(kind: Kind) -> Any:
 
 def choose_kind(right: Sequence[str], answers: Sequence[Sequence[str]], names: Sequence[str], kinds: Sequence[Kind],
                 asked: Asked, asking: OpenRoles, *, columns: tuple[str, str | None]) -> Kind | None:
-    """Return whether values are labels, numbers or texts; records the role and returns None if that is open.
+    """Return the kind of values: labels, numbers or texts. Return None and record the question if it is unclear.
 
     Args:
         right: The gold's values.
         answers: Each system's values.
-        names: The names of their columns, if they have some.
-        kinds: The kinds that options leave open.
+        names: The names of the columns; empty if the files have no header.
+        kinds: The kinds that agree with the options.
         asked: The user's options.
-        asking: Records the open role.
-        columns: The gold's column and the first system's, for the options that a question shows.
+        asking: Records the question.
+        columns: The gold's column and the first system's column, for the options that the question suggests.
     """
     value, system_column = columns
     both = [value, system_column] if system_column and system_column != value else [value]
@@ -595,13 +609,16 @@ def _if_open(kind: Kind, kinds: Sequence[Kind]) -> Kind:
 
 
 def plan_lines(gold: Document, systems: Sequence[Given]) -> Plan:
-    """Plan plain text: a segment on each line, in the same order."""
+    """Plan how to read plain text: one segment per line, in the same order in all files."""
     read = tuple(System(given.name, given.document, Lines.build(repair_option(given.document))) for given in systems)
     return Plan(gold, Lines.build(repair_option(gold)), read, ("--as lines",), text_metric(text_lines(gold), ()))
 
 
 def text_metric(texts: Sequence[str], names: Sequence[str]) -> Metric | None:
-    """Return the metric of texts by their script, and by a column called as transcripts; None: the usual one."""
+    """Choose the metric of texts: WER or CER for transcripts, otherwise BLEU; None if the default is suitable.
+
+    The script of the texts decides on the tokenizer of BLEU, and on WER or CER.
+    """
     tokenizer = choose_tokenizer(texts)
     if any(usual_form(name) in ("transcript", "transcription") for name in names):
         return WER() if tokenizer is None else CER()
@@ -616,9 +633,9 @@ def reader_of(table: Table, kind: str, items: Sequence[str], values: Mapping[str
         table: The table.
         kind: The reader's name.
         items: The columns that name an item.
-        values: The column of each of the reader's options for values.
+        values: Options of the reader that name a column of values, with the column.
         attributes: Columns that are attributes of items.
-        options: Further options, which the user gives; options of other readers are left out.
+        options: The user's options; options that the reader does not have are ignored.
     """
     form: dict[str, Any] = {**table.form}
     if kind == "candidates":
@@ -649,7 +666,7 @@ def reader_of(table: Table, kind: str, items: Sequence[str], values: Mapping[str
 
 def plan_tables(right: Table, items: list[str], value: str, kind: Kind,
           systems: Sequence[tuple[Given, Table, list[str], str]], asked: Asked) -> Plan:
-    """Make the plan of roles that are all known."""
+    """Plan how to read tables, if the roles of all columns are known."""
     if asked.sets is not None or value in right.nested:
         return _plan_sets(right, items, value, systems, asked)
     format_ = _READERS[kind]
@@ -690,7 +707,7 @@ def plan_tables(right: Table, items: list[str], value: str, kind: Kind,
 
 def _plan_sets(right: Table, items: list[str], value: str,
                systems: Sequence[tuple[Given, Table, list[str], str]], asked: Asked) -> Plan:
-    """Plan sets of labels, which are written as sets of answers."""
+    """Plan how to read sets of labels, which are converted to files of the reader `responses`."""
     columns = dict.fromkeys([value, *(column for *_, column in systems)])
     mark = asked.sets
     if mark is not None and not any(mark in cell for table, name in ((right, value), *(
@@ -705,7 +722,7 @@ def _plan_sets(right: Table, items: list[str], value: str,
 
 
 def form_options(tables: Sequence[Table]) -> list[str]:
-    """Return the options that say how all of some files are written, if they are written alike."""
+    """Return the options for separator and header, if they are the same for all files; otherwise nothing."""
     forms = [{**table.form, "header": bool(table.header)} for table in tables]
     if any(form != forms[0] for form in forms) or "syntax" in forms[0]:
         return []
@@ -721,7 +738,7 @@ def _join_notes(notes: Sequence[str]) -> list[str]:
 
 
 def same_numbers(right: set[str], given: set[str]) -> dict[str, str]:
-    """Return the gold's labels that a system writes as other numbers, such as 1.0 for 1.
+    """Map a system's spellings of numbers, such as 1.0, to the gold's labels, such as 1.
 
     >>> same_numbers({"1", "0"}, {"1.0", "0"}), same_numbers({"1", "0"}, {"1.0", "0.5"})
     ({'1.0': '1'}, {})
@@ -734,6 +751,6 @@ def same_numbers(right: set[str], given: set[str]) -> dict[str, str]:
 
 
 def is_answer_column(name: str, items: Sequence[str]) -> bool:
-    """Return whether a column of one table of all systems may be a system's, by its name."""
+    """Return True if a column can contain a system's answers, judged by its name."""
     return bool(name.strip()) and name not in items and not is_size(name) and not is_called(
         name, "item", "given", "part", "run", "system")

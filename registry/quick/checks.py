@@ -1,6 +1,6 @@
-"""Checks of tables whose board would be wrong: rows and columns that are no items and no systems, and codes.
+"""Checks for tables that would give a wrong leaderboard, such as rows of means, or codes for missing scores.
 
-Each check asks with options that answer it, or refuses the file with a remedy.
+Each check either asks the user and suggests options, or refuses the file and names a remedy.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from registry.quick.plan import Asked, OpenRoles, QuestionError, option, reader_
 from registry.quick.tables import Table, are_numbers, are_truths, is_number, item_columns
 from registry.readers import Document
 
-_FEW = 10  # rows: of fewer, a mean may be a score by chance
-_MOST = 0.5  # the share of rows in which copies of the gold are the same, if they are copies
-_SCALE = 3  # times larger scores than others' are no scores of the same metric
+_FEW = 10  # rows; in shorter tables, a score may equal the mean by chance
+_MOST = 0.5  # two columns are copies if they agree in this share of rows
+_SCALE = 3  # scores of one metric differ by at most this factor between systems
 _NO_LABEL = re.compile(r"[-_?*.]+|n/?a|nan|none|null|-1|-?9{2,4}", re.IGNORECASE)
 _SUMMARY = re.compile(r"((micro|macro|weighted)\W?)?(all|average|avg|mean|median|overall|sum|total|sd"
                       r"|std\W?(dev|deviation)?|\d+ ?(quantile|%))", re.IGNORECASE)
 _METRICS = frozenset(("metric", "metric_name", "measure", "criterion", "aspect", "dimension"))
 _NO_SYSTEM: tuple[Role, ...] = ("meta", "gold", "label", "score", "text", "group", "other")
-_MARKS = (  # in text, which metrics would count as words
+_MARKS = (  # marks that metrics would count as words: pattern, description, smallest share of lines
     (re.compile(r"^\s*<[a-z]+>"), "tags such as <t>", 0.5),
     (re.compile(r"\{ [^{}/]* / [^{}]*\}"), "alternatives in braces, as sclite writes them,", 0.0),
     (re.compile(r"\(%[a-z]+\)"), "optional words such as (%hesitation), as sclite writes them,", 0.0))
@@ -37,7 +37,7 @@ _NAME = re.compile(r"[\d_()-]")
 
 
 def ask_about_groups(table: Table, items: Sequence[str], asked: Asked, asking: OpenRoles) -> None:
-    """Ask whether a column of tasks, splits, metrics or settings divides the rows into several boards."""
+    """Ask whether each value of a column, such as the task or the metric, should have its own leaderboard."""
     if absent := [name for name in asked.pool if name not in table.names]:
         raise table.document.error(f"--pool {absent[0]}: no such column; columns: {table.shown()}")
     for name in table.names if table.header else ():
@@ -52,7 +52,7 @@ def ask_about_groups(table: Table, items: Sequence[str], asked: Asked, asking: O
 
 
 def group_options(name: str) -> dict[str, str]:
-    """Return the options for a column that divides rows: a board for each value, or one of all."""
+    """Return the options for such a column: one leaderboard per value, or one leaderboard of all rows."""
     options = {option("--by", name): "a board for each of its values"}
     return options if usual_form(name) in _METRICS else {
         **options, option("--pool", name): "one board of all rows"}
@@ -60,17 +60,17 @@ def group_options(name: str) -> dict[str, str]:
 
 def choose_systems(table: Table, columns: Sequence[str], asked: Asked, asking: OpenRoles, *,
                    has_one_scale: bool = True) -> list[str]:
-    """Return the columns of the systems: named by the user, else all if they look alike.
+    """Return the columns of systems: the ones that the user names, or else all if none of them looks different.
 
     Args:
         table: A table of all systems.
         columns: The columns that may be systems.
         asked: The user's options.
-        asking: Records the role if it is open.
-        has_one_scale: Scores of all systems have the same scale; only ranked scores need not.
+        asking: Records the question if it is unclear which columns are systems.
+        has_one_scale: True if all systems must have scores on the same scale; False for scores that only rank.
 
     Raises:
-        InputError: `--system` names no column.
+        InputError: `--system` matches no column.
     """
     if asked.system:
         for pattern in asked.system:
@@ -96,7 +96,7 @@ def _numbers(table: Table, name: str) -> list[float]:
 
 
 def _find_odd_names(table: Table, columns: Sequence[str]) -> dict[str, str]:
-    """Return the columns that are called as no system is, or count the rows, with the reason."""
+    """Return the columns that are unlikely to be systems, with the reason: their name, or they number the rows."""
     reasons: dict[str, str] = {}
     for name in columns:
         plain = re.sub(r"_?\d+$", "", usual_form(name))
@@ -112,7 +112,7 @@ def _find_odd_names(table: Table, columns: Sequence[str]) -> dict[str, str]:
 
 
 def _find_odd_scales(table: Table, columns: Sequence[str]) -> dict[str, str]:
-    """Return the columns whose numbers have another scale than others' have, with the reason."""
+    """Return the columns whose numbers have a different scale than most columns, with the reason."""
     reasons: dict[str, str] = {}
     code = _find_code([number for name in columns for number in _numbers(table, name)])
     numbers = {name: values for name in columns if (values := [
@@ -131,7 +131,10 @@ def _find_odd_scales(table: Table, columns: Sequence[str]) -> dict[str, str]:
 
 
 def _find_code(values: Sequence[float]) -> float | None:
-    """Return the number that says that there is no score: the only negative one, or 9, 99, ... far above all others."""
+    """Return the number that seems to be a code for a missing score; None if there is none.
+
+    It is the only negative number, or a 9, 99, 999 or 9999 that is far above all other numbers.
+    """
     numbers = sorted({*values})
     below = [number for number in numbers if number < 0]
     if len(below) == 1 < len(numbers) and below[0].is_integer():
@@ -141,7 +144,7 @@ def _find_code(values: Sequence[float]) -> float | None:
 
 
 def ask_about_codes(cells: Sequence[str], asked: Asked, asking: OpenRoles) -> None:
-    """Ask whether a number apart from all others, such as -1 or 999, says that an item has no score."""
+    """Ask whether an exceptional number, such as -1 or 999, means that an item has no score."""
     values = [(float(cell), cell) for cell in cells if is_number(cell)]
     code = _find_code([number for number, _ in values])
     if "unscored" in asked.options or code is None:
@@ -158,7 +161,7 @@ def ask_about_codes(cells: Sequence[str], asked: Asked, asking: OpenRoles) -> No
 
 def ask_about_sets(gold: Sequence[str], answers: Sequence[Sequence[str]], columns: Sequence[str], asked: Asked,
                    asking: OpenRoles) -> bool:
-    """Ask whether labels such as anger|joy are sets; returns whether that is open."""
+    """Ask whether labels such as anger|joy are sets of labels; return True if a question was recorded."""
     if asked.sets is not None or asked.kind is not None:
         return False
     mark = find_mark({*gold}, {cell for cells in answers for cell in cells})
@@ -173,11 +176,11 @@ def ask_about_sets(gold: Sequence[str], answers: Sequence[Sequence[str]], column
 
 
 def ask_about_span_rows(table: Table) -> None:
-    """Ask for the reader of spans if rows have a start and an end.
+    """Suggest the reader of spans if every row has a start and an end.
 
     Raises:
-        QuestionError: They have.
-        InputError: The file is written by brat.
+        QuestionError: The rows have a start and an end.
+        InputError: The file is in the format of brat.
     """
     lines = [" ".join(row) for row in table.rows]
     if lines and all(re.fullmatch(r"[TREAMN#*]\d*\s.*", line) for line in lines) and any(
@@ -204,7 +207,10 @@ def ask_about_span_rows(table: Table) -> None:
 
 
 def refuse_summary(table: Table, items: Sequence[str], system: str | None = None) -> None:
-    """Refuse rows of means or sums: by a usual name, by a last row without a name, or by their numbers.
+    """Refuse a table with a row of means or sums, which is not an item.
+
+    Such a row has a usual name, or it is the last row and has no name, or its numbers are the means or sums of the
+    other rows.
 
     Raises:
         InputError: There is such a row.
@@ -216,7 +222,7 @@ def refuse_summary(table: Table, items: Sequence[str], system: str | None = None
                                    "remove it", table.lines[-1])
     for cells in map(table.cells, items if values else ()):
         named = [n for n, cell in enumerate(cells) if _SUMMARY.fullmatch(cell.strip())]
-        are_words = sum(map(str.isalpha, cells)) > len(cells) / 2  # `mean` may be one of them
+        are_words = sum(map(str.isalpha, cells)) > len(cells) / 2  # items are words, and `mean` may be one of these
         if named and (not are_words or named == [len(cells) - 1]):
             more = f", and {len(named) - 1} more rows are: remove them" if len(named) > 1 else "; remove it"
             place = "last " * (named == [len(cells) - 1])
@@ -234,7 +240,10 @@ def refuse_summary(table: Table, items: Sequence[str], system: str | None = None
 
 
 def _is_summary(table: Table, names: Sequence[str], rows: Sequence[int], row: int) -> bool:
-    """Return whether a row sums up the other rows in every column, in some by a value that only this row has."""
+    """Return True if a row has the sum or mean of the other rows in every column.
+
+    At least one of its values must not occur in another row, so that constant columns do not count.
+    """
     is_new = False
     for cells in map(table.cells, names):
         rest = [cells[n] for n in rows if n != row]
@@ -245,7 +254,7 @@ def _is_summary(table: Table, names: Sequence[str], rows: Sequence[int], row: in
 
 
 def _sums_up(cell: str, rest: Sequence[str]) -> bool:
-    """Return whether a cell is the sum of others, or their mean, rounded to its own digits."""
+    """Return True if a cell is the sum or the mean of the other cells, rounded to the digits of the cell."""
     if not is_number(cell):
         return False
     numbers = [float(other) for other in rest if is_number(other)]
@@ -257,10 +266,10 @@ def _sums_up(cell: str, rest: Sequence[str]) -> bool:
 
 
 def refuse_other_order(gold: Table, table: Table) -> None:
-    """Refuse a file in order if its names of items are the gold's, apart from leading zeros, in another order.
+    """Refuse --in-order if a file has the gold's names of items in another order; leading zeros are ignored.
 
     Raises:
-        InputError: There is such a column.
+        InputError: A column has these names in another order.
     """
     for name in (name for name in item_columns(gold) if name in item_columns(table)):
         golds, keys = ([key.strip().lstrip("0") for key in one.cells(name)] for one in (gold, table))
@@ -272,10 +281,10 @@ def refuse_other_order(gold: Table, table: Table) -> None:
 
 def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
                       systems: Sequence[tuple[Table, list[str], str]]) -> None:
-    """Refuse a system's file that repeats the gold's column with other values in some rows.
+    """Refuse a system's file that has a copy of the gold's column with different values in some rows.
 
     Raises:
-        InputError: Names the first such item.
+        InputError: There is such a copy; the message names the first item that differs.
     """
     golds = dict(zip(gold.keys(items), gold.cells(value), strict=True))
     for table, keys, column in systems:
@@ -291,7 +300,7 @@ def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
 
 
 def ask_about_absent_labels(gold: Table, value: str, answers: Sequence[Sequence[str]]) -> None:
-    """Ask whether a gold label such as `-` or `NA` is one, if no system gives it.
+    """Ask whether a gold label such as `-` or `NA` is a real label, if no system uses it.
 
     Raises:
         QuestionError: There is such a label.
@@ -311,10 +320,10 @@ def ask_about_absent_labels(gold: Table, value: str, answers: Sequence[Sequence[
 
 
 def refuse_probabilities(gold: Sequence[str], table: Table) -> None:
-    """Refuse a system's file with a column of numbers for each label of the gold.
+    """Refuse a system's file with probabilities: one column of numbers for each label of the gold.
 
     Raises:
-        InputError: There is one for each label.
+        InputError: The file has such columns.
     """
     labels = sorted({cell.strip() for cell in gold})
     if len(labels) > 1 and {*labels} <= {*table.names} and all(
@@ -324,10 +333,10 @@ def refuse_probabilities(gold: Sequence[str], table: Table) -> None:
 
 
 def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], asked: Asked) -> None:
-    """Refuse texts with marks that metrics would count as words: tags, alternatives, names of lines.
+    """Refuse texts with marks that metrics would count as words, such as tags, alternatives or ids of lines.
 
     Raises:
-        InputError: Names the marks; `--as lines` reads them as words.
+        InputError: Texts have such marks. `--as lines` accepts them as words.
     """
     if asked.kind is not None:
         return

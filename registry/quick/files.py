@@ -1,4 +1,4 @@
-"""The files that a user names: files, folders and patterns, and what systems are called."""
+"""Files of systems, found in the files, folders and patterns that a user names, and the names of systems."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ENDINGS = frozenset((
 
 
 class Named(NamedTuple):
-    """A file with the name of its system and of its benchmark, which is empty unless a pattern names one."""
+    """A file with the name of its system, and the name of its benchmark (empty unless a pattern has {benchmark})."""
 
     name: str
     path: Path
@@ -31,14 +31,19 @@ class Named(NamedTuple):
 
 
 class Files(NamedTuple):
-    """The files of systems, and notes on the choice."""
+    """The files of systems, and notes for the user about files that were left out."""
 
     systems: list[Named]
     notes: tuple[str, ...] = ()
 
 
 class Runs(NamedTuple):
-    """The runs of a system: its name, and the names of the files' systems by the number of the run."""
+    """The runs of a system.
+
+    Attributes:
+        name: The name of the system without the number of the run.
+        systems: The name that each run's file would have as a system, by the number of the run.
+    """
 
     name: str
     systems: dict[str, str]
@@ -47,7 +52,8 @@ class Runs(NamedTuple):
 def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
     """Find the files of systems in files, folders and patterns such as `{team}/{run}.tsv`.
 
-    A folder has a file for each system, or a folder for each. The gold's file is no system unless it is named itself.
+    A folder contains one file per system, or one folder per system. The gold's file is not a system, unless the user
+    names it as one.
 
     Raises:
         InputError: No file is found, two systems have the same name, or a folder has several files for a system.
@@ -82,12 +88,12 @@ def files_of_benchmarks(pattern: Path) -> dict[str, Path]:
 
 
 def is_pattern(path: Path) -> bool:
-    """Return whether a path names benchmarks by `{benchmark}`."""
+    """Return True if a path is a pattern with `{benchmark}`, and no file has this name."""
     return "{benchmark}" in str(path) and not path.exists()
 
 
 def _of_pattern(pattern: Path) -> list[Named]:
-    """Find the files of a pattern, which are called by its fields."""
+    """Find the files that match a pattern; its fields give the names of systems and benchmarks."""
     fields = _FIELD.findall(str(pattern))
     if unknown := next((name for name in fields if name not in _FIELDS), None):
         raise InputError(f"unknown field {{{unknown}}}; known: {', '.join(_FIELDS)}", path=pattern)
@@ -110,7 +116,7 @@ def _of_pattern(pattern: Path) -> list[Named]:
 
 
 def _of_folder(folder: Path, gold: Path | None) -> tuple[list[Path], list[str]]:
-    """Return the files of a folder of systems, or one file of each folder in it, and a note on all others."""
+    """Return the files of a folder, or one file of each subfolder, and notes about files that were left out."""
     if (folder / "task.toml").is_file() and gold is None:
         raise InputError("this folder has a manifest, task.toml; `registry run` reads it", path=folder)
     files = find_files(folder, _is_visible, "file", deep=False) if _has_files(folder) else []
@@ -177,7 +183,7 @@ def _outputs(folder: Path) -> list[Path]:
 
 
 def system_names(paths: Sequence[Path]) -> list[str]:
-    """Return what systems are called: the parts in which their files differ, without a shared `_predictions`.
+    """Return the names of systems: the parts in which their file names differ, without `_predictions` or the like.
 
     >>> system_names([Path("en.hyp.aspen-s.txt"), Path("en.hyp.birch.txt")]), system_names([Path("out/a.conll.gz")])
     (['aspen-s', 'birch'], ['a'])
@@ -208,7 +214,7 @@ def _bare(path: Path) -> str:
 
 
 def find_runs(names: Sequence[str]) -> list[Runs]:
-    """Return the systems that have several files, whose names differ only by a number after seed, run or fold."""
+    """Return the systems with several files, if their names differ only in a number after seed, run or fold."""
     runs: dict[str, dict[str, str]] = {}
     for name in names:
         if (run := _RUN.fullmatch(name)) is not None and run[1]:

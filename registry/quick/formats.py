@@ -1,6 +1,7 @@
-"""Formats that their lines show: trees, rankings, alignments, sets of answers, tagged tokens and lists of spans.
+"""Formats that are recognised by their lines: trees, rankings, alignments, sets, tagged tokens, lists of spans.
 
-The options of each format are tried on the files, the strictest first; the first that reads all of them is taken.
+For each format, several readers are tried on the files, from strict to lenient. The first reader that reads all files
+is chosen.
 """
 
 from __future__ import annotations
@@ -41,22 +42,30 @@ from registry.readers.bio import is_tag, suggest_tag
 from registry.readers.parsing.delimited import split_cells
 from registry.readers.parsing.json_values import ABSENT, get_value
 
-ENOUGH_DOCUMENTS = 10  # for documents to be units of resampling
-_LOOKED_AT = 1000  # lines of a file
+ENOUGH_DOCUMENTS = 10  # minimum number of documents, if documents are the units of resampling
+_LOOKED_AT = 1000  # lines of a file that are inspected
 _SHOWN = 60  # characters of a line
-_TAGS = 0.98  # the share of tags in a column of tags; readers refuse the others
-_SAME_TOKENS = 0.8  # the share of tokens that are the gold's, at the least, if others are let pass
+_TAGS = 0.98  # minimum share of valid tags in a column of tags; readers report the other cells
+_SAME_TOKENS = 0.8  # minimum share of tokens that equal the gold's, if other tokens are allowed
 _SCHEMES = ("iob2", "iob1", "bioes", "bilou")
 PLACES = (("start", "end"), ("begin", "end"), ("start_offset", "end_offset"), ("start_char", "end_char"),
            ("startOffset", "endOffset"), ("from", "to"))
 TYPES = ("type", "label", "tag", "class", "category", "entity_type", "entity_group", "entity", "labels")
 _LISTS = re.compile(r"(?<![a-z])(spans?|entities|ents|annotations?|labels?|ner|result|predictions?|gold)(?![a-z])",
                     re.I)
-_DEEPEST = 4  # objects within objects in which lists of spans are looked for
+_DEEPEST = 4  # maximum depth of objects in which lists of spans are searched
 
 
 class _Format(NamedTuple):
-    """A format: patterns of the lines of gold and systems, and readers, the strictest first."""
+    """A format that is recognised by its lines.
+
+    Attributes:
+        what: A description for messages.
+        name: The name of the reader.
+        gold: The pattern of all lines of a gold file.
+        system: The pattern of all lines of a system's file.
+        readers: Returns the readers to try for a file, from strict to lenient.
+    """
 
     what: str
     name: str
@@ -84,11 +93,11 @@ FORMATS = (*(one.name for one in _FORMATS), "bio", "spans")
 
 
 def plan_format(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
-    """Plan files of a format that the gold's lines show; None if they show none.
+    """Plan how to read files, if the lines of the gold have a known format; None if they do not.
 
     Raises:
-        InputError: The gold has such a format, and a system's file has not.
-        QuestionError: A column or format is open.
+        InputError: The gold has a known format, but a system's file does not.
+        QuestionError: A column or the format is unclear.
     """
     if asked.value is not None and asked.kind not in FORMATS and not (asked.label and _tag_columns(gold)):
         return None
@@ -136,7 +145,16 @@ def _require_lines(document: Document, format_: _Format, gold: Document) -> None
 
 @dataclass(frozen=True)
 class _Tags:
-    """How a file of tagged tokens is written: separator, number of columns, columns of token and tags, more options."""
+    """Layout of a file of tagged tokens.
+
+    Attributes:
+        separator: The separator of columns.
+        width: The number of columns.
+        token: The column of tokens, from 0.
+        tags: The columns with tags, from 0.
+        extras: Further options of the reader.
+        names: The names of the columns; empty without a header.
+    """
 
     separator: str
     width: int
@@ -146,11 +164,11 @@ class _Tags:
     names: tuple[str, ...] = ()
 
     def name(self, n: int) -> str:
-        """Return the name of a column, or its number."""
+        """Return the name of column `n`, or its number from 1 if the file has no header."""
         return self.names[n] if self.names else str(n + 1)
 
     def options(self, tag: int) -> dict[str, Any]:
-        """Return the reader's options if tags are in this column."""
+        """Return the reader's options if the tags are in column `tag`."""
         names = [f"column{n + 1}" for n in range(self.width)]
         names[self.token], names[tag] = "token", "label"
         columns = {"columns": names} if not self.names else {
@@ -159,7 +177,7 @@ class _Tags:
 
 
 def _tag_columns(document: Document) -> _Tags | None:
-    """Return how a file is written if it has a token and tags on each line; None if it has not."""
+    """Return the layout of a file with a token and tags on every line; None if the file has another format."""
     lines = text_lines(document)
     filled = [line for line in lines if line.strip()]
     is_one_block = all(line.strip() for line in lines[:-1])
@@ -188,7 +206,7 @@ def _tag_columns(document: Document) -> _Tags | None:
 
 
 def _plan_tagged(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
-    """Plan tagged tokens: the column and the scheme of the tags."""
+    """Plan how to read tagged tokens: choose the column and the scheme of the tags."""
     if not asked.allows("bio", "span"):
         return None
     gold_form = _tag_columns(gold)
@@ -240,7 +258,7 @@ def _plan_tagged(gold: Document, systems: Sequence[Given], asked: Asked, trial: 
 
 
 def _tag(form: _Tags, names: Sequence[str], document: Document, systems: Sequence[Given]) -> int:
-    """Return the place of the column of tags."""
+    """Return the number of the column of tags, from 0; `names` are the columns that the user names."""
     if names:
         place = next((n for n in range(form.width) if form.name(n) == names[0] or str(n + 1) == names[0]), None)
         if place is None:
@@ -272,7 +290,7 @@ def _own_tag(form: _Tags, gold: _Tags, tag: int, asked: Asked, given: Given, doc
 
 def _choose_tag_reader(plan: Plan, items: Sequence[Item], given: Given, form: _Tags, tag: int,
                        own_options: Mapping[str, Any], trial: Trial) -> System:
-    """Return the strictest way to read a system's file that goes with the gold."""
+    """Return the system with the strictest reader whose answers match the gold's items."""
     scheme = plan.reader.scheme  # type: ignore[attr-defined]
     options = {**form.options(tag), **own_options}
     readers = [Bio.build({"scheme": other, **options}) for other in (
@@ -296,7 +314,7 @@ def _are_alike(items: Sequence[Item], answers: Sequence[Answer | None]) -> bool:
 
 
 def _refuse_unusual_tags(document: Document) -> None:
-    """Refuse a column of tags that are written unusually, such as B_PER, in lines with blank ones between sentences."""
+    """Refuse a file with tags in an unusual spelling, such as B_PER; blank lines must separate its sentences."""
     lines = [(number, line) for number, line in enumerate(text_lines(document), 1)
              if not line.startswith(("#", "-DOCSTART-"))]
     filled = [(number, line) for number, line in lines if line.strip()]
@@ -315,7 +333,7 @@ def _refuse_unusual_tags(document: Document) -> None:
 
 @dataclass(frozen=True)
 class _List:
-    """A column with a list of spans in every row of a file, and the parts of a span."""
+    """A column of JSON that has a list of spans in every row, and the keys of start, end and type of a span."""
 
     table: Table
     rows: Sequence[Mapping[str, Any]]
@@ -326,18 +344,18 @@ class _List:
 
     @property
     def is_inclusive(self) -> bool:
-        """True if a span ends where it begins: ends are then its last position."""
+        """True if the end of a span is its last position; a span with equal start and end shows this."""
         return any(get_value(span, self.start) == get_value(span, self.end)
                    for row in self.rows for span in get_value(row, self.column) or ())
 
     def reader(self, options: Mapping[str, Any]) -> Spans:
-        """Return the reader of this list with further options."""
+        """Return a reader of this list with further `options`."""
         return Spans.build({**self.table.form, "spans": self.column, "start": self.start, "end": self.end,
                             "type": self.type, **options})
 
 
 def _plan_span_lists(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial) -> Plan | None:
-    """Plan lists of spans in each item's JSON: the list and the parts of a span by their usual names."""
+    """Plan how to read lists of spans in JSON; the list, and the keys of a span, have usual names."""
     if not asked.allows("spans", "span") or (gold_list := _list_of(gold, asked)) is None:
         return None
     system_lists: list[_List] = []
@@ -381,7 +399,7 @@ def _plan_span_lists(gold: Document, systems: Sequence[Given], asked: Asked, tri
 
 
 def _list_of(document: Document, asked: Asked, gold: _List | None = None) -> _List | None:
-    """Return the list of spans in each item: named by the user, called as the gold's, or the only list."""
+    """Return the list of spans in each item: the one that the user names, one named as in the gold, or the only one."""
     table = read_table(document, asked.options)
     if table is None or "syntax" not in table.form:
         return None
@@ -409,7 +427,10 @@ def _list_of(document: Document, asked: Asked, gold: _List | None = None) -> _Li
 
 
 def _paths(entry: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[str]:
-    """Give the paths of an entry's lists of lists and objects, and of those in the only object of another list."""
+    """Yield the paths to lists of lists or objects in a JSON object, also inside nested objects.
+
+    The objects in a list are searched only if the list has a single member.
+    """
     for name, value in entry.items():
         path = f"{prefix}{name}"
         if isinstance(value, list) and all(isinstance(member, list | Mapping) for member in value):
@@ -420,7 +441,7 @@ def _paths(entry: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterat
 
 
 def _parts(spans: Sequence[Any]) -> tuple[str, str, str] | None:
-    """Return the keys of start, end and type in all of some spans; None if they are no spans."""
+    """Return the keys of start, end and type that all spans have; None if these are not spans."""
     if not spans:
         return None
     if all(isinstance(span, list) for span in spans):

@@ -1,4 +1,4 @@
-"""The beginning of `registry quick` and `registry new`: files in, a task and a preview out."""
+"""The first step of `registry quick` and `registry new`: make a task and a preview from files."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from registry.quick.task import SEED, preview, task_folder
 from registry.readers import READERS, Document, Reader, Texts
 from registry.values import build, get_name, parse
 
-_TABLES = ("wide", "long", "plain")  # importers that read any table or text: they are named, or not used
+_TABLES = ("wide", "long", "plain")  # importers that read any table or text, so only --as selects them
 _EXPECTS = {
     "labels": "an item and its label on each line, or columns called so",
     "scores": "an item and its number in each row",
@@ -53,13 +53,13 @@ _SHOWN = 60  # characters of a line
 
 @dataclass(frozen=True)
 class Made:
-    """A task that was made of files.
+    """A task that was made from files.
 
     Attributes:
-        folder: Its manifest and files.
-        preview: The lines of a table of the first items, with gold and answers.
-        read_as: The options that say how files were read.
-        notes: Choices and doubts, for the user.
+        folder: The manifest and files of the task.
+        preview: The lines of a table with the gold and answers of the first items.
+        read_as: The equivalent options, which describe how files were read.
+        notes: Notes for the user about automatic choices that may be wrong.
     """
 
     folder: TaskFolder
@@ -69,16 +69,16 @@ class Made:
 
 
 def make(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
-    """Make a task of a gold and systems, of tables of scores, or of the logs of another program.
+    """Make a task from a gold and systems, from tables of scores, or from the logs of another program.
 
     Args:
-        paths: Files, folders and patterns of systems; without a gold also one table of all systems, or logs.
+        paths: Files, folders and patterns of systems. Without a gold, also one table of all systems, or logs.
         asked: The user's options.
-        test: The significance test; None: the usual one.
+        test: The significance test; None for the default.
 
     Raises:
-        QuestionError: A role is open.
-        InputError: A file cannot be read, or has a layout that no reader takes.
+        QuestionError: The role of a file or column is unclear.
+        InputError: A file cannot be read, or no reader supports its layout.
     """
     _check(asked)
     if asked.kind is not None and asked.kind in IMPORTERS and asked.kind not in READERS:
@@ -110,7 +110,7 @@ def make(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
 
 
 def _check(asked: Asked) -> None:
-    """Refuse an unknown reader or metric."""
+    """Raise an error for an unknown reader or metric, or for options that exclude each other."""
     if asked.kind is not None and asked.kind not in READERS and asked.kind not in IMPORTERS:
         raise UnknownNameError("reader or importer", asked.kind, [*READERS, *IMPORTERS])
     if asked.metric is not None and not any(asked.metric_of(metric.takes) for metric in METRICS.values()):
@@ -123,7 +123,7 @@ def _check(asked: Asked) -> None:
 
 
 def _gold_file(paths: Sequence[Path], asked: Asked) -> Path | None:
-    """Return the file of the gold; None if `--gold` names a column of the only table, or is not given."""
+    """Return the gold file; None if `--gold` is not given, or names a column of a single table."""
     if asked.gold is None:
         return None
     path = Path(asked.gold)
@@ -144,7 +144,7 @@ def _gold_file(paths: Sequence[Path], asked: Asked) -> Path | None:
 
 
 def _ask_about_gold_folder(gold: Path, systems: Path) -> InputError:
-    """Return the question whether the files of the gold's folder are benchmarks or documents."""
+    """Ask whether the files in the gold's folder are benchmarks or documents; return the question."""
     suffixes = {path.suffix for path in gold.iterdir() if path.is_file() and not path.name.startswith(".")}
     suffix = next(iter(suffixes)) if len(suffixes) == 1 else ".ENDING"
     return QuestionError("--gold is a folder; name a file. If its files are documents, join them, and each system's in "
@@ -154,7 +154,7 @@ def _ask_about_gold_folder(gold: Path, systems: Path) -> InputError:
 
 
 def _plan(gold: Path | None, systems: Sequence[Named], asked: Asked, trial: Trial) -> Plan:
-    """Plan the files of one test set."""
+    """Plan how to read the files of one test set."""
     given = [Given(named.name, Document.load(named.path)) for named in systems]
     if asked.system and (gold is not None or len(given) > 1):
         raise InputError("--system names columns of one table of all systems; name systems' files without it",
@@ -181,7 +181,7 @@ def _plan(gold: Path | None, systems: Sequence[Named], asked: Asked, trial: Tria
 
 
 def _as_asked(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan:
-    """Plan files of the reader that the user names, with its options and the usual names of items."""
+    """Plan how to read files with the reader of `--as`; usual names of columns give the items."""
     assert asked.kind is not None
     tables = read_all([gold, *(given.document for given in systems)], asked)
     known = READERS[asked.kind].__dataclass_fields__
@@ -212,7 +212,7 @@ def _as_asked(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan:
 
 def _make_task(plans: dict[str, Plan], files: Files, asked: Asked, trial: Trial,
           test: str | None) -> Made:
-    """Try the plans on the files, and make the task."""
+    """Read the files as planned, and make the task."""
     shown: list[str] = []
     for name, plan in plans.items():
         try:
@@ -235,7 +235,7 @@ def _make_task(plans: dict[str, Plan], files: Files, asked: Asked, trial: Trial,
 
 
 def _with_roles(error: InputError, plan: Plan, asked: Asked) -> InputError:
-    """Return an error with the options that say how files were read, as another role may be meant."""
+    """Add to an error the options that describe how files were read, because a role may be wrong."""
     if asked.kind is not None or not plan.roles:
         return error
     item_names = [role.removeprefix("--item ") for role in plan.roles if role.startswith("--item ")]
@@ -259,7 +259,7 @@ def _read_as(plan: Plan, metric: Metric, asked: Asked) -> str:
 
 
 def _notes_on_runs(plan: Plan, asked: Asked) -> list[str]:
-    """Say which files are runs of one system, or could be."""
+    """Return notes that name the files that are, or may be, runs of one system."""
     by_name = {system.name: system for system in plan.systems}
     if len({system.document.path for system in plan.systems}) < len(plan.systems):
         by_name = {}
@@ -298,7 +298,12 @@ def _with_references(metric: Metric, reader: Reader, asked: Asked) -> Metric:
 
 
 def _of_program(paths: Sequence[Path], asked: Asked, test: str | None) -> Made | None:
-    """Return the logs of another program, if exactly one importer knows them; None if none does."""
+    """Make a task from the logs of another program, if one importer reads them; None if no importer does.
+
+    Raises:
+        QuestionError: Several importers read the files.
+        InputError: The importer of these logs does not support an option.
+    """
     folders: dict[str, TaskFolder] = {}
     problems: list[InputError] = []
     for kind in IMPORTERS:
@@ -348,7 +353,7 @@ def _importer(kind: str, asked: Asked) -> Importer:
 
 
 def _with_settings(kind: str, folder: TaskFolder, asked: Asked, test: str | None) -> TaskFolder:
-    """Return the task with the user's metric, test and runs, and a seed, so that the same files give the same board."""
+    """Return the task with the user's metric, test and runs, and with a fixed seed for reproducible results."""
     tables = dict(folder.tables)
     if asked.metric is not None:
         takes = next((METRICS[metric["name"]].takes for metric in tables["metric"] if metric["name"] in METRICS), "")
@@ -370,7 +375,7 @@ def _of_importer(kind: str, folder: TaskFolder, asked: Asked) -> Made:
 
 
 def _preview_of(folder: TaskFolder) -> list[str]:
-    """Return a preview of the first test set of a task that was made."""
+    """Return a preview of the first test set of a task."""
     test_set = folder.tables["test_set"][0]
     options = test_set.get("options", {})
     gold = Document(test_set["gold"], folder.files[test_set["gold"]])
@@ -389,12 +394,12 @@ def _preview_of(folder: TaskFolder) -> list[str]:
     try:
         items, answers = trial.check(plan)
     except InputError:
-        return []  # it is reported when the task is ingested
+        return []  # the error is reported when the task is ingested
     return preview(plan, items, answers)
 
 
 def _describe_unsupported(document: Document, *, alone: bool = False) -> InputError:
-    """Describe a file that no reader takes, and the nearest reader's format."""
+    """Return the error for a file that no reader supports, with the format that the most similar reader expects."""
     lines = [line for line in text_lines(document) if line.strip()]
     first = f", first line {lines[0][:_SHOWN]!r}" if lines else ""
     nearest, remedy = "labels", ""
@@ -422,7 +427,11 @@ def _describe_unsupported(document: Document, *, alone: bool = False) -> InputEr
 
 
 def _describe_json(document: Document) -> tuple[str, str, str]:
-    """Describe a file of JSON; return also the nearest reader, and how to extract the items."""
+    """Describe a JSON file that no reader supports.
+
+    Returns:
+        The description, the name of the most similar reader, and advice on how to extract the items.
+    """
     parts = json_parts(document)
     if parts is None:
         return "looks like JSON, and is no list or object of items, nor one object on each line", "labels", ""

@@ -1,6 +1,6 @@
-"""Some rows of a file as a file of its own: a system's, a run's or a test set's; and labels as sets.
+"""Parts of files: the rows of one system, run or test set as a separate file. Also sets of labels.
 
-A part is written with the lines of the whole file, so that the same reader reads both.
+A part has the same lines as the whole file, so the same reader can read it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from registry.quick.plan import Asked, Given, Part, Plan, QuestionError, with_op
 from registry.quick.tables import Table, json_objects, read_table, text_lines
 from registry.readers import Document, Reader
 
-MOST_GROUPS = 50  # test sets, or systems, of one table
+MOST_GROUPS = 50  # maximum number of test sets or systems in one table
 
 
 def take_rows(table: Table, rows: Sequence[int], name: str) -> Part:
-    """Return some rows of a table as a file; rows of JSON and Parquet as JSON Lines."""
+    """Return some rows of a table as a file; rows of JSON and Parquet files become JSON Lines."""
     document = table.document
     if "syntax" in table.form:
         objects = json_objects(document, table)
@@ -35,13 +35,13 @@ def take_rows(table: Table, rows: Sequence[int], name: str) -> Part:
 
 
 def make_part(document: Document, lines: Sequence[str], name: str) -> Part:
-    """Return lines as a part of a file."""
+    """Make a part of a file from lines."""
     content = "".join(f"{line}\n" for line in lines).encode()
     return Part(f"{document.path} ({name})", content, name=document.name, whole=document)
 
 
 def group_rows(table: Table, column: str) -> dict[str, list[int]]:
-    """Return the rows of each value of a column, in the order of their first rows."""
+    """Group the rows by the value of a column; values are in the order of their first rows."""
     groups: dict[str, list[int]] = {}
     for n, cell in enumerate(table.cells(column)):
         groups.setdefault(cell.strip(), []).append(n)
@@ -53,7 +53,7 @@ def group_rows(table: Table, column: str) -> dict[str, list[int]]:
 
 
 def system_column(table: Table, asked: Asked) -> str | None:
-    """Return the column that names the systems of a table with a row for each item and system; None without one."""
+    """Return the column of systems, if the table has one row per item and system; otherwise None."""
     if "system" in asked.options:
         name = str(asked.options["system"])
         return name if name in table.names and len({*table.cells(name)}) > 1 else None
@@ -62,7 +62,7 @@ def system_column(table: Table, asked: Asked) -> str | None:
 
 
 def split_systems(systems: Sequence[Given], asked: Asked) -> list[Given]:
-    """Split files that hold the answers of several systems, by the column that names these."""
+    """Split files with the answers of several systems into one part per system."""
     split: list[Given] = []
     for given in systems:
         table = read_table(given.document, asked.options)
@@ -77,12 +77,12 @@ def split_systems(systems: Sequence[Given], asked: Asked) -> list[Given]:
 
 
 def split_runs(documents: Sequence[Given], items: Sequence[Sequence[str]], asked: Asked) -> list[Given]:
-    """Split files that hold several runs of a system, by the column that numbers these.
+    """Split files with several runs of a system into one part per run, by the column of runs.
 
     Args:
         documents: The systems' files.
         items: The columns that may name the items of each file.
-        asked: The user's options; `runs` says that runs are averaged.
+        asked: The user's options.
 
     Raises:
         QuestionError: A file has several runs, and `--runs` is not given.
@@ -106,7 +106,7 @@ def split_runs(documents: Sequence[Given], items: Sequence[Sequence[str]], asked
 
 
 def run_column(table: Table, items: Sequence[str], asked: Asked) -> str | None:
-    """Return the column that numbers the runs of items, which occur once in each; None without one."""
+    """Return the column of runs, if every item occurs once per run; otherwise None."""
     items = [name for name in items if name in table.names]
     keys = [*(items if asked.item else items[:1]), *([asked.by] if asked.by in table.names else [])]
     if not table.header or not items or any(table.is_unique([name, *keys]) for name in items):
@@ -116,10 +116,10 @@ def run_column(table: Table, items: Sequence[str], asked: Asked) -> str | None:
 
 
 def split_plan(plan: Plan, column: str, asked: Asked) -> dict[str, Plan]:
-    """Split a plan of tables into one for each value of a column of the gold, or of the only table.
+    """Split a plan into one plan for each value of a column of the gold, or of the only table.
 
     Raises:
-        InputError: A file is no table, or there is no such column.
+        InputError: A file is not a table, or the column does not exist.
     """
     gold = _table(plan.gold, asked)
     if column not in gold.names:
@@ -151,13 +151,13 @@ def _table(document: Document, asked: Asked) -> Table:
 
 
 def as_part_reader(reader: Reader) -> Reader:
-    """Return a reader for a part of a file: parts of JSON and Parquet are JSON Lines."""
+    """Return the reader for parts of a file; parts of JSON and Parquet files are JSON Lines."""
     is_other = getattr(reader, "syntax", "delimited") in ("json", "parquet")
     return with_options(reader, {"syntax": "jsonl"}) if is_other else reader
 
 
 def _key_columns(reader: Reader, table: Table) -> list[str]:
-    """Return the columns of a table that name the items for its reader."""
+    """Return the columns of a table from which its reader makes the names of items."""
     item = getattr(reader, "item", ())
     names = [*getattr(reader, "within", ()), *([item] if isinstance(item, str) and item else item)]
     columns = table.names if table.header else getattr(reader, "columns", ())
@@ -165,7 +165,14 @@ def _key_columns(reader: Reader, table: Table) -> list[str]:
 
 
 def write_sets(table: Table, keys: Sequence[str], column: str, mark: str | None) -> Part:
-    """Write a column of sets of labels as `responses` reads them."""
+    """Convert a column of sets of labels to a file for the reader `responses`.
+
+    Args:
+        table: The table.
+        keys: The name of the item in each row.
+        column: The column of sets.
+        mark: The separator of labels in text; None if blanks separate them.
+    """
     values = table.nested.get(column)
     cells = [split_set(cell, mark or " ") for cell in table.cells(column)] if values is None else [
         [str(label) for label in value or ()] for value in values]
@@ -186,9 +193,10 @@ def split_set(cell: str, mark: str) -> list[str]:
 
 
 def find_mark(gold: set[str], answers: set[str]) -> str | None:
-    """Return the mark between the labels of sets that are written as text; None if values are single labels.
+    """Return the separator of labels, if values are sets of labels written as text; None if they are single labels.
 
-    Labels recur in several sets. A blank is a mark only if two sets differ in nothing but the order of their labels.
+    A separator is accepted if labels occur in several sets. A blank is accepted only if two sets differ only in the
+    order of their labels.
     """
     values = gold | answers
     for mark in "|;,+/":

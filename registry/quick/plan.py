@@ -1,4 +1,7 @@
-"""The user's options, the plan that says how all files are read, and the question about a role that is open."""
+"""The user's options, the plan for reading all files, and questions about roles that are unclear.
+
+A role is the purpose of a file or column: gold, system, item, label, and so on.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ from registry.values import to_toml
 
 Kind = Literal["label", "score", "segment"]
 OPTION: dict[str, str] = {"label": "--label", "score": "--score", "segment": "--text"}
-_MOST_OPTIONS, _MOST_FILES = 12, 5  # that a message shows
-_SETTING = re.compile(  # of a manifest, as errors name it
+_MOST_OPTIONS, _MOST_FILES = 12, 5  # shown in a message
+_SETTING = re.compile(  # a setting of a manifest in the text of an error
     r"(?:let the manifest say |set (?:the submission's options? )?)?"
     r"""\b([a-z_]+) = ("\w+"|true|false|\{.*?\}(?=[,;]|$))""")
 
@@ -31,19 +34,19 @@ class Asked:
     """The user's options.
 
     Attributes:
-        kind: A reader or importer by name.
-        options: Its options, as a manifest would write them.
-        metric: The metric, as people call it.
+        kind: The name of a reader or importer; None to recognise the format.
+        options: Options of the reader or importer, as in a manifest.
+        metric: The common or canonical name of the metric; None for the default.
         missing: The policy for items without an answer.
-        runs: Files that differ by the number of a run are runs of one system, `fixed` or `random`.
-        gold: The file of the gold; or its column, if one table has all systems.
+        runs: `fixed` or `random` if files whose names differ only in the number of a run are runs of one system.
+        gold: The gold file; or the gold's column, if one table has all systems.
         item: The columns that name an item.
-        in_order: Files have no names of items and the same order.
-        label, score, text: The column of the values; two are the gold's and the systems'.
-        system: In one table of all systems, the systems' columns; patterns such as `run_*` too.
-        by: The column whose values are test sets, each with a board.
-        pool: Columns whose values could be test sets, and are not.
-        sets: The mark between the labels of an item, which are a set.
+        in_order: True if files have no names of items, and all files have the items in the same order.
+        label, score, text: The column of values. With two columns, the gold's column and the systems' column.
+        system: Columns of systems in one table of all systems, also as patterns such as `run_*`.
+        by: The column whose values are test sets, each with its own leaderboard.
+        pool: Columns that look like test sets, but whose rows belong to one leaderboard.
+        sets: The separator of labels, if the values are sets of labels.
     """
 
     kind: str | None = None
@@ -63,11 +66,11 @@ class Asked:
     sets: str | None = None
 
     def allows(self, format_: str, gives: str) -> bool:
-        """Return whether files may have this format, with values of the kind `gives`."""
+        """Return True if the options allow a reader with this name, whose values are of the kind `gives`."""
         return self.kind in (None, format_) and (self.metric is None or self.metric_of(gives) is not None)
 
     def metric_of(self, gives: str) -> Metric | None:
-        """Return the user's metric of such values; None without one."""
+        """Return the user's metric for values of the kind `gives`; None if it is not given or does not apply."""
         try:
             return None if self.metric is None else common_metric(self.metric, gives)
         except InputError:
@@ -75,7 +78,7 @@ class Asked:
 
     @property
     def value(self) -> tuple[Kind, tuple[str, ...]] | None:
-        """The kind of values and the columns that the user names."""
+        """The kind of values and their columns, from --label, --score or --text; None without these options."""
         columns: dict[Kind, tuple[str, ...]] = {"label": self.label, "score": self.score, "segment": self.text}
         given = [(kind, names) for kind, names in columns.items() if names]
         if len(given) > 1:
@@ -88,20 +91,20 @@ class Asked:
 
 @dataclass(frozen=True)
 class Part(Document):
-    """A file that is made of some rows of a user's file, `whole`."""
+    """A file with some rows of the user's file `whole`."""
 
     whole: Document | None = None
 
     @property
     def original(self) -> Document:
-        """The user's file."""
+        """The user's file that contains the rows of this part."""
         assert self.whole is not None
         return self.whole.original if isinstance(self.whole, Part) else self.whole
 
 
 @dataclass(frozen=True)
 class Given:
-    """A file of a system, or its column of a file that holds all systems."""
+    """The name of a system, and the file that has its answers."""
 
     name: str
     document: Document
@@ -109,7 +112,7 @@ class Given:
 
 @dataclass(frozen=True)
 class System:
-    """How one system's file is read; `tokens` is the policy for text that differs from the gold's."""
+    """A system with its file and reader; `tokens` is the policy for text that differs from the gold's text."""
 
     name: str
     document: Document
@@ -119,16 +122,16 @@ class System:
 
 @dataclass(frozen=True)
 class Plan:
-    """How all files are read.
+    """The plan for reading all files of a test set.
 
     Attributes:
         gold: The file that lists the items.
-        reader: Its reader.
-        systems: In the order in which they were given.
-        roles: The equivalent options, without `--gold`, `--metric` and `--option`.
-        metric: The metric, if the kind of values alone does not decide it.
-        cluster: The attribute whose values are units of resampling.
-        notes: Choices and doubts about the files, for the user.
+        reader: The reader of the gold.
+        systems: The systems, in the order of the command line.
+        roles: Options that have the same effect as the plan, without `--gold`, `--metric` and `--option`.
+        metric: The metric; None for the default metric of the values.
+        cluster: The attribute whose values are the units of resampling; None if items are the units.
+        notes: Notes for the user about automatic choices that may be wrong.
     """
 
     gold: Document
@@ -141,7 +144,7 @@ class Plan:
 
 
 class QuestionError(InputError):
-    """A role is open: the message shows the columns, `excerpt` the options to choose from."""
+    """A role that is unclear; the message shows the columns, and `excerpt` the options that answer the question."""
 
     def __init__(self, question: str, answers: Mapping[str, str], path: str = "") -> None:
         super().__init__(question, path=path or None)
@@ -153,22 +156,22 @@ class QuestionError(InputError):
 
 
 class OpenRoles:
-    """The roles that are open, which one message asks for together."""
+    """Questions about roles that are unclear, which are asked in one message."""
 
     def __init__(self) -> None:
         self.questions: list[str] = []
         self.answers: dict[str, str] = {}
 
     def add(self, question: str, answers: Mapping[str, str]) -> None:
-        """Add a role."""
+        """Add a question, with options that answer it and their meaning."""
         self.questions.append(question)
         self.answers |= answers
 
     def raise_if_any(self, path: str, columns: str) -> None:
-        """Ask for all open roles.
+        """Ask all questions.
 
         Raises:
-            QuestionError: A role is open.
+            QuestionError: There is a question.
         """
         if self.questions:
             which = "this option" if len(self.answers) == 1 else (
@@ -177,12 +180,12 @@ class OpenRoles:
 
 
 def option(name: str, value: str) -> str:
-    """Return an option of the command line with its value, which can be copied into a shell."""
+    """Format an option of the command line and its value, quoted for a shell."""
     return f"{name} {quote(value)}"
 
 
 def reader_option(name: str, value: Any) -> str:
-    r"""Return the option of the command line that sets an option of a reader.
+    r"""Format the option of the command line that sets a reader's option.
 
     >>> reader_option("header", False), reader_option("item", ["a", "b"])
     ('--option header=false', '--option \'item=["a", "b"]\'')
@@ -192,7 +195,10 @@ def reader_option(name: str, value: Any) -> str:
 
 
 def options_of(reader: Reader, base: Reader | None = None) -> dict[str, Any]:
-    """Return the options of a reader as a manifest writes them: without defaults, or without those that equal `base`'s.
+    """Return the options of a reader as in a manifest.
+
+    Options with their default value are omitted. If `base` is a reader of the same class, options with the same value
+    as in `base` are omitted instead.
 
     >>> from registry.readers import Labels
     >>> options_of(Labels(separator="comma", header=True)), options_of(Labels(), Labels(header=True))
@@ -212,14 +218,14 @@ def options_of(reader: Reader, base: Reader | None = None) -> dict[str, Any]:
 
 
 def with_options(reader: Reader, options: Mapping[str, Any]) -> Reader:
-    """Return the reader with some options; it ignores others."""
+    """Return a copy of the reader with new options; options that the reader does not have are ignored."""
     known = {one.name for one in fields(reader)}
     return type(reader).build({**options_of(reader), **{
         name: value for name, value in options.items() if name in known}})
 
 
 class Trial:
-    """Reads files as plans say, each in each way once, and joins answers with items."""
+    """Reads files as planned and joins answers with items; each file is read only once per reader."""
 
     def __init__(self, missing: str) -> None:
         self._missing = MissingPolicy(missing)
@@ -227,7 +233,7 @@ class Trial:
         self._answers: dict[tuple[Any, ...], Sequence[Answer | None] | InputError] = {}
 
     def items(self, gold: Document, reader: Reader) -> list[Item] | InputError:
-        """Return the gold's items, or why it cannot be read."""
+        """Return the gold's items, or the error if the gold cannot be read."""
         key = (gold.path, reader)
         if key not in self._golds:
             try:
@@ -238,7 +244,7 @@ class Trial:
         return self._golds[key]
 
     def answers(self, plan: Plan, items: Sequence[Item], system: System) -> Sequence[Answer | None] | InputError:
-        """Return a system's answers to the items, or why they do not go together."""
+        """Return a system's answers to the items, or the error if they cannot be read or do not match the items."""
         key = (plan.gold.path, plan.reader, system.document.path, system.reader, system.tokens)
         if key not in self._answers:
             try:
@@ -253,7 +259,10 @@ class Trial:
         return self._answers[key]
 
     def fitting(self, plan: Plan, items: Sequence[Item], systems: Iterable[System]) -> System:
-        """Return the first of some ways to read a system's file whose answers go with the items, else the first."""
+        """Return the first of `systems` whose answers match the items; if none matches, return the first one.
+
+        The systems are the same file with different readers.
+        """
         tried = list(systems)
         return next((system for system in tried
                      if not isinstance(self.answers(plan, items, system), InputError)), tried[0])
@@ -262,7 +271,7 @@ class Trial:
         """Return the items and each system's answers.
 
         Raises:
-            InputError: A file cannot be read or does not go with the gold; one error for each of the first files.
+            InputError: Files cannot be read or do not match the gold; there is one error for each of the first files.
         """
         items = self.items(plan.gold, plan.reader)
         addition = f" (read as {plan.reader.name})"
@@ -282,13 +291,16 @@ class Trial:
 
 
 def reword(error: InputError, message: str, document: Document | None = None) -> InputError:
-    """Return the error with another message; without its line if `document` is a part, which has other lines."""
+    """Return the error with another message.
+
+    If `document` is a part, the line is removed, because lines of the part and of the user's file have other numbers.
+    """
     line = None if isinstance(document, Part) else error.line
     return InputError(message, path=error.path, line=line, item=error.item, category=error.category)
 
 
 def as_options(message: str) -> str:
-    """Replace settings of a manifest in an error's message by options of the command line.
+    """Replace the settings of a manifest in a message by options of the command line.
 
     >>> as_options('add it, or let the manifest say missing = "worst"'), as_options("set check_order = false")
     ('add it, or add --missing worst', 'add --option check_order=false')

@@ -1,4 +1,7 @@
-"""Files without a gold: a table of scores for each system, or one table of all systems, wide or long."""
+"""Plans for files without a gold file: one table of scores per system, or one table of all systems.
+
+A table of all systems is wide if it has one column per system, and long if it has one row per item and system.
+"""
 
 from __future__ import annotations
 
@@ -38,16 +41,16 @@ from registry.quick.tables import (
 from registry.readers import Document
 
 _FLAGS = ({"true", "false"}, {"yes", "no"}, {"0", "1"}, {"y", "n"}, {"t", "f"})
-_LIKE_LABELS = 0.2  # the share of a system's cells that are labels of the gold, at the least; others may be mistakes
-_SHOWN = 4  # columns in a message
+_LIKE_LABELS = 0.2  # minimum share of a system's cells that are labels of the gold; other cells may be mistakes
+_SHOWN = 4  # columns shown in a message
 
 
 def plan_scores(systems: Sequence[Given], asked: Asked, items_of: Document | None = None) -> Plan:
-    """Plan tables of scores, one for each system, and perhaps a table of all items.
+    """Plan how to read one table of scores per system, and optionally a file that lists all items, `items_of`.
 
     Raises:
-        QuestionError: No column is called as scores are, or the direction is open; the options include `--gold`.
-        InputError: A file is no table.
+        QuestionError: No column has a usual name of scores, or it is unclear whether higher scores are better.
+        InputError: A table has no scores, or other items than the first one.
     """
     tables = read_all([given.document for given in systems], asked)
     if tables is None:
@@ -92,7 +95,7 @@ def plan_scores(systems: Sequence[Given], asked: Asked, items_of: Document | Non
 
 
 def _score_column(table: Table, asked: Asked) -> str | None:
-    """Return the column of scores: the one that the user names, or the only one whose name is usual for scores."""
+    """Return the column of scores: the one that the user names, or the only column with a usual name of scores."""
     if asked.value is not None:
         kind, names = asked.value
         if kind != "score":
@@ -108,7 +111,7 @@ def _are_scores(cells: Sequence[str]) -> bool:
 
 
 def _ask_for_roles(tables: Sequence[Table], systems: Sequence[Given], asked: Asked) -> InputError:
-    """Return the question which file is the gold, or which column has scores."""
+    """Make the question which file is the gold, or which column has the scores."""
     first = tables[0]
     golds = [name for name in columns_of(first.names, "gold") if all(name in table.names for table in tables)]
     answers = [name for name in columns_of([*first.names, *first.nested], "answer") if name not in golds and all(
@@ -144,7 +147,10 @@ def _name_gold(question: str, columns: str, systems: Sequence[Given], numbers: S
 
 
 def _choose_direction(names: Sequence[str], asked: Asked, asking: OpenRoles, table: Table, *, gold: str = "") -> str:
-    """Return which scores are better: as the user says, or by the words of a name; records the role if it is open."""
+    """Return `higher` or `lower`, whichever scores are better; record a question if it is unclear.
+
+    The user's option decides, or else the words in `names`, the names of columns and files.
+    """
     better = asked.options.get("better")
     if better in ("higher", "lower"):
         return str(better)
@@ -161,10 +167,10 @@ def _choose_direction(names: Sequence[str], asked: Asked, asking: OpenRoles, tab
 
 
 def plan_table(document: Document, asked: Asked) -> Plan | None:
-    """Plan one table of all systems: a column for each, or a row for each item and system; None if it is no table.
+    """Plan how to read one table of all systems, wide or long; return None if the file is not a table.
 
     Raises:
-        QuestionError: A role is open.
+        QuestionError: The role of a column is unclear.
         InputError: Rows are systems, or columns are measures.
     """
     table = read_table(document, asked.options)
@@ -202,7 +208,7 @@ def plan_table(document: Document, asked: Asked) -> Plan | None:
 
 
 def _plan_long_answers(table: Table, system: str, golds: Sequence[str], asked: Asked) -> Plan | None:
-    """Plan a table with a row for each item and system, with the gold in a column and the answers in another."""
+    """Plan how to read a long table: one row per item and system, with a column of gold and a column of answers."""
     if len(golds) > 1:
         raise QuestionError(f"several columns have usual names of a gold. Columns: {table.shown()}. Add one of these "
                             "options:", {option("--gold", name): "" for name in golds}, table.document.path)
@@ -216,13 +222,13 @@ def _plan_long_answers(table: Table, system: str, golds: Sequence[str], asked: A
 
 
 def _likely_scores(table: Table, used: Sequence[str | None]) -> list[str]:
-    """Return the columns of numbers that are called as scores are."""
+    """Return the columns of numbers with usual names of scores."""
     numbers = [name for name in table.names if name not in used and _are_scores(table.cells(name))]
     return [name for name in numbers if is_called(name, "score")] or [name for name in numbers if is_measure(name)]
 
 
 def _plan_long_scores(table: Table, system: str, asked: Asked) -> Plan:
-    """Plan a table with a row for each item and system, and a score in each."""
+    """Plan how to read a long table: one row per item and system, with a column of scores."""
     asking = OpenRoles()
     names = [name for name in table.names if name == asked.options.get("run") or is_called(name, "run")]
     runs = [name for name in names if len({*table.cells(name)}) > 1]
@@ -261,13 +267,13 @@ def _plan_long_scores(table: Table, system: str, asked: Asked) -> Plan:
 
 
 def split_options(asked: Asked) -> list[str]:
-    """Return the options that divide rows into test sets, or do not."""
+    """Return the user's options --by and --pool, which divide the rows into test sets or keep them together."""
     by = [option("--by", asked.by)] if asked.by is not None else []
     return [*by, *(option("--pool", name) for name in asked.pool)]
 
 
 def _plan_wide(table: Table, asked: Asked) -> Plan:
-    """Plan a table with a row for each item and a column for each system, perhaps with one for the gold."""
+    """Plan how to read a wide table: one row per item, one column per system, and optionally a column of gold."""
     asking = OpenRoles()
     items = _choose_items_of_wide(table, asked, asking)
     refuse_summary(table, items)
@@ -335,14 +341,14 @@ def _plan_wide(table: Table, asked: Asked) -> Plan:
 
 
 def _notes_on_runs(columns: Sequence[str]) -> list[str]:
-    """Say which columns could be runs of one system, and how they are averaged."""
+    """Return notes about columns that may be runs of one system, with the option that averages these."""
     return [f"{', '.join(runs.systems.values())} are separate systems; --as wide --option 'runs={{system}}"
             f"{first.removeprefix(runs.name).removesuffix(number)}{{run}}' reads them as runs of one"
             for runs in find_runs(columns) for number, first in [next(iter(runs.systems.items()))]]
 
 
 def _choose_items_of_wide(table: Table, asked: Asked, asking: OpenRoles) -> list[str]:
-    """Return the columns that name items; none if rows are numbered, which is right in one table."""
+    """Return the columns that name items in a wide table; empty if items are numbered by row."""
     if asked.in_order:
         return []
     if asked.item:
@@ -357,7 +363,7 @@ def _choose_items_of_wide(table: Table, asked: Asked, asking: OpenRoles) -> list
 
 
 def _choose_gold_of_wide(table: Table, items: Sequence[str], asked: Asked) -> str | None:
-    """Return the column of the gold: the one that the user names, or the only one with a usual name."""
+    """Return the gold's column: the one that the user names, or the only one with a usual name; None without."""
     if asked.gold is not None:
         return require_column(table, asked.gold)
     if asked.value is not None and asked.value[0] != "score":
@@ -374,7 +380,7 @@ def _choose_gold_of_wide(table: Table, items: Sequence[str], asked: Asked) -> st
 
 def _plan_wide_with_gold(table: Table, items: list[str], gold: str, columns: Sequence[str], asked: Asked,
                          asking: OpenRoles) -> Plan:
-    """Plan a table with the gold in a column, and answers of a system in each column of the same kind."""
+    """Plan how to read a wide table with a gold column; systems are the columns with the same kind of values."""
     right = table.cells(gold)
     values = {cell.strip().casefold() for cell in right if cell.strip()}
     numbers = [name for name in columns if are_numbers(table.cells(name))]
@@ -413,7 +419,7 @@ def _plan_wide_with_gold(table: Table, items: list[str], gold: str, columns: Seq
 
 
 def _labels_of(cell: str, asked: Asked) -> set[str]:
-    """Return the labels of a cell: one label, or a set."""
+    """Return the labels in a cell, in lower case: one label, or several if the cell is a set."""
     text = cell.strip().casefold()
     return {text} if asked.sets is None else {*split_set(text, asked.sets)}
 
@@ -425,7 +431,7 @@ def _candidate_names(table: Table, flag: str) -> list[str]:
 
 def _plan_candidates(table: Table, items: list[str], flag: str, systems: Sequence[str], asked: Asked,
                      asking: OpenRoles) -> Plan:
-    """Plan candidates that systems rank by scores; a column flags the correct ones."""
+    """Plan how to read candidates: the column `flag` marks the correct ones, and systems give each a score."""
     spelled = {cell.strip().casefold(): cell for cell in table.cells(flag)}
     true, false = next((spelled[yes], spelled[no]) for yes, no in (
         ("true", "false"), ("yes", "no"), ("1", "0"), ("y", "n"), ("t", "f")) if {yes, no} == spelled.keys())

@@ -1,7 +1,7 @@
-"""Files as tables: separators, headers and JSON are recognised, and columns are found by name or number.
+"""Reading of files as tables: separators, headers and JSON are recognised automatically.
 
-`sniff_csv` of DuckDB is not used: it takes the first line of text without a header for names of columns, and knows
-neither runs of blanks nor comments (docs/quick.md).
+DuckDB's `sniff_csv` is not suitable. If a file has no header, it interprets the first line of text as names of columns,
+and it does not support comments or columns that are separated by several blanks (docs/quick.md).
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from registry.readers.parsing.json_values import parse_object, read_json_members
 from registry.readers.tables import to_text
 
 MOST_COLUMNS = 20_000
-EVEN = 0.95  # the share of lines with as many cells as most; readers refuse the others by their line
-WORDS = 3  # of a text on average; labels have fewer
-DISTINCT = 0.5  # the share of different values above which they are texts rather than labels
-_DEPTH = 3  # of objects within a row whose members are columns
-_FEW = 3  # members of a single object: an item's, while more are items
+EVEN = 0.95  # minimum share of lines with the usual number of cells; readers report the other lines
+WORDS = 3  # minimum mean number of words in texts; labels have fewer
+DISTINCT = 0.5  # values are texts, not labels, if more than this share of them are distinct
+_DEPTH = 3  # maximum depth of nested objects in a row whose members become columns
+_FEW = 3  # a single object with at most so many members is one item; with more, each member is an item
 _BLANK_NUMBERS = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))
 _NUMBER = re.compile(NUMBER)
 _UNUSUAL_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*(e[+-]?\d+)? ?%?", re.IGNORECASE)
@@ -40,13 +40,13 @@ class Table:
 
     Attributes:
         document: The file.
-        names: Of the columns; their numbers from 1 if the file has no header.
-        rows: Cells as text; absent ones are empty.
-        lines: The line of each row, or its number in JSON and Parquet.
-        form: Options of readers that say how the file is written, except the header.
-        header: Whether the first line, or the keys of objects, name the columns; None if that is open.
-        names_items: Whether items are the keys of one JSON object, in the column `item`.
-        nested: Columns of JSON that are lists, with their values; None if a row has none.
+        names: Names of the columns; their numbers from 1 if the file has no header.
+        rows: Cells as text; missing cells are empty.
+        lines: The line of each row in the file; in JSON and Parquet files, the number of the row.
+        form: Options of readers for the layout of the file, except `header`.
+        header: True if the first line, or the keys of JSON objects, name the columns; None if it is unclear.
+        names_items: True if the file is one JSON object whose keys are the items; the column `item` has the keys.
+        nested: The values of JSON columns that contain lists; None for a row without a list.
     """
 
     document: Document
@@ -61,7 +61,7 @@ class Table:
 
     @property
     def is_lines(self) -> bool:
-        """True if every line is one value."""
+        """True if every line is a single value."""
         return len(self.names) == 1 and "syntax" not in self.form
 
     def cells(self, name: str) -> list[str]:
@@ -72,25 +72,28 @@ class Table:
         return self._cells[name]
 
     def column(self, wanted: str) -> str | None:
-        """Return the column of this name, or of this number if the file has no header; None if it is absent."""
+        """Return the column with this name, or with this number if the file has no header; None if there is none."""
         if wanted in self.names:
             return wanted
         return None if self.header is not False or not wanted.isdigit() or not (
             0 < int(wanted) <= len(self.names)) else self.names[int(wanted) - 1]
 
     def keys(self, columns: Sequence[str]) -> list[str]:
-        """Return the name of the item of each row, as readers join the cells; row numbers without columns."""
+        """Return the name of each row's item, joined from the cells of `columns` as readers do.
+
+        Without columns, items are numbered from 1.
+        """
         if not columns:
             return [str(n) for n in range(1, len(self.rows) + 1)]
         return [" ".join(cells) for cells in zip(*map(self.cells, columns), strict=True)]
 
     def is_unique(self, columns: Sequence[str]) -> bool:
-        """Return whether columns together name every row."""
+        """Return True if no two rows have the same cells in these columns."""
         return len({*zip(*map(self.cells, columns), strict=True)}) == len(self.rows)
 
     @cached_property
     def written(self) -> str:
-        """How the file is written, in words."""
+        """A description of the layout, such as `2 columns with tabs between them, a header`."""
         syntax = self.form.get("syntax", "")
         if syntax:
             return {"jsonl": "JSON Lines", "json": "JSON", "parquet": "Parquet"}[syntax]
@@ -101,7 +104,7 @@ class Table:
             "a header" if self.header else "no header")
 
     def shown(self) -> str:
-        """Return the columns with their first cells, for messages."""
+        """List the columns with their first cells, for messages."""
         first = self.rows[0] if self.rows else ()
         shown = [f"{name if name.strip() else repr(name)}={cell[:20]!r}"
                  for name, cell in zip(self.names, first, strict=False)]
@@ -109,21 +112,21 @@ class Table:
 
 
 def is_number(text: str) -> bool:
-    """Return whether readers of tables read a cell as a number."""
+    """Return True if readers of tables accept a cell as a number."""
     return _NUMBER.fullmatch(text.strip()) is not None
 
 
 def are_numbers(cells: Sequence[str]) -> bool:
-    """Return whether all cells are numbers, apart from blank ones and `NA`."""
+    """Return True if all cells are numbers, except empty cells and marks such as `NA`."""
     filled = {cell for cell in cells if cell.strip().casefold() not in _BLANK_NUMBERS}
     return bool(filled) and all(map(is_number, filled))
 
 
 def refuse_unusual_numbers(table: Table, names: Sequence[str]) -> None:
-    """Refuse columns of numbers that are written with decimal commas, thousands separators or percent signs.
+    """Refuse columns of numbers with decimal commas, thousands separators or percent signs.
 
     Raises:
-        InputError: Gives a command that writes the file with decimal points.
+        InputError: A column has such numbers; the message contains a command that converts the file.
     """
     for name in names:
         cells = [cell.strip() for cell in table.cells(name) if cell.strip().casefold() not in _BLANK_NUMBERS]
@@ -140,18 +143,18 @@ def refuse_unusual_numbers(table: Table, names: Sequence[str]) -> None:
 
 
 def are_truths(cells: Sequence[str]) -> bool:
-    """Return whether all cells are true or false."""
+    """Return True if all cells are `true` or `false`."""
     return bool(cells) and {cell.strip().casefold() for cell in cells} <= {"true", "false"}
 
 
 def are_texts(cells: Sequence[str]) -> bool:
-    """Return whether cells are mostly different ones of several words."""
+    """Return True if cells are texts: most are distinct, and they have several words on average."""
     filled = [cell for cell in cells if cell.strip()]
     return len({*filled}) > DISTINCT * len(filled) > 0 and sum(map(n_words, filled)) >= WORDS * len(filled)
 
 
 def n_words(text: str) -> int:
-    """Estimate the number of words, also in scripts without blanks.
+    """Estimate the number of words in a text, also in scripts without blanks between words.
 
     >>> [n_words(text) for text in ("It rains again.", "今天又下雨了。", "体育", "")]
     [3, 4, 1, 0]
@@ -162,7 +165,7 @@ def n_words(text: str) -> int:
 
 
 def text_lines(document: Document) -> list[str]:
-    """Return the lines of a file without a byte-order mark; none of Parquet."""
+    """Return the lines of a file without a byte-order mark; empty for a Parquet file."""
     key = ("quick", "lines")
     if key not in document.made:
         document.made[key] = [] if document.content.startswith(MAGIC) else [
@@ -182,14 +185,14 @@ def repair_option(document: Document) -> dict[str, Any]:
 
 
 def read_table(document: Document, options: Mapping[str, Any]) -> Table | None:
-    """Read a file as a table; None if it has another format.
+    """Read a file as a table; return None if it has another format.
 
     Args:
         document: The file.
-        options: Options that the user gives; `separator`, `header`, `syntax` and `comment` are used.
+        options: The user's options; only `separator`, `header`, `syntax` and `comment` are used.
 
     Raises:
-        InputError: The file is no text, or has a fault in the format that its name or the options say.
+        InputError: The file is not text, or is invalid in the format that its name or the options specify.
     """
     key = ("quick", "table", repr([options.get(name) for name in ("separator", "header", "syntax", "comment")]))
     if key not in document.made:
@@ -212,7 +215,7 @@ def _read_table(document: Document, options: Mapping[str, Any]) -> Table | None:
 
 
 def _json(document: Document) -> Table | None:
-    """Read JSON Lines, a list of objects, or an object of items."""
+    """Read JSON Lines, a JSON list of objects, or a JSON object whose members are items; None for other files."""
     given, form = readable(document), repair_option(document)
     try:
         lines = [(n, parse_object(line, document.path, n)) for n, line in given.lines() if line.strip()]
@@ -233,7 +236,10 @@ def _json(document: Document) -> Table | None:
 
 
 def json_parts(document: Document) -> list[tuple[int, str | None, Any]] | None:
-    """Return line, name (None in a list) and value of the members of one JSON list or object; else None."""
+    """Return line, name and value of each member of a JSON list or object; None for other files.
+
+    The name is None for members of a list.
+    """
     try:
         return list(read_json_members(readable(document)))
     except InputError:
@@ -241,7 +247,7 @@ def json_parts(document: Document) -> list[tuple[int, str | None, Any]] | None:
 
 
 def json_objects(document: Document, table: Table) -> list[Mapping[str, Any]]:
-    """Return the objects of a file of JSON or Parquet, one for each row."""
+    """Return the rows of a JSON or Parquet file as objects."""
     if table.form["syntax"] == "parquet":
         return [row for _, row in read_parquet_rows(document)]
     if table.form["syntax"] == "jsonl":
@@ -251,7 +257,7 @@ def json_objects(document: Document, table: Table) -> list[Mapping[str, Any]]:
 
 
 def _is_nested(members: Sequence[tuple[int, str | None, Any]]) -> bool:
-    """Return whether an object's members are no items but hold them, as `config` and `results` do."""
+    """Return True if the members of a JSON object are not items, but parts such as `config` and `results`."""
     values = [value for _, name, value in members if name is not None]
     objects = [value for value in values if isinstance(value, dict)]
     if any(isinstance(value, list) and value and isinstance(value[0], dict) for value in values):
@@ -288,7 +294,10 @@ def _cell(value: Any) -> str:
 
 
 def _read_delimited(document: Document, options: Mapping[str, Any], lines: Sequence[str]) -> Table | None:
-    """Read text with the separator that makes all rows equally wide; a value on each line if none does."""
+    """Read text with the separator that gives all rows the same number of cells.
+
+    If there is no such separator, every line is one value.
+    """
     comment = options["comment"] or None if "comment" in options else _comment(lines)
     said = options.get("separator")
     separators: Sequence[Separator] = (said,) if said else get_args(Separator)
@@ -328,14 +337,14 @@ def _read_delimited(document: Document, options: Mapping[str, Any], lines: Seque
 
 
 def even_mark(lines: Sequence[str]) -> str:
-    """Return a mark that no reader takes between columns, and that all lines have equally often."""
+    """Return `|` or `::` if all lines have it equally often; readers do not support these separators."""
     filled = [line for line in lines if line.strip()]
     return next((mark for mark in ("|", "::") if len({line.count(mark) for line in filled}) == 1 < len(filled)
                  and mark in filled[0]), "")
 
 
 def _comment(lines: Sequence[str]) -> str | None:
-    """Return `#` if the lines before the first other one begin so, are no rows, and no other line does."""
+    """Return `#` if it marks comments: only lines at the start of the file begin with it, and they are not rows."""
     leading = next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
     if not leading or leading == len(lines) or any(line.startswith("#") for line in lines[leading:]):
         return None
@@ -372,9 +381,10 @@ def _with_header(document: Document, numbered: Sequence[tuple[int, list[str]]], 
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool | None:
-    """Return whether the first row names the columns; None if that is open.
+    """Return True if the first row names the columns, False if it does not, None if it is unclear.
 
-    Usual names are a header unless they occur below; numbers are none, unless all of a column are.
+    For example, a word above a column of numbers shows a header, and a row with numbers is not a header. Usual names of
+    columns are a header, unless they also occur in other rows.
     """
     first, rest = rows[0], rows[1:]
     columns = [[row[n] for row in rest if n < len(row)] for n in range(len(first))]
@@ -400,7 +410,7 @@ def _has_digit(text: str) -> bool:
 
 
 def index_column(table: Table) -> str | None:
-    """Return the first column if it has no name, as indexes of data frames have none."""
+    """Return the first column if its name is empty, like the index of a data frame in a file; otherwise None."""
     return table.names[0] if table.header and table.names and not table.names[0].strip() else None
 
 

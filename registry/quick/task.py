@@ -1,4 +1,4 @@
-"""A plan as a task: its manifest, copies of the files, and a preview of items and answers."""
+"""Conversion of plans to a task: manifest, copies of the files, and a preview of items and answers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,19 @@ from registry.metrics import Metric
 from registry.quick.files import Runs, find_runs
 from registry.quick.plan import Asked, Part, Plan, System, options_of
 
-SEED = 1  # of random draws: the same files give the same board
-_TESTS = {"judged": "prediction-powered"}  # kinds of values whose usual test is another one
-_ROWS, _SYSTEMS, _LINE = 3, 3, 80  # of a preview: rows, systems, characters of a line
+SEED = 1  # of random numbers; it is fixed, so that the same files give the same leaderboard
+_TESTS = {"judged": "prediction-powered"}  # kinds of values with a different default test
+_ROWS, _SYSTEMS, _LINE = 3, 3, 80  # maximum numbers in a preview: rows, systems, characters of a line
 
 
 class _Place(NamedTuple):
-    """Where a system's file is in the task's folder, how the manifest names it, and the name of the system."""
+    """The place of a system's file in a task.
+
+    Attributes:
+        copy: The path of the copy in the task's folder.
+        file: The path or pattern in the manifest.
+        system: The name of the system.
+    """
 
     copy: str
     file: str
@@ -32,7 +38,7 @@ class _Place(NamedTuple):
 
 def task_folder(plans: Mapping[str, Plan], metric: Metric, asked: Asked, test: str | None,
                 read_as: str) -> TaskFolder:
-    """Declare plans, each of a test set, as a task."""
+    """Make a task from the plan of each test set, by name."""
     test_sets: list[dict[str, Any]] = []
     submits: list[dict[str, Any]] = []
     files: dict[str, bytes] = {}
@@ -85,7 +91,7 @@ def _gold_name(plan: Plan, folder: str) -> str:
 
 
 def _places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _Place]:
-    """Return where each system's file is in the task's folder: the gold's, its own, or with its other runs."""
+    """Choose the place of each system's file: the gold's file, a separate file, or a folder with the other runs."""
     of_run = {name: (group.name, number) for group in runs for number, name in group.systems.items()}
     gold = _gold_name(plan, folder)
     in_gold = {system.name for system in plan.systems if system.document.path == plan.gold.path} - of_run.keys()
@@ -98,7 +104,7 @@ def _places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _Place]:
         if system.name in of_run:
             name, number = of_run[system.name]
             same = {endings[system] for group in runs if group.name == name for system in group.systems.values()}
-            ending = next(iter(same)) if len(same) == 1 else ""  # the pattern has one for all runs
+            ending = next(iter(same)) if len(same) == 1 else ""  # one pattern covers all runs
             place = f"{folder}systems/{slugs[name]}/"
             places[system.name] = _Place(f"{place}{number}{ending}", f"{place}{{run}}{ending}", name)
         else:
@@ -124,7 +130,7 @@ def _submit(system: System, options: dict[str, Any], common: dict[str, Any], pla
 
 
 def preview(plan: Plan, items: Sequence[Item], answers: Sequence[Sequence[Any]]) -> list[str]:
-    """Return the lines of a table of the first items, with the gold and the first systems' answers."""
+    """Return the lines of a table that shows the gold and some systems' answers for the first items."""
     shown = list(zip(plan.systems, answers, strict=True))[:_SYSTEMS]
     has_gold = any(item.gold is not None for item in items[:_ROWS])
     n_more = len(plan.systems) - len(shown)
@@ -143,7 +149,7 @@ def preview(plan: Plan, items: Sequence[Item], answers: Sequence[Sequence[Any]])
 
 
 def format_value(value: Any) -> str:
-    """Return a gold value or an answer as a short text.
+    """Format a gold value or an answer as a short text.
 
     >>> format_value("yes"), format_value(0.5), format_value({"gold": "It rains."}), format_value(None)
     ('yes', '0.5', 'It rains.', '-')

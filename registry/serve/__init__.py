@@ -1,5 +1,5 @@
-"""A registry's site over HTTP: its pages and tables, and answers to SQL.
+"""The HTTP server of a registry: pages, tables for programs, and SQL queries.
 
-The server reads snapshots of the registry, which contain only public data (`snapshots`). It makes every
-answer once for a snapshot (`reading`), and answers SQL as `registry query` does.
+The server reads snapshots of the registry, which by default contain only public data (module `snapshots`). Each
+response is made once for each snapshot (module `source`). SQL queries run as in `registry query`.
 """

@@ -1,7 +1,7 @@
-"""Responses: parameters, formats, ETags, pages that only a server has, and errors.
+"""HTTP responses: parameters, formats, ETags, simple pages, and errors.
 
-An ETag is strong: it depends on the snapshot, the request and the format. So the server compares ETags without making
-the content. Errors are pages for browsers, and JSON for programs (RFC 9457).
+An ETag is strong: it depends on the snapshot, the request and the format. The server can therefore compare ETags
+without making the content. An error is sent to browsers as a page, and to programs as JSON (RFC 9457).
 """
 
 from __future__ import annotations
@@ -34,11 +34,15 @@ MAX_ROWS, DEFAULT_ROWS = 10_000, 1_000  # of one page of a table
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a request: its name, description, and permitted values.
+    """A parameter in the query string of a request.
 
     Attributes:
-        least, most: Bounds of an integer; without `least` the value is a text.
-        choices: Permitted texts; empty: any.
+        name: Name of the parameter.
+        about: Description.
+        least: Smallest permitted integer; None if the value is a text.
+        most: Largest permitted integer; None means no limit.
+        choices: Permitted texts; empty if every text is permitted.
+        default: Value if the request does not have the parameter.
     """
 
     name: str
@@ -50,7 +54,7 @@ class Parameter:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """The JSON Schema of the value."""
+        """JSON Schema of the value."""
         schema: dict[str, Any] = {"type": "string"} if self.least is None else {
             "type": "integer", "minimum": self.least}
         schema |= {"maximum": self.most} if self.most is not None else {}
@@ -58,7 +62,7 @@ class Parameter:
         return schema | ({"default": self.default} if self.default is not None else {})
 
     def read(self, text: str) -> Any:
-        """Return the value of a text.
+        """Parse the value in a request.
 
         Raises:
             ProblemError: The value is not permitted.
@@ -85,7 +89,9 @@ PAGED = (LIMIT, OFFSET, STATE)
 
 
 def read_parameters(query: QueryParams, parameters: Sequence[Parameter]) -> dict[str, Any]:
-    """Return the values of all parameters; None if one has no value and no default.
+    """Return the values of all parameters, by name.
+
+    A parameter without a value in the request has its default.
 
     Raises:
         ProblemError: A name is unknown or occurs twice, or a value is not permitted.
@@ -113,7 +119,9 @@ _OTHER_MEDIA = {"application/jsonl": "jsonl", "application/jsonlines": "jsonl"}
 
 
 def choose_form(accept: str, forms: Sequence[str]) -> str:
-    """Return the preferred format of an Accept header, the first one if several are equally preferred.
+    """Return the format that an Accept header prefers.
+
+    If the header prefers several formats equally, the first of these formats is returned.
 
     >>> choose_form("text/csv, application/json;q=0.9", ("json", "csv"))
     'csv'
@@ -121,7 +129,7 @@ def choose_form(accept: str, forms: Sequence[str]) -> str:
     'json'
 
     Raises:
-        ProblemError: The header accepts none of them.
+        ProblemError: The header accepts none of the formats.
     """
     accepted = [_parse_media_range(part) for part in accept.split(",") if part.strip()] or [("*/*", 1.0)]
     scores = {form: _get_quality(form, accepted) for form in forms}
@@ -133,7 +141,7 @@ def choose_form(accept: str, forms: Sequence[str]) -> str:
 
 
 def _parse_media_range(part: str) -> tuple[str, float]:
-    """Return a media range and its quality."""
+    """Parse one part of an Accept header; return the media range and its quality."""
     media, *options = (piece.strip().lower() for piece in part.split(";"))
     quality = 1.0
     for option in options:
@@ -147,7 +155,10 @@ def _parse_media_range(part: str) -> tuple[str, float]:
 
 
 def _get_quality(form: str, accepted: Sequence[tuple[str, float]]) -> float:
-    """Return the quality of the most exact media range of a format."""
+    """Return the quality of a format.
+
+    This is the quality of the most specific media range that matches the format.
+    """
     media = MEDIA[form].partition(";")[0]
     names = {media, *(name for name, other in _OTHER_MEDIA.items() if other == form)}
     for ranges in (names, {f"{media.partition('/')[0]}/*"}, {"*/*"}):
@@ -157,7 +168,10 @@ def _get_quality(form: str, accepted: Sequence[tuple[str, float]]) -> float:
 
 
 def write_rows(keys: Sequence[str], rows: Iterable[Sequence[Any]], form: str) -> bytes:
-    """Render rows in a format, as all commands do."""
+    """Return rows as bytes in a format.
+
+    The result is the same as that of the commands.
+    """
     return "".join(render_rows(keys, rows, form)).encode("utf-8", "backslashreplace")
 
 
@@ -166,7 +180,7 @@ _MIN_COMPRESSED = 1000  # bytes; smaller content is not compressed
 
 @dataclass(frozen=True)
 class Content:
-    """The body of a response, with its media type and more headers."""
+    """The content of a response: media type, body, and other headers."""
 
     media: str
     body: bytes
@@ -175,13 +189,15 @@ class Content:
 
 async def respond(request: Request, served: Served, key: tuple[Hashable, ...],
                   make: Callable[[Reading], Awaitable[Content]]) -> Response:
-    """Respond from the newest snapshot, or with 304 if the client has that content.
+    """Respond with content from the newest snapshot.
+
+    If the client already has this content, the response has the status 304 and no content.
 
     Args:
-        request: The request, with its headers.
+        request: The request.
         served: Snapshots and settings.
-        key: Distinguishes the content from all other content made from the same snapshot.
-        make: Makes the content.
+        key: Key that identifies the content among all content made from the same snapshot.
+        make: Function that makes the content from a snapshot.
     """
     zipped = accepts_gzip(request.headers.get("accept-encoding", ""))
 
@@ -204,7 +220,7 @@ async def respond(request: Request, served: Served, key: tuple[Hashable, ...],
         if not is_known_content:
             content = await answer(reading)
         reading.remember((*key, zipped), answer)
-    if is_known_content or request.headers.get("if-none-match", "").strip() == "*":  # `*` only if there is an answer
+    if is_known_content or request.headers.get("if-none-match", "").strip() == "*":  # `*`: any content
         return Response(status_code=304, headers=headers)
     return Response(content.body, headers={**content.headers, **headers, "Content-Type": content.media})
 
@@ -224,7 +240,10 @@ def _make_tag(state: str, key: tuple[Hashable, ...], *, zipped: bool) -> str:
 
 
 def is_known(request: Request, tag: str) -> bool:
-    """Return True if the client has the content with this ETag; proxies that compress it make the ETag weak."""
+    """Return True if the client already has the content with this ETag.
+
+    A weak ETag in the request is accepted, because proxies make the ETag of compressed content weak.
+    """
     known = request.headers.get("if-none-match", "").split(",")
     return tag in [part.strip().removeprefix("W/") for part in known]
 
@@ -243,19 +262,29 @@ def accepts_gzip(header: str) -> bool:
 
 
 def render_page(template: str, **values: object) -> Content:
-    """Render a template, which escapes all values, with its content security policy."""
+    """Return a page made from a template, with a content security policy.
+
+    All values are escaped.
+    """
     body = _load_templates().get_template(template).render(
         style=Markup(_load_style()), program=__version__, **values).encode()  # noqa: S704
     return Content(MEDIA["html"], body, {"Content-Security-Policy": _make_policy()})
 
 
 def render_notice(title: str, *sentences: str, excerpt: str = "", tables: object = ()) -> Content:
-    """Render a page with sentences and tables; a table has a title, columns, rows of cells, and captions."""
+    """Return a simple page with sentences and tables.
+
+    Args:
+        title: Title of the page.
+        sentences: Sentences on the page.
+        excerpt: Excerpt of a query with a marked error.
+        tables: Tables, each as a dictionary with the keys `title`, `columns`, `rows` (of cells) and `captions`.
+    """
     return render_page("notice.html", title=title, sentences=sentences, excerpt=excerpt, tables=tables)
 
 
 def answer_problem(request: Request, problem: ProblemError) -> Response:
-    """Respond with an error."""
+    """Return the response for an error: a page for browsers, or JSON for programs."""
     if _is_browser(request):
         page = render_notice(HTTPStatus(problem.status).phrase, problem.message, excerpt=problem.excerpt)
         return Response(page.body, problem.status, {**page.headers, **problem.headers, "Content-Type": page.media})
@@ -277,7 +306,10 @@ def _is_browser(request: Request) -> bool:
 
 @cache
 def _load_templates() -> Environment:
-    """Load the templates; their filter `shown` returns texts unchanged, and other values as JSON."""
+    """Return the environment of the templates.
+
+    The filter `shown` of the templates returns a text unchanged, and any other value as JSON.
+    """
     templates = make_environment("registry.serve")
     templates.filters["shown"] = lambda cell: cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
     return templates

@@ -1,8 +1,9 @@
-"""The ASGI application: the pages of `registry site`, SQL, and middleware for security.
+"""The ASGI application: pages, SQL, and middleware for security.
 
-The page of a stranger must not make a browser read the registry. Its host name can point to this machine (DNS
-rebinding), so a request must use an IP address, localhost or a name of `--allow-host`. Scripts of other sites cannot
-read responses unless `--cors` permits it, and pages of other sites cannot show them in a frame.
+A page of another site must not use the browser of a user to read the registry. The host name of the other site may
+point to this machine (DNS rebinding). The Host header of a request must therefore be an IP address, localhost, or a
+name that `--allow-host` permits. Scripts of other sites cannot read responses, except if `--cors` permits it. Pages of
+other sites cannot show the responses in a frame.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ _PAGE_HEADERS = {"Content-Security-Policy": "frame-ancestors 'self'"}
 
 
 async def serve_index(served: Served, request: Request) -> Response:
-    """Respond with the index of all tasks with boards."""
+    """Respond with the index: a page that lists all tasks with boards."""
     read_parameters(request.query_params, ())
     return await respond(request, served, ("index",), _make_index)
 
@@ -86,20 +87,25 @@ async def _make_index(reading: Reading) -> Content:
 
 
 def _load_public_boards(opened: Opened) -> tuple[Sequence[TaskBoards], list[str]]:
-    """Load the boards of all tasks, and the reasons why some tasks have none."""
+    """Return the boards of all tasks, and the reasons why some tasks have no boards."""
     tasks, missing = list_public_tasks(opened)
     return load_snapshot(opened.connection, tasks, pairs=BOARD_PAIRS).tasks if tasks else (), missing
 
 
 async def serve_feed(served: Served, request: Request) -> Response:
-    """Respond with the feed of changes; its links are absolute, because feed readers store it elsewhere."""
+    """Respond with the feed of changes.
+
+    The links in the feed are absolute, because feed readers store the feed on other machines.
+    """
     read_parameters(request.query_params, ())
     address = served.settings.url or make_site_url(request.url.scheme, request.headers.get("host", ""))
     return await respond(request, served, ("feed", address), lambda reading: _make_feed(reading, address))
 
 
 def make_site_url(scheme: str, host: str) -> str:
-    """Return the address of the site from a Host header, or nothing if the header is malformed.
+    """Return the URL of the site for a Host header.
+
+    Returns an empty text if the header is malformed.
 
     >>> hosts = ("eval.example.org", "[::1]:8000", '127.0.0.1:80"/><a', "a/b", "a@b", "")
     >>> [make_site_url("http", host) for host in hosts]
@@ -117,7 +123,10 @@ async def _make_feed(reading: Reading, address: str) -> Content:
 
 
 async def serve_task(served: Served, request: Request) -> Response:
-    """Respond with the page of a task; the path has its id, with or without .html."""
+    """Respond with the page of a task.
+
+    The path contains the id of the task, with or without `.html`.
+    """
     name, at = request.path_params["task"], read_parameters(request.query_params, (AT,))["at"]
     return await respond(request, served, ("page", name, at), lambda reading: _make_task_page(reading, name, at))
 
@@ -148,7 +157,7 @@ def _make_plain_table(ladder: Ladder) -> dict[str, object]:
 
 
 async def serve_pair_file(served: Served, request: Request) -> Response:
-    """Respond with the pairs of one system that do not fit into the page of its task."""
+    """Respond with the pairs of one system that do not fit into the page of the task."""
     read_parameters(request.query_params, ())
     folder, board, place = (request.path_params[name] for name in ("folder", "board", "place"))
     if not folder.endswith(_PAIRS_SUFFIX):
@@ -176,16 +185,22 @@ OFF = ("SQL is not answered here, as others than this machine's users could ask;
 
 
 async def serve_sql(served: Served, request: Request) -> Response:
-    """Respond to a query, or with a form for a query."""
+    """Respond with the result of a query.
+
+    If the request has no query, the response is a page on which users can write a query.
+    """
     if served.queries is None:
         raise ProblemError(403, OFF)
     _refuse_other_sites(request, served)
-    query, form = await _read_query(request)  # completely: the next message can only be a disconnect
+    query, form = await _read_query(request)  # reads the whole body, so that the next message can only be a disconnect
     return await _while_connected(request, _run_query(served, served.queries, request, query, form))
 
 
 async def _while_connected(request: Request, response: Coroutine[Any, Any, Response]) -> Response:
-    """Await a response; cancel it when the client disconnects, so that its query ends."""
+    """Await a response, or cancel it if the client disconnects.
+
+    A cancelled response ends its query.
+    """
     async def wait_for_disconnect() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
@@ -193,7 +208,7 @@ async def _while_connected(request: Request, response: Coroutine[Any, Any, Respo
     tasks = responding, _ = asyncio.ensure_future(response), asyncio.ensure_future(wait_for_disconnect())
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        return responding.result() if responding.done() else Response(status_code=499)  # for the log, as of nginx
+        return responding.result() if responding.done() else Response(status_code=499)  # for the log, like nginx
     finally:
         for task in tasks:
             task.cancel()
@@ -201,7 +216,7 @@ async def _while_connected(request: Request, response: Coroutine[Any, Any, Respo
 
 
 async def _run_query(served: Served, queries: Queries, request: Request, query: Query | None, form: str) -> Response:
-    """Respond with the result of a query, or with a page."""
+    """Respond with the result of a query, or with the page for queries (HTML)."""
     if form == "html":
         return await _serve_sql_page(served, queries, query)
     if query is None:
@@ -226,20 +241,26 @@ async def _run_query(served: Served, queries: Queries, request: Request, query: 
 
 
 class ResultResponse(StreamingResponse):
-    """A result that is sent in pieces; its file is closed at the end, also if the client disconnects."""
+    """A response that sends the result of a query in pieces.
+
+    The file of the result is closed at the end, also if the client disconnects.
+    """
 
     def __init__(self, answer: Answer, headers: Mapping[str, str]) -> None:
         super().__init__(answer.read_pieces(), headers=headers)
         self._file = answer.file
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send it."""
+        """Send the response."""
         with self._file:
             await super().__call__(scope, receive, send)
 
 
 def _refuse_other_sites(request: Request, served: Served) -> None:
-    """Refuse queries from pages of other sites: they could not read the result, but queries cost time."""
+    """Raise an error if a query comes from a page of another site.
+
+    Such a page could not read the result, but its queries would need time of the server.
+    """
     headers, origins = request.headers, served.settings.origins
     origin, host = headers.get("origin"), headers.get("host", "")
     if origin is not None and (origin in origins or "*" in origins):
@@ -252,7 +273,10 @@ def _refuse_other_sites(request: Request, served: Served) -> None:
 
 
 async def _read_query(request: Request) -> tuple[Query | None, str]:
-    """Return the query of the address or the body, or None, and the format of the result."""
+    """Return the query and the format of the result.
+
+    The query is in the URL or in the body of the request. It is None if the request has no query.
+    """
     fields = _parse_fields(request.query_params.multi_items())
     if request.method == "POST":
         fields |= await _read_body_fields(request)
@@ -271,7 +295,10 @@ async def _read_query(request: Request) -> tuple[Query | None, str]:
 
 
 def _check_value(value: Any, depth: int = 0) -> None:
-    """Refuse values that cannot be sent to a process: lone surrogates, which JSON can have, and deep nesting."""
+    """Raise an error if a value cannot be sent to a query process.
+
+    This is the case for deeply nested values, and for texts with lone surrogates, which JSON permits.
+    """
     if depth > _MAX_DEPTH:
         raise ProblemError(400, "a parameter is nested too deeply")
     if isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
@@ -281,7 +308,10 @@ def _check_value(value: Any, depth: int = 0) -> None:
 
 
 def _parse_fields(pairs: list[tuple[str, str]]) -> dict[str, Any]:
-    """Return the fields of a form or an address; names that begin with $ are parameters of the query."""
+    """Return the fields of a form or a query string.
+
+    Fields whose names begin with `$` are parameters of the query; they become the field `params`.
+    """
     parameters: dict[str, Any] = {}
     fields: dict[str, Any] = {"params": parameters}
     for name, value in pairs:
@@ -293,7 +323,10 @@ def _parse_fields(pairs: list[tuple[str, str]]) -> dict[str, Any]:
 
 
 async def _read_body_fields(request: Request) -> dict[str, Any]:
-    """Return the fields of the body of a request: a form, JSON, or the SQL alone."""
+    """Return the fields in the body of a request.
+
+    The body may be a form, JSON, or only the SQL.
+    """
     try:
         body = (await asyncio.wait_for(_read_body(request), _BODY_SECONDS)).decode()
     except TimeoutError:
@@ -336,7 +369,10 @@ def _parse_json(body: str) -> dict[str, Any]:
 
 
 async def _serve_sql_page(served: Served, queries: Queries, query: Query | None) -> Response:
-    """Respond with the form for a query, and below it the result or the error."""
+    """Respond with the page for queries.
+
+    The page has a form, and below the form the result or the error.
+    """
     with served.source.lease() as reading:
         relations = await reading.make_once(
             ("relations",), lambda: reading.read(lambda opened: load_data_model(opened.connection)),
@@ -360,7 +396,7 @@ async def _serve_sql_page(served: Served, queries: Queries, query: Query | None)
 
 
 async def _load_result(queries: Queries, query: Query) -> Mapping[str, Any]:
-    """Return the rows of a result that a page shows."""
+    """Run a query, and return the first rows as values for the template of the page."""
     answer = await queries.answer(query, "jsonl", first=MAX_SHOWN_ROWS)
     rows = [json.loads(line) for line in b"".join(answer.read_pieces()).splitlines()]
     return {"columns": list(rows[0]) if rows else [], "rows": [list(row.values()) for row in rows],
@@ -375,7 +411,7 @@ _ROUTES: dict[str, Callable[[Served, Request], Awaitable[Response]]] = {
 
 
 def make_application(served: Served) -> ASGIApp:
-    """Make the ASGI application."""
+    """Return the ASGI application of the server."""
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         following = asyncio.create_task(served.source.follow())
@@ -419,7 +455,7 @@ def _answer_http_error(request: Request, error: Exception) -> Response:
 
 
 def _answer_bug(request: Request, _: Exception) -> Response:
-    """Respond to an unexpected error; the log has its traceback."""
+    """Return the response for an unexpected error; the traceback is in the log."""
     return answer_problem(request, ProblemError(500, FAILED))
 
 
@@ -434,13 +470,20 @@ _SQL_METHODS = "GET, HEAD, POST, OPTIONS"
 
 
 class SecurityMiddleware:
-    """ASGI middleware: limit of the head, permitted hosts, CORS, and security headers."""
+    """ASGI middleware for security.
+
+    The middleware limits the size of the first line and headers, checks the host name, and adds CORS and security
+    headers.
+    """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app, self._settings = app, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond to a request, or pass it on."""
+        """Respond to a request that is not permitted.
+
+        Other requests are passed to the application.
+        """
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -452,7 +495,7 @@ class SecurityMiddleware:
                 _add_headers(message, origin, varies=bool(self._settings.origins))
             await send(message)
 
-        if _measure_head(scope) > MAX_HEAD:  # uvicorn limits only heads that come in several pieces
+        if _measure_head(scope) > MAX_HEAD:  # uvicorn limits the head of a request only if it arrives in several pieces
             problem = ProblemError(431, f"the first line and the headers of a request have at most {MAX_HEAD:,} "
                                    "bytes; POST a long query")
             await answer_problem(Request(scope), problem)(scope, receive, send_with_headers)
@@ -466,21 +509,26 @@ class SecurityMiddleware:
             await self._app(scope, receive, send_with_headers)
 
     def _get_allowed_origin(self, origin: str | None) -> str | None:
-        """Return the origin whose scripts may read the response, or None."""
+        """Return the origin whose scripts may read the response.
+
+        Returns None if the origin is not permitted.
+        """
         if "*" in self._settings.origins:
             return "*"
         return origin if origin in self._settings.origins else None
 
 
 def _measure_head(scope: Scope) -> int:
-    """Return the bytes of the first line and the headers of a request."""
+    """Return the number of bytes of the first line and the headers of a request."""
     first = f"{scope['method']}  HTTP/1.1\r\n\r\n{'?' if scope['query_string'] else ''}"
     return (len(first) + len(scope["raw_path"]) + len(scope["query_string"])
             + sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"]))
 
 
 def is_known_host(header: str | None, names: tuple[str, ...]) -> bool:
-    """Return True if a Host header has an IP address, localhost or one of the names, with any port.
+    """Return True if a Host header is an IP address, localhost or one of `names`.
+
+    The header may have any port.
 
     >>> [is_known_host(host, ("eval.example.org",)) for host in ("127.0.0.1:8000", "[::1]:8000", "localhost",
     ...     "Eval.Example.org:80", "evil.example", "localhost.evil.example", "", None)]
@@ -503,9 +551,9 @@ def _add_headers(message: MutableMapping[str, Any], origin: str | None, *, varie
     """Add security headers to a response.
 
     Args:
-        message: The start of the response.
-        origin: The origin whose scripts may read it.
-        varies: True if the response depends on the origin.
+        message: ASGI message that starts the response.
+        origin: Origin whose scripts may read the response; None means no other origin.
+        varies: Whether the response depends on the origin of the request.
     """
     headers = MutableHeaders(raw=message.setdefault("headers", []))
     for name, value in _DEFAULT_HEADERS.items():
@@ -521,7 +569,10 @@ def _add_headers(message: MutableMapping[str, Any], origin: str | None, *, varie
 
 
 def _make_options_response(scope: Scope, headers: Headers, origin: str | None) -> Response:
-    """Return the permitted methods of an address; for scripts of other sites, also the CORS headers."""
+    """Return the response for an OPTIONS request.
+
+    The response has the permitted methods, and CORS headers for other sites.
+    """
     allowed = _SQL_METHODS if scope["path"] == "/sql" else _METHODS
     answer = {"Allow": allowed}
     if origin is not None and "access-control-request-method" in headers:

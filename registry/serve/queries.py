@@ -1,7 +1,8 @@
-"""SQL of strangers: each query runs in its own process with limits, and few run at the same time.
+"""SQL queries of clients: each query runs in a separate process with limits.
 
-A result goes into memory or an unnamed file, and is sent when it is complete. So a slow client keeps no database open,
-and a result above a limit is an error, not half a result.
+Only a few queries run at the same time. A result is written to memory or to an unnamed file, and is sent when it is
+complete. A slow client therefore does not keep a database open, and a client never gets an incomplete result: a result
+above a limit is an error.
 """
 
 from __future__ import annotations
@@ -35,7 +36,14 @@ _RETRY_LATER = {"Retry-After": "5"}
 
 @dataclass(frozen=True)
 class Answer:
-    """A complete result: its file, size in bytes, digest and notes."""
+    """The complete result of a query.
+
+    Attributes:
+        file: File with the result.
+        size: Size in bytes.
+        digest: Digest of the result.
+        notes: Notes for the user.
+    """
 
     file: IO[bytes]
     size: int
@@ -44,11 +52,11 @@ class Answer:
 
     @property
     def is_in_memory(self) -> bool:
-        """True if it is so small that it is not on disk."""
+        """True if the result is so small that its file is in memory."""
         return self.size <= _MAX_IN_MEMORY
 
     def read_pieces(self) -> Iterator[bytes]:
-        """Yield the bytes in pieces, then close the file."""
+        """Yield the bytes of the result in pieces, then close the file."""
         with self.file:
             self.file.seek(0)
             while piece := self.file.read(_CHUNK):
@@ -56,7 +64,7 @@ class Answer:
 
 
 class _RunningQuery:
-    """The process of a query, which any thread may end."""
+    """A running query; any thread may end its process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -64,7 +72,7 @@ class _RunningQuery:
         self._has_ended = False
 
     def start(self, process: WaitingProcess) -> None:
-        """Set the process.
+        """Set the process of the query.
 
         Raises:
             LimitError: The query has already been ended.
@@ -75,7 +83,10 @@ class _RunningQuery:
             self._process = process
 
     def end(self) -> None:
-        """End the process, also if it is set later."""
+        """End the process of the query.
+
+        If the process is not set yet, `start` will raise an error.
+        """
         with self._lock:
             self._has_ended = True
             if self._process is not None:
@@ -83,14 +94,14 @@ class _RunningQuery:
 
 
 class Queries:
-    """Answers queries within limits.
+    """The service that runs queries within limits.
 
-    Processes for the next queries start in advance.
+    Processes for the next queries are started in advance.
 
     Args:
-        source: Has the newest snapshot, which each query reads.
+        source: Source of the newest snapshot, which each query reads.
         limits: Limits of queries.
-        start: Starts a process for a query.
+        start: Function that starts a process for a query.
     """
 
     def __init__(self, source: Source, limits: QueryLimits,
@@ -113,16 +124,16 @@ class Queries:
             process.close()
 
     async def answer(self, query: Query, form: str, *, first: int | None = None, zipped: bool = False) -> Answer:
-        """Answer a query.
+        """Run a query, and return its result.
 
         Args:
             query: One SELECT or EXPLAIN.
-            form: A format of `registry query` except `table`.
-            first: The number of rows to return; None: all, and too many are an error.
-            zipped: True if the result is compressed.
+            form: Format of the result: a format of `registry query` except `table`.
+            first: Number of rows to return if the result has more rows. None means that too many rows are an error.
+            zipped: Whether to compress the result.
 
         Raises:
-            ProblemError: The query is refused, exceeds a limit, or too many queries are waiting.
+            ProblemError: The query is not permitted or exceeds a limit, or too many queries are waiting.
             CancelledError: The caller cancelled the query, for example because the client disconnected.
         """
         if self._waiting >= self.limits.waiting:
@@ -131,7 +142,7 @@ class Queries:
         try:
             if self._free.locked():
                 await asyncio.wait_for(self._free.acquire(), self.limits.patience)
-            else:  # without a turn of the event loop, which is slow under load
+            else:  # not `wait_for`, which needs a turn of the event loop and is slow under load
                 await self._free.acquire()
         except TimeoutError:
             raise ProblemError(503, "other queries take too long; try again later", headers=_RETRY_LATER) from None
@@ -170,7 +181,7 @@ class Queries:
         return Answer(file, file.tell(), writer.digest.hexdigest(), tuple(notes))
 
     def _write(self, running: _RunningQuery, request: QueryRequest, writer: _ResultWriter) -> list[str]:
-        """Write the result, and return notes."""
+        """Run a query and write its result; return notes for the user."""
         if request.format != "parquet":
             return self._ask(running, request, writer.write)
         with TemporaryDirectory() as folder:
@@ -194,7 +205,10 @@ class Queries:
 
 
 class _ResultWriter:
-    """Writes a result of limited size, compresses it if required, and computes its digest."""
+    """A writer that limits the size of a result and computes its digest.
+
+    If requested, the writer also compresses the result.
+    """
 
     def __init__(self, file: IO[bytes], max_bytes: int, *, zipped: bool) -> None:
         self._left, self._max_bytes = max_bytes, max_bytes
@@ -215,7 +229,10 @@ class _ResultWriter:
 
 
 def _make_problem(error: RegistryError) -> ProblemError:
-    """Return the error of a query for clients; it does not show the path of the database."""
+    """Convert an error of a query into an error for the client.
+
+    The error for the client does not contain the path of the database.
+    """
     message = str(error)
     if error.exit_code == 3 and message.startswith("SQL:"):
         return ProblemError(400, _LINE.sub(r"line \1: ", message).removeprefix("SQL: "), error.excerpt)
@@ -226,11 +243,13 @@ def _make_problem(error: RegistryError) -> ProblemError:
 
 
 class Served:
-    """Settings, snapshots, and queries for the application; queries are None if SQL is off.
+    """Everything that the application serves: settings, snapshots and queries.
+
+    The attribute `queries` is None if the settings disable SQL.
 
     Args:
         settings: Settings of the server.
-        start: Starts a process for a query.
+        start: Function that starts a process for a query.
 
     Raises:
         RegistryError: The first snapshot cannot be written.
@@ -248,11 +267,11 @@ class Served:
         self.queries = None if settings.queries is None else Queries(self.source, settings.queries, start)
 
     def stop(self) -> None:
-        """End all queries."""
+        """End all running queries."""
         if self.queries is not None:
             self.queries.close()
 
     def close(self) -> None:
-        """End all work, and remove all snapshots."""
+        """End all running queries, and remove all snapshots."""
         self.stop()
         self.source.close()

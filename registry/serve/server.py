@@ -1,7 +1,8 @@
-"""The server: its address, and limits on connections.
+"""The server process: its address, and the limits of connections.
 
-Above the limit of connections, requests get status 503; above twice the limit, new connections are closed. Connections
-without a complete request are closed after some seconds, so that slow clients do not block others.
+If the server has more connections than the limit, requests get the status 503. If it has more than twice the limit, new
+connections are closed. A connection without a complete request is closed after some seconds, so that slow clients do
+not block other clients.
 """
 
 from __future__ import annotations
@@ -25,31 +26,36 @@ from registry.serve.queries import Served
 from registry.serve.source import Settings
 
 MAX_CONNECTIONS = 1000
-_MAX_FILES = 4 * MAX_CONNECTIONS  # for connections, the database, and queries
-_IDLE_SECONDS = 20.0  # until a connection without a complete request is closed
+_MAX_FILES = 4 * MAX_CONNECTIONS  # open files for connections, the database, and queries
+_IDLE_SECONDS = 20.0  # time after which a connection without a complete request is closed
 _IDLE_SECONDS_IF_BUSY = 2.0  # the same if half of the connections are used
-_UNREAD_MILLISECONDS = 60_000  # until a client that reads nothing is disconnected
-_GRACE_SECONDS = 5  # for answers that are being sent when the server stops
+_UNREAD_MILLISECONDS = 60_000  # time after which a client that does not read is disconnected
+_GRACE_SECONDS = 5  # time to finish the current responses when the server stops
 
 
 class Connection(H11Protocol):
-    """A connection that is closed if there are far too many."""
+    """A connection that closes itself if the server has far too many connections."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the connection."""
+        """Start the connection, or close it if the server has too many connections."""
         super().connection_made(transport)
         if len(self.connections) > 2 * MAX_CONNECTIONS:
             transport.abort()
 
 
 class IdleConnections:
-    """Connections without a complete request, with the time of their last response."""
+    """The idle connections of a server: connections without a complete request."""
 
     def __init__(self) -> None:
         self._idle: dict[Connection, tuple[RequestResponseCycle | None, float]] = {}
 
     def close_old(self, connections: Iterable[Connection], now: float) -> None:
-        """Close connections that have been idle for too long; `now` is in seconds of any clock."""
+        """Close connections that have been idle for too long.
+
+        Args:
+            connections: All open connections.
+            now: Current time in seconds of any clock.
+        """
         previous, current = self._idle, list(connections)
         limit = _IDLE_SECONDS_IF_BUSY if len(current) > MAX_CONNECTIONS / 2 else _IDLE_SECONDS
         self._idle = {}
@@ -57,7 +63,7 @@ class IdleConnections:
             if connection.cycle is not None and not connection.cycle.response_complete:
                 continue
             cycle, start = previous.get(connection, (connection.cycle, now))
-            if cycle is not connection.cycle:  # it has sent a request since
+            if cycle is not connection.cycle:  # the connection has sent another request
                 start = now
             self._idle[connection] = connection.cycle, start
             if now - start > limit:
@@ -65,7 +71,7 @@ class IdleConnections:
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if only this machine reaches an address.
+    """Return True if only this machine can connect to an address.
 
     >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "192.0.2.1", "example.org")]
     [True, True, True, False, False, False]
@@ -104,7 +110,7 @@ def open_listener(host: str, port: int) -> socket.socket:
 
 
 def make_url(listener: socket.socket) -> str:
-    """Return the address of a listening socket for browsers."""
+    """Return the URL of a listening socket, for browsers."""
     host, port = listener.getsockname()[:2]
     if ip_address(host).is_unspecified:
         host = "127.0.0.1" if listener.family == socket.AF_INET else "::1"
@@ -117,8 +123,8 @@ def serve(settings: Settings, listener: socket.socket, announce: Callable[[], No
     Args:
         settings: Settings of the server.
         listener: The listening socket.
-        announce: Called when the first snapshot is written.
-        verbose: True if every request is logged on stderr.
+        announce: Function that is called when the first snapshot is written.
+        verbose: Whether to log every request to stderr.
 
     Raises:
         RegistryError: The registry cannot be read, or its first snapshot cannot be written.
@@ -138,7 +144,10 @@ def serve(settings: Settings, listener: socket.socket, announce: Callable[[], No
 
 
 class _Server(uvicorn.Server):
-    """A server that ends running queries when it stops, so that their clients do not wait."""
+    """A server that ends running queries when it stops.
+
+    Clients then do not wait for results.
+    """
 
     def __init__(self, config: uvicorn.Config, served: Served) -> None:
         super().__init__(config)
@@ -152,6 +161,6 @@ class _Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Stop after a signal."""
+        """End all queries, and stop the server after a signal."""
         self._served.stop()
         super().handle_exit(sig, frame)

@@ -1,7 +1,8 @@
-"""Numbered snapshots of a registry: files that a server reads and that never change.
+"""Snapshots of a registry: copies that never change, and that a server reads.
 
-A child process writes them, so that the server never opens the registry itself, and no reader's file is replaced. A
-snapshot is deleted when its last lease ends. Leases begin and end in the event loop, so counting them needs no lock.
+A child process writes each snapshot, so the server never opens the registry itself. A request holds a lease of a
+snapshot while it reads the snapshot; the snapshot is deleted when its last lease ends. Leases begin and end in the
+event loop, so their count needs no lock. The child process runs this module:
 
     python -m registry.serve.snapshots DATABASE OUTPUT [--private] [--sources]
 """
@@ -33,11 +34,11 @@ _Stamp = tuple[tuple[int, ...], ...]
 
 
 class Snapshot:
-    """A file with the content of a registry at one time, in a folder of its own.
+    """A file with the content of a registry at one time, in a separate folder.
 
     Attributes:
-        path: The file.
-        name: Distinguishes the snapshot from all others, also from snapshots of other servers.
+        path: Path of the file.
+        name: Random name that identifies the snapshot, also among the snapshots of other servers.
     """
 
     def __init__(self, path: Path) -> None:
@@ -46,7 +47,10 @@ class Snapshot:
 
     @contextmanager
     def lease(self) -> Iterator[None]:
-        """Keep the file until the block ends; with the last lease it is deleted."""
+        """Keep the file until the block ends.
+
+        At the end of the last lease, the file is deleted.
+        """
         self._leases += 1
         try:
             yield
@@ -57,13 +61,15 @@ class Snapshot:
 
 
 class Snapshots:
-    """Writes snapshots of a registry into a temporary folder of its own, which only this user can read.
+    """The writer of snapshots of a registry.
+
+    Snapshots are written into a temporary folder that only this user can read.
 
     Args:
-        database: The registry's file; symbolic links are followed each time.
-        private: Whether to copy everything, else only public data.
+        database: File of the registry. A symbolic link is resolved again for each snapshot.
+        private: Whether to copy everything, and not only public data.
         sources: Whether the texts of gold and outputs are needed.
-        every: The least seconds from one snapshot to the next.
+        every: Smallest number of seconds between two snapshots.
     """
 
     def __init__(self, database: Path, *, private: bool = False, sources: bool = False, every: float = 10) -> None:
@@ -81,13 +87,16 @@ class Snapshots:
             raise _unwritable(error) from None
 
     def close(self) -> None:
-        """End the child process, if one is writing, and remove the folder."""
+        """End the child process if it is running, and remove the folder."""
         if self._child is not None:
             self._child.kill()
         self._opened.close()
 
     def is_due(self) -> bool:
-        """Return whether the registry has changed or an embargo has ended, and the last snapshot is old enough."""
+        """Return whether a new snapshot should be written.
+
+        This is the case if the registry has changed or an embargo has ended, and if the last snapshot is old enough.
+        """
         if time.monotonic() < self._earliest:
             return False
         return _stamp(self._database) != self._stamp or (self._reveal is not None and now() >= self._reveal)
@@ -96,7 +105,7 @@ class Snapshots:
         """Write the next snapshot.
 
         Raises:
-            RegistryError: It cannot be written; its exit code is the child process's.
+            RegistryError: The snapshot cannot be written. The error has the exit code of the child process.
         """
         self._number += 1
         stamp, output = _stamp(self._database), self._folder / str(self._number) / "registry.duckdb"
@@ -108,13 +117,13 @@ class Snapshots:
             raise
         finally:
             self._earliest = time.monotonic() + self._every
-        self._stamp = stamp  # taken before the child read: a later commit makes the next one due
+        self._stamp = stamp  # from before the child process read: after a later commit, the next snapshot is due
         return Snapshot(output)
 
     def run_child(self, output: Path) -> datetime | None:
-        """Have a child process write a snapshot; return what `write_snapshot` does."""
+        """Write a snapshot in a child process; return the result of `write_snapshot`."""
         command = [sys.executable, "-P", "-m", __name__, str(self._database), str(output), *self._options]
-        modules = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # the same as here
+        modules = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # the same modules as in this process
                    "PYTHONIOENCODING": "utf-8"}
         with Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=PIPE, encoding="utf-8",  # noqa: S603
                    env=os.environ | modules, start_new_session=True) as self._child:
@@ -129,7 +138,12 @@ class Snapshots:
 
 
 def _stamp(path: Path) -> _Stamp:
-    """Return what every commit changes of a database's file and of DuckDB's log next to it, without opening them."""
+    """Return the state of the file of a database and of DuckDB's log.
+
+    The files are not opened.
+
+    Every commit changes this state.
+    """
     return tuple(_stamp_of_file(f"{os.path.realpath(path)}{suffix}") for suffix in ("", ".wal"))
 
 
@@ -142,7 +156,10 @@ def _stamp_of_file(name: str) -> tuple[int, ...]:
 
 
 def write_snapshot(database: Path, output: Path, *, private: bool, sources: bool) -> datetime | None:
-    """Write a snapshot; return when, in UTC, more of the registry becomes public without a commit.
+    """Write a snapshot of a registry.
+
+    Returns:
+        Time in UTC at which more data becomes public without a commit; None if there is no such time.
 
     Raises:
         RegistryError: The registry cannot be read, or the snapshot cannot be written.
@@ -150,7 +167,7 @@ def write_snapshot(database: Path, output: Path, *, private: bool, sources: bool
     registry = Database(database)
     try:
         with registry.reading() as connection:
-            reveal = find_next_reveal(connection)  # first, or an embargo that ends while it publishes would be missed
+            reveal = find_next_reveal(connection)  # before `publish`, so that no embargo that ends meanwhile is missed
             is_published = is_public(connection)
         if private or is_published:
             copy_file(registry, output)
@@ -168,8 +185,11 @@ def _unwritable(error: OSError) -> StoreError:
 
 
 def main(database: str, output: str, *options: str) -> None:
-    """Write a snapshot and print its next reveal; an error goes to stderr, and its exit code is the process's."""
-    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # DuckDB imports it, and nothing here needs it
+    """Write a snapshot, and print the time at which more data becomes public.
+
+    An error is printed to stderr, and the process exits with the exit code of the error.
+    """
+    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # DuckDB would import pandas, which is not needed
     try:
         reveal = write_snapshot(Path(database), Path(output), private="--private" in options,
                                 sources="--sources" in options)

@@ -1,7 +1,9 @@
-"""Read snapshots for requests, in a few threads; content is made once for all clients.
+"""Access of requests to snapshots.
 
-The server makes recently requested content from a new snapshot before it replaces the old one. So no request is slow
-after a commit.
+A few threads read snapshots, and content is made once for all clients.
+
+Before a new snapshot replaces the old snapshot, the server makes recently requested content from the new snapshot.
+Requests are therefore not slow after a commit.
 """
 
 from __future__ import annotations
@@ -39,13 +41,13 @@ class QueryLimits:
     """Limits of SQL queries.
 
     Attributes:
-        seconds: Time limit of a query.
-        rows: The most rows of a result; a page shows fewer.
-        memory: The most bytes of memory of a query's process.
-        size: The most bytes of a result.
-        at_once: Queries that run at the same time.
-        waiting: Queries that may wait.
-        patience: Seconds until a waiting query is refused.
+        seconds: Time limit of a query in seconds.
+        rows: Largest number of rows of a result; a page shows fewer rows.
+        memory: Largest memory of a query process in bytes.
+        size: Largest size of a result in bytes.
+        at_once: Number of queries that may run at the same time.
+        waiting: Number of queries that may wait.
+        patience: Seconds after which a waiting query fails.
     """
 
     seconds: float = 10
@@ -62,16 +64,16 @@ class Settings:
     """Settings of the server.
 
     Attributes:
-        path: The database.
-        private: True if everything is shown, False if only public data is.
-        every: The least seconds between two snapshots of the database.
-        items: The number of items of each test set on a page.
-        queries: Limits of SQL; None: SQL is off, and items are shown on pages only.
-        room: The most bytes of cached content.
-        hosts: Permitted host names, in addition to addresses and localhost.
-        origins: Origins whose scripts may read responses, such as `https://example.org`; `*`: all.
-        url: The public address of the site, with a slash at the end, for links of the feed; empty: the address in
-            the request.
+        path: Path of the database.
+        private: Whether everything is shown, and not only public data.
+        every: Smallest number of seconds between two snapshots of the database.
+        items: Number of items of each test set on a page.
+        queries: Limits of SQL queries; None disables SQL, and items are then shown only on pages.
+        room: Largest size of all cached content in bytes.
+        hosts: Permitted host names, in addition to IP addresses and localhost.
+        origins: Origins whose scripts may read responses, such as `https://example.org`; `*` permits all origins.
+        url: Public URL of the site with a slash at the end, for links in the feed. If it is empty, the links use the
+            address in the request.
     """
 
     path: Path
@@ -86,7 +88,7 @@ class Settings:
 
     @property
     def caching(self) -> str:
-        """The header Cache-Control of content from the registry."""
+        """Value of the header Cache-Control for content from the registry."""
         return "private, no-store" if self.private else "no-cache"
 
     @property
@@ -103,10 +105,10 @@ class ProblemError(Exception):
     """An error that is sent to the client.
 
     Attributes:
-        status: The HTTP status.
-        message: The error and its remedy.
-        excerpt: The line of a query with a caret below the error.
-        headers: More headers of the response.
+        status: HTTP status.
+        message: Description of the error, with advice.
+        excerpt: Line of a query, with a caret below the error.
+        headers: Additional headers of the response.
     """
 
     def __init__(self, status: int, message: str, excerpt: str = "", headers: Mapping[str, str] | None = None) -> None:
@@ -115,12 +117,15 @@ class ProblemError(Exception):
 
 
 def make_busy_error() -> ProblemError:
-    """Return the error for a request that may succeed in a moment."""
+    """Return the error for a request that may succeed if it is sent again."""
     return ProblemError(503, BUSY, headers={"Retry-After": "2"})
 
 
 def translate_error(error: Exception) -> ProblemError | None:
-    """Return an error with its HTTP status, or None if it is a bug of the server."""
+    """Convert an error into an error for the client.
+
+    Returns None if the error is a bug of the server.
+    """
     match error:
         case ProblemError():
             return error
@@ -139,8 +144,8 @@ def translate_error(error: Exception) -> ProblemError | None:
 
 _LOG = logging.getLogger(__name__)
 _READER_THREADS = 4
-_MAX_PENDING = 100  # values that are being made or wait for it; more are refused
-_POLL_SECONDS = 0.5  # between two checks whether the registry has changed
+_MAX_PENDING = 100  # values that may be in production or waiting at the same time
+_POLL_SECONDS = 0.5  # time between two checks whether the registry has changed
 _MAX_REMADE, _REMAKE_SECONDS = 100, 20.0  # limits for content that is made before a new snapshot is shown
 
 T = TypeVar("T")
@@ -148,19 +153,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Opened:
-    """A snapshot that is open for reading, perhaps at a moment in the past."""
+    """A snapshot that is open for reading, as of now or of a moment in the past."""
 
     database: Database
     connection: Connection
 
 
 class Reading:
-    """Reads one snapshot.
+    """One snapshot, with a cache of the content that was made from it.
 
     Args:
-        snapshot: The file.
-        settings: Which items are shown, and how many bytes cached values may take.
-        threads: They do all work outside the event loop.
+        snapshot: The snapshot.
+        settings: Settings of the server.
+        threads: Threads for all work outside the event loop.
     """
 
     def __init__(self, snapshot: Snapshot, settings: Settings, threads: ThreadPoolExecutor) -> None:
@@ -170,19 +175,26 @@ class Reading:
         self.requested: OrderedDict[Hashable, Callable[[Reading], Awaitable[object]]] = OrderedDict()
 
     def remember(self, key: Hashable, make: Callable[[Reading], Awaitable[object]]) -> None:
-        """Note that a client requested content, so that it is made from the next snapshot before that is shown."""
+        """Record that a client has requested some content.
+
+        The content is then made from the next snapshot before that snapshot is shown.
+
+        Args:
+            key: Key that identifies the content.
+            make: Function that makes the content from a snapshot.
+        """
         self.requested[key] = make
         self.requested.move_to_end(key)
         if len(self.requested) > _MAX_REMADE:
             self.requested.popitem(last=False)
 
     async def make_once(self, key: Hashable, make: Callable[[], Awaitable[T]], size: Callable[[T], int]) -> T:
-        """Return a cached value, or make it once for all requests that wait for it.
+        """Return a cached value, or make the value once for all requests that need it.
 
         Args:
-            key: Distinguishes the value from all others made from the snapshot.
-            make: Makes the value; an error is not cached.
-            size: Returns the size of the value in bytes.
+            key: Key that identifies the value among all values made from this snapshot.
+            make: Function that makes the value. An error is not cached.
+            size: Function that returns the size of the value in bytes.
 
         Raises:
             ProblemError: Too many values are being made.
@@ -198,7 +210,7 @@ class Reading:
         return await asyncio.shield(self._making[key])
 
     async def _make(self, key: Hashable, make: Callable[[], Awaitable[T]], size: Callable[[T], int]) -> T:
-        with self.snapshot.lease():  # also if the client has disconnected
+        with self.snapshot.lease():  # the lease remains if the client disconnects
             try:
                 value = await make()
                 self._cache.store(key, value, size(value))
@@ -207,16 +219,20 @@ class Reading:
                 del self._making[key]
 
     async def read(self, work: Callable[[Opened], T], at: str | None = None) -> T:
-        """Read from the snapshot, with `at` from a moment in the past.
+        """Open the snapshot in a thread, and return the result of `work`.
+
+        Args:
+            work: Function that reads the open snapshot.
+            at: Moment in the past whose state is read; None means the present.
 
         Raises:
             ProblemError: The snapshot cannot be read.
-            RegistryError: `work` raises it, or there is no such moment.
+            RegistryError: `at` is not a valid moment, or `work` has raised this error.
         """
         return await self.draw(lambda: self._read(work, at))
 
     async def draw(self, work: Callable[[], T]) -> T:
-        """Run work in a thread."""
+        """Run a function in a thread, and return its result."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
     def _read(self, work: Callable[[Opened], T], at: str | None) -> T:
@@ -226,9 +242,9 @@ class Reading:
             try:
                 connection = stack.enter_context(database.reading())
             except RegistryError as error:
-                if at is not None and getattr(error, "path", None) is None:  # the moment is wrong
+                if at is not None and getattr(error, "path", None) is None:  # the moment is invalid
                     raise
-                _LOG.warning("%s", error)  # it has the path, which clients must not see
+                _LOG.warning("%s", error)  # the message contains the path, which clients must not see
                 raise make_busy_error() from None
             return work(Opened(database, connection))
 
@@ -238,7 +254,7 @@ class Source:
 
     Args:
         settings: Settings of the server.
-        snapshots: Writes the snapshots; the first one is written here.
+        snapshots: Writer of snapshots; the constructor writes the first snapshot.
 
     Raises:
         RegistryError: The first snapshot cannot be written.
@@ -264,7 +280,10 @@ class Source:
             yield reading
 
     async def follow(self) -> None:
-        """Show every change of the registry until cancelled; after an error the old snapshot stays."""
+        """Show every change of the registry, until the task is cancelled.
+
+        If a new snapshot cannot be written, the old snapshot remains.
+        """
         logged = ""
         while True:
             await asyncio.sleep(_POLL_SECONDS)
@@ -278,31 +297,33 @@ class Source:
                     logged = str(error)
 
     async def renew(self) -> None:
-        """Write a snapshot, make recently requested content from it, and show it.
+        """Write a new snapshot and show it.
+
+        Before the snapshot is shown, recently requested content is made from it.
 
         Raises:
-            RegistryError: It cannot be written.
+            RegistryError: The snapshot cannot be written.
         """
         reading = Reading(await asyncio.to_thread(self._snapshots.write), self._settings, self._threads)
         with reading.snapshot.lease():
             with suppress(TimeoutError):
                 async with asyncio.timeout(_REMAKE_SECONDS):
                     for make in reversed(list(self._newest.requested.values())):
-                        with suppress(Exception):  # the client that requests it next gets the error
+                        with suppress(Exception):  # the next client that requests the content gets the error
                             await make(reading)
             self._show(reading)
 
     def close(self) -> None:
-        """Start no more work, and remove all snapshots."""
+        """Stop the threads, and remove all snapshots."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._snapshots.close()
 
 
 class Cache:
-    """A cache of values by key, which drops the least recently used ones.
+    """A cache of limited size, which drops the least recently used values.
 
     Args:
-        room: The most bytes of all values; a value larger than half of it is not stored.
+        room: Largest size of all values in bytes. A value that is larger than half of this size is not stored.
     """
 
     def __init__(self, room: int) -> None:
@@ -310,14 +331,14 @@ class Cache:
         self._stored: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
 
     def get(self, key: Hashable) -> Any:
-        """Return a value, or None."""
+        """Return the value of a key; None if the cache does not contain it."""
         if key not in self._stored:
             return None
         self._stored.move_to_end(key)
         return self._stored[key][0]
 
     def store(self, key: Hashable, value: Any, size: int) -> None:
-        """Store a value and its size in bytes."""
+        """Store a value; `size` is its size in bytes."""
         if 2 * size > self._room or key in self._stored:
             return
         self._stored[key] = value, size
@@ -332,7 +353,13 @@ _BYTES_PER_ANSWER = 500
 
 @dataclass(frozen=True)
 class VisibleBoards:
-    """The boards of a task; if they are hidden, the reason and the public ladders."""
+    """The visible data of a task: its boards, or a reason why they are hidden.
+
+    Attributes:
+        boards: Boards of the task; None if they are hidden.
+        hidden: Reason why the boards are hidden; empty if they are visible.
+        ladders: Public ladders of the task, if its boards are hidden.
+    """
 
     boards: TaskBoards | None
     hidden: str = ""
@@ -340,10 +367,10 @@ class VisibleBoards:
 
     @property
     def public_boards(self) -> TaskBoards:
-        """The boards.
+        """The boards of the task.
 
         Raises:
-            HiddenError: They are hidden.
+            HiddenError: The boards are hidden.
         """
         if self.boards is None:
             raise HiddenError(self.hidden)
@@ -351,7 +378,7 @@ class VisibleBoards:
 
     @property
     def size(self) -> int:
-        """Approximate bytes in memory."""
+        """Approximate size in memory in bytes."""
         if self.boards is None:
             return _BYTES_PER_SYSTEM
         size = 0
@@ -363,12 +390,17 @@ class VisibleBoards:
 
 
 async def load_task_boards(reading: Reading, task: str, at: str | None) -> VisibleBoards:
-    """Load the boards of a task, with the number of items that the settings require.
+    """Return the boards of a task, with as many items as the settings require.
+
+    Args:
+        reading: The snapshot.
+        task: Id of the task.
+        at: Moment in the past; None means the present.
 
     Raises:
-        UnknownNameError: There is no such task.
-        MismatchError: There is no comparison yet.
-        InputError: `at` is no moment.
+        UnknownNameError: No task has this id.
+        MismatchError: The task has no comparison yet.
+        InputError: `at` is not a valid moment.
     """
     return await reading.make_once(("boards", task, at), lambda: _load_task_boards(reading, task, at),
                                    lambda boards: boards.size)
@@ -392,23 +424,29 @@ def _read_boards(opened: Opened, task: str, items: int) -> VisibleBoards | Board
         raise MismatchError(f"{task}: {NOT_COMPARED}")
     try:
         asked = tuple(plan_studies(connection, Macro(), Choice(task)))
-    except MismatchError:  # a new submission has no scores yet, which the boards report
+    except MismatchError:  # a new submission has no scores yet; the boards report this
         asked = ()
     snapshot = add_details(connection, snapshot, items, moment)
     return replace(snapshot if moment is None else snapshot.past(moment), asked=asked)
 
 
 def _add_averages(boards: Boards, database: Database) -> Boards:
-    """Add averages over test sets; averages that are not stored are computed."""
+    """Add averages over test sets to the boards.
+
+    Averages that are not stored are computed.
+    """
     try:
         archive = Archive(database, Journal("serve", {}), dry_run=True)
         return boards.with_averages(load_macro_boards(boards.asked, archive))
-    except MismatchError:  # as above, about a submission that came since
+    except MismatchError:  # another new submission has no scores yet
         return boards
 
 
 def list_public_tasks(opened: Opened) -> tuple[list[str], list[str]]:
-    """Return the tasks whose leaderboards are public, and the reasons why others are not."""
+    """Return the tasks with public leaderboards.
+
+    The second value contains the reasons why other tasks have no public leaderboards.
+    """
     missing = explain_missing_tasks(opened.connection)
     try:
         tasks = catalog.tasks(opened.connection)

@@ -1,4 +1,7 @@
-"""Tables for programs, with the same keys as `registry list`, `board`, `pairs` and `items`; and openapi.json."""
+"""Tables for programs, and their description in `openapi.json`.
+
+The tables have the same keys as the output of `registry list`, `registry board`, `registry pairs` and `registry items`.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,13 @@ Values = Mapping[str, Any]  # values of parameters in the path and in the query 
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows: their keys, their number, and a function that returns `n` rows from `start` on."""
+    """The rows of a table.
+
+    Attributes:
+        keys: Names of the columns.
+        total: Number of rows.
+        part: Function with the arguments `start` and `n`, which returns `n` rows beginning with the row `start`.
+    """
 
     keys: Sequence[str]
     total: int
@@ -50,21 +59,21 @@ class Rows:
 
     @classmethod
     def of(cls, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Rows:
-        """Wrap rows that are in memory."""
+        """Make a table from rows that are in memory."""
         return cls(keys, len(rows), lambda start, n: ([row.get(key) for key in keys] for row in rows[start:start + n]))
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A table.
+    """An address of the server that responds with a table.
 
     Attributes:
-        path: The path, with parameters in braces.
-        about: A description of the rows.
-        rows: Loads the rows.
-        schema: The name of the schema of a row.
-        parameters: Parameters in addition to the format.
-        paged: True if a response has some of the rows.
+        path: Path of the address, with parameters in braces.
+        about: Description of the rows.
+        rows: Function that loads the rows.
+        schema: Name of the JSON Schema of a row.
+        parameters: Parameters of the query string, except the format and the parameters for pages of rows.
+        paged: Whether a response contains only some of the rows.
     """
 
     path: str
@@ -80,7 +89,7 @@ class Endpoint:
         return (*self.parameters, *(PAGED if self.paged else ()), FORMAT)
 
     async def answer(self, served: Served, request: Request) -> Response:
-        """Respond with the rows."""
+        """Respond to a request with the rows."""
         values = {**request.path_params, **read_parameters(request.query_params, self.all_parameters)}
         form = values["format"] = values["format"] or choose_form(request.headers.get("accept", ""), FORMAT.choices)
         key: tuple[Hashable, ...] = (self.path, *values.items())
@@ -102,7 +111,10 @@ class Endpoint:
 
 
 def _links(values: Values, parameters: Sequence[Parameter], total: int, state: str) -> str:
-    """Return links to the first, previous, next and last rows of the same state."""
+    """Return the header Link: links to the first, previous, next and last page.
+
+    All links refer to the same state of the registry.
+    """
     start, n = values["offset"], values["limit"]
     offsets = {"first": 0, "prev": max(0, start - n) if start else None,
                "next": start + n if start + n < total else None, "last": (total - 1) // n * n if total else 0}
@@ -126,7 +138,7 @@ SUBMISSION_KEYS = ("id", "task", "test_set", "team", "system", "version", "track
 
 
 async def list_tasks(reading: Reading, _: Values) -> Rows:
-    """List all tasks, also those with hidden scores."""
+    """List all tasks, including tasks with hidden scores."""
     return await reading.read(lambda opened: Rows.of(history.list_tasks(opened.connection)[1], TASK_KEYS))
 
 
@@ -163,7 +175,7 @@ async def list_standings(reading: Reading, values: Values) -> Rows:
 
 
 async def list_pairs(reading: Reading, values: Values) -> Rows:
-    """List the pairs of a board; pairs of the best systems come first."""
+    """List the pairs of a board; the pairs of the best systems come first."""
     (board,) = select_pairs([await _find_board(reading, values)], values["system"], values["top"], values["neighbours"])
     decisions = board.decisions
 
@@ -194,7 +206,7 @@ async def list_submissions(reading: Reading, values: Values) -> Rows:
 
 
 async def list_items(reading: Reading, values: Values) -> Rows:
-    """List notable items of a task."""
+    """List notable items of a task, such as items on which systems disagree."""
     if not reading.settings.shows_texts:
         raise ProblemError(403, _NO_TEXTS)
 
@@ -221,7 +233,7 @@ async def list_answers(reading: Reading, values: Values) -> Rows:
 
 
 async def _load_rows_once(reading: Reading, key: tuple[str, ...], read: Callable[[Opened], Rows]) -> Rows:
-    """Load rows once for all requests of their parts."""
+    """Load rows once for all requests that need a part of the rows."""
     return await reading.make_once(("rows", *key), lambda: reading.read(read), lambda rows: _BYTES_PER_ROW * rows.total)
 
 
@@ -273,7 +285,11 @@ SQL_PARAMETERS = (Parameter("q", "one SELECT or EXPLAIN; the parameter `$name` h
 
 
 def describe_api(relations: Sequence[Relation]) -> Json:
-    """Return the OpenAPI description; `relations` are the same for all registries of this version."""
+    """Return the OpenAPI description of the server.
+
+    Args:
+        relations: Data model of the registry, whose comments describe the columns.
+    """
     schemas = {
         "task": _make_object_schema(TASK_KEYS), "metric": _make_object_schema(("id", "name", "better", "primary")),
         "board": _make_object_schema(BOARD_LIST_KEYS), "standing": make_board_schema(relations)["items"],

@@ -1,4 +1,4 @@
-"""Report all problems that `run` or `submit` would refuse, without storing anything."""
+"""Report all problems of a task or of submissions, without storing anything."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ class CheckResult(Collector):
 
     Attributes:
         warnings: Warnings about the task.
-        similar: Names that look the same.
-        plan: The work of a run of the task; None if something is refused, or if only submissions are result.
+        similar: Pairs of names that look the same.
+        plan: The estimated cost of comparing the systems; None if there are errors, or if the check did not cover
+            leaderboards.
     """
 
     warnings: list[str] = field(default_factory=list)
@@ -42,7 +43,13 @@ class CheckResult(Collector):
 
 
 def check(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], *, limit: int | None = None) -> CheckResult:
-    """Check submissions against a task or its pack, without a registry; list at most `limit` problems of each file."""
+    """Check submissions to a task, without a registry.
+
+    Args:
+        task: The resolved manifest of a task or of a task pack.
+        submissions: The submissions.
+        limit: The largest number of problems per file to list; None: no limit.
+    """
     result = CheckResult(limit)
     for test_set in task.manifest.test_set:
         try:
@@ -85,16 +92,17 @@ def check(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], *, limi
 
 def check_task(task: ResolvedTask, content: bytes, execution: Execution, database: Database | None = None, *,
                limit: int | None = None) -> CheckResult:
-    """Check a manifest with its gold and all its submissions, as `run` does.
+    """Check a manifest with its gold and all its submissions.
 
-    The check ingests and scores in a temporary copy of the registry, and checks every leaderboard; it tests no pair.
+    Like the command `run`, `check_task` ingests and scores the submissions, but in a temporary copy of the registry. It
+    checks that the test applies to every leaderboard, but tests no pair.
 
     Args:
         task: The resolved manifest.
         content: The manifest's bytes.
         execution: Workers and progress.
-        database: The registry, which does not change; None: a new one.
-        limit: The largest number of listed problems per file.
+        database: The registry, which does not change; None: an empty registry.
+        limit: The largest number of problems per file to list; None: no limit.
     """
     if any(test_set.gold is None for test_set in task.manifest.test_set):  # a task pack
         errors = list[RegistryError]()
@@ -102,7 +110,7 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
         for error in errors:
             result.refuse(error)
         return result
-    # The platform of a competition, which checks submissions, may have no database.
+    # Imported late, because a competition platform that only checks submissions may not have duckdb.
     from registry.evaluation.comparing.plan import plan
     from registry.evaluation.comparing.settings import build_request
     from registry.evaluation.comparing.vetting import vet

@@ -1,8 +1,9 @@
-"""Task packs: a manifest with lists of items instead of their gold, so that participants can check their files.
+"""Task packs: tasks without gold, with which participants can check their files.
 
-A list of items is JSON Lines: `{"item": "s1"}`, and under `text` the input of systems if the format has it (tokens, the
-source of a translation). Nothing in a pack depends on the gold answers. So items are in the order of their keys,
-because the order of the gold's file could depend on the answers, and have no attributes.
+A pack contains a manifest and, instead of the gold, a list of items for each test set. The list has one JSON object per
+line, such as `{"item": "s1"}`. If the format has the input of systems, such as tokens, `text` contains the input.
+Nothing in a pack depends on the gold answers. So items have no attributes and are sorted by key, because the order of
+the gold file could depend on the answers.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _KEYS = ("item", "text")
 
 
 def load_expected_documents(task: ResolvedTask, test_set: TestSet) -> dict[str, Document]:
-    """Load the files of a test set's gold, or its list of `items`, by role.
+    """Load the gold files of a test set, or the list of items of a pack, by role.
 
     Raises:
         InputError: A file does not exist, or cannot be read.
@@ -38,10 +39,15 @@ def load_expected_documents(task: ResolvedTask, test_set: TestSet) -> dict[str, 
 
 
 def read_expected_items(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Document]) -> list[Item]:
-    """Read the items of a test set from its gold, or its list of `items`.
+    """Read the items of a test set from its gold, or from the list in a task pack.
+
+    Args:
+        task: The resolved manifest.
+        test_set: The test set.
+        documents: The files; see `load_expected_documents`.
 
     Raises:
-        InputError: A file is not of its format; see `read_gold`.
+        InputError: A file has an invalid format, or another fault; see `read_gold`.
     """
     if (document := documents.get("items")) is None:
         return read_gold(task, test_set, documents)
@@ -52,10 +58,13 @@ def read_expected_items(task: ResolvedTask, test_set: TestSet, documents: Mappin
 
 
 def make_task_pack(task: ResolvedTask) -> dict[str, str]:
-    """Return the files of a task's pack by name: the manifest, and a list of items for each test set.
+    """Make the files of a task pack.
+
+    Returns:
+        The contents of the files by name: the manifest, and a list of items for each test set.
 
     Raises:
-        InputError: The gold is missing or wrong.
+        InputError: The gold is missing or invalid.
     """
     files, test_sets = {}, []
     for test_set in task.manifest.test_set:
@@ -71,7 +80,14 @@ def make_task_pack(task: ResolvedTask) -> dict[str, str]:
 
 
 def format_manifest(manifest: Manifest, test_sets: Sequence[Mapping[str, Any]]) -> str:
-    """Return a manifest with other test sets and without tests, submissions and leaderboards, as TOML."""
+    """Return the manifest of a task pack, as TOML.
+
+    It contains the task, its metrics and its rules for submissions.
+
+    Args:
+        manifest: The manifest of the task.
+        test_sets: The tables `[[test_set]]` of the pack.
+    """
     tables = manifest.model_dump(
         mode="json", exclude_defaults=True, include={"manifest", "task", "submission", "metric"})
     tables["test_set"] = test_sets
@@ -80,7 +96,7 @@ def format_manifest(manifest: Manifest, test_sets: Sequence[Mapping[str, Any]]) 
 
 
 def describe_revealed(task: ResolvedTask) -> list[str]:
-    """Return warnings about declared labels and types, which a task's pack reveals."""
+    """Return warnings about labels and types in the manifest, which a pack reveals."""
     manifest = task.manifest
     declared = [(f"test set {test_set.name!r}", test_set.options) for test_set in manifest.test_set]
     revealed = [(place, "label", options["labels"]) for place, options in [
@@ -93,14 +109,21 @@ def describe_revealed(task: ResolvedTask) -> list[str]:
 
 
 def describe_unchecked(task: ResolvedTask) -> list[str]:
-    """Return warnings about test sets whose labels a task's pack cannot check, because none are declared."""
+    """Return warnings about test sets for which a pack cannot check labels.
+
+    The manifest does not declare the labels of these test sets.
+    """
     return [f"test set {name!r}: this pack cannot find labels that the gold does not have; list the gold's labels in "
             "its option labels = [...]" for name, reader in task.readers.items()
             if isinstance(reader, Labels) and not reader.labels]
 
 
 def write_pack(files: dict[str, str], folder: Path) -> list[Path]:
-    """Write the files of a pack into `folder`, which is created if necessary; return the new files.
+    """Write the files of a pack, and return the paths of new files.
+
+    Args:
+        files: Contents of the files by name.
+        folder: The folder; it is created if necessary.
 
     Raises:
         InputError: A file exists with other content, or cannot be written.

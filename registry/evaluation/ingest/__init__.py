@@ -1,1 +1,1 @@
-"""A manifest's task, gold and submissions into the store."""
+"""Read the task, gold and submissions of a manifest, and store them."""

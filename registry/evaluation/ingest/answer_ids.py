@@ -1,4 +1,4 @@
-"""Numbers of answers in the database, looked up with arrays for all items of a submission together."""
+"""Find or assign the database ids of all answers of a submission at once."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _MAX_NAMES = 2**32  # more than the number of different names
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """The answers of one run; an item can have several.
+    """The answers of one run; each answer to an item is one response.
 
     Attributes:
-        places: Index of the item in the gold, [responses].
-        names: Names of answers.
-        codes: Index of the response's name in `names`, [responses].
-        scores: The system's scores of its responses, [responses]; nan if it gives none.
+        places: Index of the response's item in the gold, [responses].
+        names: Key and type of answers, to which `codes` refers.
+        codes: Index of the response's answer in `names`, [responses].
+        scores: The score that the system gives to its response, [responses]; nan if none.
     """
 
     places: Places
@@ -36,7 +36,7 @@ class Responses:
 
     @classmethod
     def from_run(cls, run: JoinedColumns, reader: Reader) -> Responses:
-        """Build the responses from one run's answers to all items."""
+        """Build the responses of a run from its answers to all items."""
         are_labels = type(reader).answer_set is Reader.answer_set  # the label is then the name of the answer
         if are_labels and run.answers.labels is not None:
             places = np.flatnonzero(run.there)
@@ -57,12 +57,14 @@ class Responses:
 
 @dataclass(frozen=True, eq=False)
 class AssignedIds:
-    """Numbers of the responses of all runs of a submission, run after run.
+    """Answer ids of the responses of a submission.
+
+    Responses are ordered by run: first all responses of the first run, then those of the second run, ...
 
     Attributes:
-        answer_ids: Number of each response's answer, [responses].
+        answer_ids: Id of each response's answer, [responses].
         correct: True if the answer is in the gold, [responses].
-        new: Number of the item and name of each new answer, in the order of the answers' numbers.
+        new: Answers that got new ids, in the order of the ids. Each has the id of its item, and its key and type.
     """
 
     answer_ids: Ids
@@ -71,7 +73,13 @@ class AssignedIds:
 
 
 class _Part(NamedTuple):
-    """Answers sorted by their codes: the codes, the numbers, and whether they are in the gold."""
+    """Answers, sorted by code.
+
+    Attributes:
+        codes: Code of each answer; see `AnswerIds`.
+        ids: Id of each answer.
+        in_gold: True if the answer is in the gold.
+    """
 
     codes: Places
     ids: Ids
@@ -84,10 +92,15 @@ def _sort_part(codes: Places, ids: Ids, in_gold: Flags) -> _Part:
 
 
 class AnswerIds:
-    """Finds the numbers of answers to a gold revision, whose items have consecutive numbers from `first_item`.
+    """Index of the answers to a gold revision, which finds or assigns their ids.
 
-    The code of an answer combines the index of its item and the index of its name. Sorted codes are in parts, each at
-    most half as large as the part before. New codes make a part, which is merged with smaller parts.
+    Each answer has a code: a number that combines the index of its item and the index of its name. Codes are stored in
+    several sorted arrays. Each array is at most half as large as the array before. New codes are added as a new array,
+    which is merged with arrays that are not twice as large.
+
+    Args:
+        known: The stored answers.
+        first_item: Id of the first item of the gold revision; the ids of its items are consecutive.
     """
 
     def __init__(self, known: KnownAnswers, first_item: int) -> None:
@@ -98,7 +111,12 @@ class AnswerIds:
                                   known.answer_ids, known.in_gold)]
 
     def assign(self, runs: Sequence[Responses], first_id: int) -> AssignedIds:
-        """Return the numbers of the runs' answers; new answers get numbers from `first_id`."""
+        """Return the ids of the answers of all runs; new answers get new ids.
+
+        Args:
+            runs: The responses of each run.
+            first_id: First new id.
+        """
         results, new = list[tuple[Ids, Flags]](), list[tuple[int, Name]]()
         for run in runs:
             codes = run.places * _MAX_NAMES + self._number_names(run.names)[run.codes]
@@ -122,7 +140,7 @@ class AnswerIds:
         return np.array([rows.setdefault(name, len(rows)) for name in names], dtype=np.int64)
 
     def _find(self, codes: Places) -> tuple[Ids, Flags]:
-        """Return the numbers of answers, 0 if unknown, and whether they are in the gold."""
+        """Return the id of each answer (0 if unknown), and whether it is in the gold."""
         ids, correct = np.zeros(len(codes), dtype=np.int32), np.zeros(len(codes), dtype=bool)
         lacking = np.arange(len(codes))
         for part in filter(lambda part: part.codes.size, self._parts):

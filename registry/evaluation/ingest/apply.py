@@ -1,4 +1,4 @@
-"""Store the task, gold and submissions of a manifest if they are new or changed."""
+"""Store the task, gold and submissions of a manifest, unless they are unchanged."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ from registry.store.rows import insert, insert_bulk, next_id
 
 @dataclass
 class IngestSummary:
-    """Changes and messages of one ingest.
+    """Changes and messages of a command that stores a task or submissions.
 
     Attributes:
         task: The task's id.
         task_changed: True if the declaration of the task is new or changed.
-        gold: Test sets whose gold is new or changed.
-        changes: What happened to each submission, by its name `test_set/team/system@version`.
-        drawn_seed: The seed that was drawn because the manifest has none.
+        gold: Changes of gold, by test set; only new or changed gold.
+        changes: Changes of submissions, by their names `test_set/team/system@version`.
+        drawn_seed: A random seed, if the manifest of a new task has no seed; otherwise None.
         warnings: Warnings about the task.
-        remarks: Remarks on submissions.
+        remarks: Warnings about submissions.
         similar: New names of teams and systems that look like other names.
         registry_warnings: Warnings about data that was already stored.
         notes: Other messages.
@@ -76,15 +76,17 @@ class IngestSummary:
 
 
 def apply(ingest: Ingest, content: bytes) -> IngestSummary:
-    """Store everything in a manifest; applying the same manifest again changes nothing.
+    """Store the task, gold and submissions of a manifest.
+
+    If all of them are already stored and unchanged, `apply` changes nothing.
 
     Args:
-        ingest: The command and its task. A collector receives all problems, also of files of test sets whose gold is
-            refused; without a collector the first problem is raised.
+        ingest: The command and its task. If it has a collector, the collector receives all problems. Otherwise, the
+            first problem is raised.
         content: The manifest's bytes.
 
     Raises:
-        InputError: A file is wrong.
+        InputError: A file is invalid.
         MismatchError: The gold has changed, but not the version of the task.
     """
     task, refuse = ingest.task, ingest.refuse
@@ -120,10 +122,11 @@ def apply(ingest: Ingest, content: bytes) -> IngestSummary:
 
 
 def submit(ingest: Ingest, submission: DeclaredSubmission) -> IngestSummary:
-    """Store one submission of `registry submit`.
+    """Store one submission of the command `registry submit`.
 
     Raises:
-        InputError: A file is wrong, the same system and version is stored with other content, or a limit is reached.
+        InputError: A file is invalid, the same version of the system is stored with other content, or the team has
+            reached a limit.
     """
     summary = IngestSummary(ingest.slug)
     check_runs(ingest.task, [submission])
@@ -142,10 +145,12 @@ def submit(ingest: Ingest, submission: DeclaredSubmission) -> IngestSummary:
 
 
 def import_submissions(ingest: Ingest, submissions: Sequence[DeclaredSubmission]) -> IngestSummary:
-    """Store submissions to another platform, which has checked its own limits; skip purged teams.
+    """Store submissions that were sent to another platform.
+
+    The limits of the task do not apply to them. Submissions of purged teams are skipped.
 
     Raises:
-        InputError: Some submissions are refused; carries all errors.
+        InputError: Some submissions are refused. The error contains the errors of all of them.
     """
     summary, errors, known = IngestSummary(ingest.slug), list[InputError](), ingest.ledger.names
     check_runs(ingest.task, submissions)
@@ -165,14 +170,22 @@ def import_submissions(ingest: Ingest, submissions: Sequence[DeclaredSubmission]
 
 
 def _find_tombstone(ingest: Ingest, submission: DeclaredSubmission) -> str | None:
-    """Return the name of the tombstone of the submission's team, unless the team was not purged or has returned."""
+    """Return the name of the tombstone if the team of a submission was purged.
+
+    Returns:
+        The name; None if the team was not purged, or if it has submitted again after the purge.
+    """
     if ingest.ledger.has_team(submission.team):
         return None
     return find_tombstone(ingest.tombstones, submission.team)
 
 
 def _apply_rules(ingest: Ingest, submission: DeclaredSubmission, summary: IngestSummary) -> DeclaredSubmission:
-    """Check a new submission against the task's limits, and mark it as late after the deadline."""
+    """Check a new submission against the task's limits and deadline.
+
+    Returns:
+        The submission; marked as late if it comes after the deadline.
+    """
     manifest, moment = ingest.task.manifest, now()
     test_set_id = ingest.test_sets[submission.test_set.name].test_set_id
     if ingest.ledger.find(test_set_id, (submission.team, submission.system, submission.version)) is not None:
@@ -186,7 +199,13 @@ def _apply_rules(ingest: Ingest, submission: DeclaredSubmission, summary: Ingest
 
 
 def _apply_deadlines(ingest: Ingest, previous: Manifest, summary: IngestSummary) -> None:
-    """Update which submissions are late if the manifest has moved a deadline."""
+    """Update which submissions are late, if the manifest has moved a deadline.
+
+    Args:
+        ingest: The command and its task.
+        previous: The stored manifest.
+        summary: Receives a note for each changed submission.
+    """
     manifest = ingest.task.manifest
     if [previous.task.deadline, *(test_set.deadline for test_set in previous.test_set)] == [
             manifest.task.deadline, *(test_set.deadline for test_set in manifest.test_set)]:
@@ -196,11 +215,11 @@ def _apply_deadlines(ingest: Ingest, previous: Manifest, summary: IngestSummary)
 
 
 def _store_all_gold(ingest: Ingest, previous: TaskRow | None, summary: IngestSummary) -> set[str]:
-    """Store the gold of every test set; return the test sets whose gold is refused.
+    """Store the gold of every test set, and return the test sets with invalid gold.
 
     Args:
         ingest: The command and its task.
-        previous: The task before this command; None if it is new.
+        previous: The task before this command; None if the task is new.
         summary: Receives changes and warnings.
     """
     task, collector, refused = ingest.task, ingest.collector, set[str]()
@@ -243,7 +262,10 @@ def _store_submission(ingest: Ingest, submission: DeclaredSubmission, summary: I
 
 
 def _check_units(task: ResolvedTask, refuse: Refuse) -> None:
-    """Refuse a test of items or responses if a test set declares clusters and the manifest sets no unit."""
+    """Refuse a test that cannot use clusters if a test set declares clusters.
+
+    The manifest can set the unit to allow this test.
+    """
     for test_set in task.manifest.test_set:
         try:
             choose_unit(task.manifest.significance, test_set.name, test_set.cluster)
@@ -252,7 +274,16 @@ def _check_units(task: ResolvedTask, refuse: Refuse) -> None:
 
 
 def _store_task(ingest: Ingest, content: bytes, summary: IngestSummary) -> TaskRow | None:
-    """Store the manifest's declaration of the task; return the row before, or None if the task is new."""
+    """Store the manifest's declaration of the task, with test sets and metrics.
+
+    Args:
+        ingest: The command and its task.
+        content: The manifest's bytes.
+        summary: Receives changes and warnings.
+
+    Returns:
+        The row of the task before this command; None if the task is new.
+    """
     connection, task, manifest = ingest.connection, ingest.task, ingest.task.manifest
     row = catalog.find(connection, TaskRow, slug=manifest.task.id)
     values: dict[str, Any] = {
@@ -296,7 +327,10 @@ def _store_task(ingest: Ingest, content: bytes, summary: IngestSummary) -> TaskR
 
 
 def _rejoin_undeclared(ingest: Ingest, submissions: Sequence[DeclaredSubmission], summary: IngestSummary) -> None:
-    """Join stored submissions that the manifest does not declare with new gold, and report that they take part."""
+    """Join submissions that the manifest does not declare with changed gold.
+
+    Such submissions came by `registry submit` or an earlier manifest. A note reports that they take part.
+    """
     declared_names = {f"{submission.test_set.name}/{submission.name}" for submission in submissions}
     undeclared = [row for row in ingest.ledger.submissions if row.full_name not in declared_names]
     taking_part = catalog.current_names(ingest.connection, ingest.slug) if undeclared else ()
@@ -318,14 +352,23 @@ def _rejoin_undeclared(ingest: Ingest, submissions: Sequence[DeclaredSubmission]
 
 def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, previous: TaskRow | None, *,
                redeclared: bool) -> int | None:
-    """Store the gold of a test set, and return its revision if it is new or changed.
+    """Store the gold of a test set if it is new or changed.
 
-    The same content in another order or file form is the same gold. Changed gold needs another `task.version` than
-    `previous`. Known files are read again only if the task is `redeclared`, because other attributes may then group the
-    items.
+    The same items in another order or file format are not a change.
+
+    Args:
+        ingest: The command and its task.
+        test_set: The test set in the manifest.
+        stored: The row of the test set.
+        previous: The task before this command; None if the task is new.
+        redeclared: True if the declaration of the task has changed. Then stored files are read again, because the
+            manifest may require other attributes.
+
+    Returns:
+        The id of the gold revision; None if the gold is unchanged.
 
     Raises:
-        InputError: See `read_gold`.
+        InputError: A file is invalid; see `read_gold`.
         MismatchError: The gold has changed, but not the version of the task.
     """
     connection, task, reader = ingest.connection, ingest.task, ingest.task.readers[test_set.name]

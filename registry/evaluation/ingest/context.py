@@ -1,4 +1,4 @@
-"""The work of one command on one task: its transaction, its journal, and a cache of parsed files."""
+"""Shared state of a command on one task: transaction, journal and cached files."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from registry.store.ledger import Ledger
 from registry.store.log import Journal, append
 from registry.values import parse
 
-MAX_ANSWERS = 2**19  # in the cache
+MAX_ANSWERS = 2**19  # largest number of answers in the cache
 COLUMN_SIZE = 1 / 8  # memory of an answer in a column, relative to an `Answer`
 
 
 class ParseCache(LastFileCache):
-    """Caches parsed gold and submissions."""
+    """Cache of parsed gold and submissions."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__()
@@ -56,7 +56,12 @@ class ParseCache(LastFileCache):
         return replace(self._last[1], path=name)
 
     def add_joined(self, scoring_id: int, runs: list[JoinedColumns]) -> None:
-        """Add the joined answers of each run of a scoring, unless the cache is full."""
+        """Add the joined answers of each run of a submission, unless the cache is full.
+
+        Args:
+            scoring_id: Id of the row that joins the submission with a gold revision.
+            runs: The joined answers of each run.
+        """
         n = sum(len(run) * (COLUMN_SIZE if run.is_numeric else 1) for run in runs)
         if self._n_answers + n <= MAX_ANSWERS:
             self._joined[scoring_id] = runs
@@ -72,7 +77,10 @@ class ParseCache(LastFileCache):
         return self._items[gold_revision_id]
 
     def answer_ids(self, gold_revision_id: int) -> AnswerIds:
-        """Return the numbers of the stored answers to a gold revision; the caller stores new answers."""
+        """Return the index of stored answers to a gold revision.
+
+        The caller must store the answers to which the index assigns new ids.
+        """
         if gold_revision_id not in self._answer_ids:
             known = statistics.load_answers(self._connection, gold_revision_id)
             first_item, _ = catalog.item_ids(self._connection, gold_revision_id)
@@ -80,7 +88,11 @@ class ParseCache(LastFileCache):
         return self._answer_ids[gold_revision_id]
 
     def load_joined(self, scoring: ScoringRow) -> list[JoinedColumns]:
-        """Return the answers of each run of a scoring, joined with the items of its gold revision."""
+        """Return the answers of each run of a submission, joined with the gold.
+
+        Args:
+            scoring: Row that joins the submission with a gold revision.
+        """
         if scoring.scoring_id in self._joined:
             return self._joined[scoring.scoring_id]
         reader, documents = self.load_submitted(scoring.submission_id)
@@ -103,7 +115,10 @@ class ParseCache(LastFileCache):
         return reader, tuple(self.load_document(file.source_digest, file.name) for file in files)
 
     def read_answers(self, submission_id: int) -> tuple[Reader, tuple[Document, ...], list[Sequence[Answer]]]:
-        """Return the reader, the stored files and their answers; every second call for a submission uses the cache."""
+        """Return the reader, the stored files and the answers of a submission.
+
+        The answers are cached for one more call, and then removed from the cache.
+        """
         reader, documents = self.load_submitted(submission_id)
         if (answers := self._answers.pop(submission_id, None)) is not None:
             self._n_answers -= sum(map(len, answers))
@@ -117,7 +132,11 @@ class ParseCache(LastFileCache):
 
 
 def read_stored_gold(connection: Connection, revision: GoldRevisionRow) -> tuple[Reader, dict[str, Item]]:
-    """Return the reader of a gold revision, and the items of the stored files by their keys."""
+    """Read a gold revision from its stored files.
+
+    Returns:
+        The reader of the gold, and the items by key.
+    """
     reader: Reader = parse("reader", READERS, revision.reader)
     digests = catalog.gold_sources(connection, revision.gold_revision_id, revision.reader)
     documents = {role: Document(role, sources.fetch(connection, digest)) for role, digest in digests.items()}
@@ -126,12 +145,12 @@ def read_stored_gold(connection: Connection, revision: GoldRevisionRow) -> tuple
 
 @dataclass(frozen=True)
 class Ingest:
-    """The work of one command on one task.
+    """Shared state of a command that ingests or scores one task.
 
     Attributes:
         connection: Connection in a transaction.
         journal: Journal of the command.
-        task: The resolved task.
+        task: The manifest with its readers and metrics.
         progress: Receives the progress of each stage of the work.
         refuse: Called with each error that concerns one file or submission.
         collector: Collects all problems; None: the first problem is raised.
@@ -153,17 +172,17 @@ class Ingest:
 
     @cached_property
     def row(self) -> TaskRow:
-        """The task's row; valid when the row is up to date with the manifest."""
+        """The row of the task; use it only after the manifest is stored."""
         return catalog.get(self.connection, TaskRow, slug=self.slug)
 
     @property
     def task_id(self) -> int:
-        """The task's number in the database."""
+        """The task's id in the database."""
         return self.row.task_id
 
     @property
     def run_id(self) -> int:
-        """The command's number in the database; the first use stores the command."""
+        """The command's id in the database; the first use stores the command."""
         return self.journal.run_id(self.connection)
 
     def items(self, gold_revision_id: int) -> list[Item]:
@@ -177,7 +196,7 @@ class Ingest:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """The task's submissions, including new ones before `write` stores them."""
+        """The task's submissions, including new submissions that are not written yet."""
         return Ledger(self.connection, self.task_id)
 
     @cached_property
@@ -187,7 +206,7 @@ class Ingest:
 
     @cached_property
     def test_sets(self) -> dict[str, TestSetRow]:
-        """The task's test sets by name; valid when their gold is stored."""
+        """The rows of test sets by name; use them only after the gold is stored."""
         return {row.name: row for row in catalog.test_sets(self.connection, self.task_id)}
 
     def store_document(self, document: Document) -> None:
@@ -197,11 +216,11 @@ class Ingest:
             self._stored_documents.add(document.digest)
 
     def log_event(self, action: str, subject: str, **details: object) -> None:
-        """Add an entry to the log; `write` stores it."""
+        """Queue an entry of the log, which `write` stores."""
         self._events.append(self.journal.entry(self.connection, action, subject, **details))
 
     def write(self) -> None:
-        """Store new submissions and events."""
+        """Store new submissions, pseudonyms and entries of the log."""
         self.ledger.write()
         if self.row.anonymous_until is not None and (names := embargoes.draw_pseudonyms(self.connection, self.task_id)):
             self.log_event("pseudonyms", self.slug, **names)

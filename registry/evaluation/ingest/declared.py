@@ -1,4 +1,4 @@
-"""Submissions that a manifest or the command line declares: their files, names and facts."""
+"""Submissions as a manifest or the command line declares them."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 @dataclass(frozen=True)
 class DeclaredSubmission:
-    """One submission as the manifest or the command line declares it.
+    """One submission as a manifest or the command line declares it.
 
-    Its files are loaded late, because the files of all submissions may not fit into memory.
+    The files are loaded only when they are needed, because the files of all submissions may not fit into memory.
 
     Attributes:
-        test_set, team, system, version: Identify the submission.
-        files: One file for each run; mostly one.
+        test_set, team, system, version: These identify the submission.
+        files: One file for each run.
         reader: The reader of the files.
-        policies: How the submission may differ from the gold.
-        declaration: Values of the facts that people may declare, by the names of `DECLARED`.
-        reason: Why the facts are declared so.
-        is_in_manifest: True if the manifest declares it.
-        base_folder: Folder relative to which the registry names the files.
-        factors: The level of each factor, such as the prompt, for each file; empty if runs have only numbers.
+        policies: Policies for differences from the gold.
+        declaration: Declared values by name, such as the track or attributes; `DECLARED` lists the names.
+        reason: The reason for these values, for the log.
+        is_in_manifest: True if the manifest declares the submission.
+        base_folder: The registry stores the paths of files relative to this folder.
+        factors: For each file, the level of each factor, such as the prompt; empty if the runs have only numbers.
     """
 
     test_set: TestSet
@@ -64,7 +64,7 @@ class DeclaredSubmission:
         return f"{self.team}/{self.system}@{self.version}"
 
     def read_answers(self, document: Document) -> Sequence[Answer]:
-        """Read one of the files; report answers that a metric of the task cannot count."""
+        """Read the answers of a file, and report answers that a metric cannot count."""
         answers = self.reader.read_answers(document)
         # Metrics can count all numbers and labels, so columns need no check.
         for answer in () if isinstance(answers, AnswerColumns) else answers:
@@ -73,16 +73,19 @@ class DeclaredSubmission:
         return answers
 
     def bound(self, document: Document, items: Sequence[Item]) -> Document:
-        """Limit how much is read of one of the files to the size that answers to these items can have."""
+        """Return a file with a limit on its size, so that huge files are not read.
+
+        The limit is the largest size that answers to the items can have.
+        """
         return document.limit(self.reader.bounds(items))
 
     def fit(self, items: Sequence[Item], answers: Sequence[Answer], document: Document) -> FittedFile | None:
-        """Join one of the files with the items; see `fit_file`."""
+        """Join the answers of a file with the items; see `fit_file`."""
         return fit_file(items, answers, self.reader, self.policies, document, with_gold=self.test_set.gold is not None)
 
     @property
     def documents(self) -> tuple[Document, ...]:
-        """The loaded files.
+        """The contents of the files; files that are not loaded yet are loaded.
 
         Raises:
             InputError: A file cannot be read.
@@ -91,7 +94,7 @@ class DeclaredSubmission:
                      for file in self.files)
 
     def load_files(self, load: Load) -> DeclaredSubmission:
-        """Return the submission with its files loaded by `load`."""
+        """Return the submission with its files loaded by the function `load`."""
         return replace(self, files=tuple(file if isinstance(file, Document) else load(file, self.base_folder)
                                          for file in self.files))
 
@@ -102,15 +105,15 @@ def natural_key(text: str) -> list[tuple[int, int, str]]:
 
 
 def expand_submissions(task: ResolvedTask, refuse: Refuse = raise_error) -> Iterator[DeclaredSubmission]:
-    """Expand every `[[submit]]` of the manifest into submissions, in the natural order of their versions.
+    """Yield the submissions that the tables `[[submit]]` of a manifest declare.
 
-    A file that one table names without a pattern does not match the patterns of others. Files of one pattern that
-    differ only in `{run}`, `{prompt}`, `{annotator}` and `{seed}` are the runs of one submission. The latest version
-    comes last, in any order of the tables.
+    A table declares one file, or all files that match a pattern. If a table declares a file without a pattern, patterns
+    of other tables do not match this file. Files that match the same pattern and differ only in `{run}`, `{prompt}`,
+    `{annotator}` or `{seed}` are the runs of one submission. Submissions are sorted by version, the latest last.
 
     Args:
         task: The task.
-        refuse: Called with each `ManifestError`: a pattern or name is wrong, two files are declared as the same
+        refuse: Called with each `ManifestError`: a pattern or name is invalid, two files are declared as the same
             submission, or two patterns match the same file.
     """
     owners: dict[tuple[str, Path, str], str] = {}
@@ -145,19 +148,26 @@ def expand_submissions(task: ResolvedTask, refuse: Refuse = raise_error) -> Iter
 
 
 def _select_factors(submit: Submit, captures: Mapping[str, str]) -> dict[str, str]:
-    """Return the captures that distinguish runs of one submission and are not part of a name."""
+    """Return the captures that distinguish the runs of a submission.
+
+    Captures that are part of the name of a system, team or version are left out.
+
+    Args:
+        submit: The table of the manifest.
+        captures: The parts of the path that the braces of the pattern match, such as `{"run": "1"}`.
+    """
     composed = {name for key in COMPOSED for name in submit.list_captures(key)}
     return {factor: captures[factor] for factor in FACTORS if factor in captures and factor not in composed}
 
 
 def check_runs(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], refuse: Refuse = raise_error) -> None:
-    """Refuse numbers of runs that the test or a metric does not allow.
+    """Refuse submissions if the test or a metric does not allow their number of runs.
 
     Args:
         task: The task.
-        submissions: In the order of their versions; the last one of each system takes part.
-        refuse: Called with each `ManifestError`: runs are random and a submission has only one, or a metric is not an
-            average over runs and a submission has several.
+        submissions: Submissions, sorted by version. Only the last version of each system is checked.
+        refuse: Called with each `ManifestError`. Random runs require at least two runs of every system. Correlations
+            allow only one run.
     """
     latest = {(submission.test_set.name, submission.team, submission.system): submission
               for submission in submissions if not submission.declaration["withdrawn"]}
@@ -176,7 +186,12 @@ def check_runs(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], re
 
 def match_files(task: ResolvedTask,
                 refuse: Refuse = raise_error) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
-    """Yield every file that a `[[submit]]` matches: the table's key in the manifest, the table, the path, captures."""
+    """Yield all files that the tables `[[submit]]` of a manifest match.
+
+    Yields:
+        The key of the table in the manifest, the table, the path of the file, and the parts of the path that the braces
+        of the pattern match.
+    """
     tables = [(f"submit[{n}]", submit) for n, submit in enumerate(task.manifest.submit)]
     single = frozenset(identify_file(task.root.folder / submit.file) for _, submit in tables if not submit.is_pattern)
     for key, submit in tables:
@@ -195,11 +210,11 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
         task: The task.
         submit: The table, or the same settings from the command line.
         files: One file for each run.
-        captures: Captures of the table's pattern from the first file's path.
-        key: The table's key in the manifest; empty for the command line.
+        captures: The parts of the first file's path that the braces of the pattern match.
+        key: The key of the table in the manifest; empty for the command line.
 
     Raises:
-        InputError: A name, an option or the reader is wrong.
+        InputError: A name, an option or the reader is invalid.
     """
     path, factors = _get_path(files[0]), _select_factors(submit, captures)
 
@@ -234,7 +249,18 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
 
 
 def _compose_names(submit: Submit, captures: Mapping[str, str]) -> dict[str, str]:
-    """Return the names of a submission: from the table's keys, whose braces captures replace, or from captures."""
+    """Return the names of a submission: test set, team, system, version and track.
+
+    A name comes from a key of the table, or else from a capture. A key can contain braces, such as `{size}`, which are
+    replaced by captures.
+
+    Args:
+        submit: The table of the manifest.
+        captures: The parts of the path that the braces of the pattern match.
+
+    Raises:
+        ValueError: A name is invalid, a capture is missing, or key and pattern give the same name.
+    """
     names = {name: captures[name] for name in COMPOSED if name in captures}
     used = {part for key in COMPOSED for part in submit.list_captures(key)}
     for key in COMPOSED:
@@ -260,7 +286,7 @@ def _get_path(file: File) -> str:
 
 
 class LastFileCache:
-    """Loads files and keeps the last one, because one file may hold many systems."""
+    """Cache of the last loaded file, because one file can contain many systems."""
 
     def __init__(self) -> None:
         self._last: tuple[Any, Document] | None = None

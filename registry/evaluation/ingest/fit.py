@@ -1,6 +1,6 @@
-"""Join a file of a submission with the gold's items: by key, never by position.
+"""Join the answers of a submission with the items of the gold by their keys.
 
-All commands use these functions. `Document.report` raises or collects every problem.
+A problem of the file is passed to `Document.report`, which raises it, or collects it for the command `check`.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from registry.readers.base import NamedReader
 
 @dataclass(frozen=True)
 class Policies:
-    """How a submission may differ from the gold.
+    """Policies for submissions that differ from the gold.
 
     Attributes:
-        missing: What happens to items without an answer.
-        tokens: `reject` or `warn`: what happens if its text differs from the gold's.
-        metrics: The metrics of the task; remedies depend on them.
+        missing: Policy for items without an answer.
+        tokens: Policy for text that differs from the text of the gold, `reject` or `warn`.
+        metrics: The metrics of the task. Error messages suggest policies that these metrics allow.
     """
 
     missing: MissingPolicy
@@ -42,12 +42,12 @@ class Policies:
 
 @dataclass(frozen=True, eq=False)
 class FittedFile:
-    """A file that fits the gold.
+    """A file of a submission that was joined with the gold.
 
     Attributes:
-        answers: The answers, as the file has them.
-        joined: The answers to the items.
-        remarks: Remarks on the file.
+        answers: The answers in the order of the file.
+        joined: The answers in the order of the items.
+        remarks: Warnings about the file.
     """
 
     answers: Sequence[Answer]
@@ -57,21 +57,21 @@ class FittedFile:
 
 def fit_file(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, policies: Policies, document: Document,
              *, with_gold: bool = True) -> FittedFile | None:
-    """Join a file's answers with the items, and find remarks on the file.
+    """Join the answers of a file with the items, and find warnings about the file.
 
     Args:
-        items: The items of the gold, in its order.
+        items: The items of the gold.
         answers: Answers of the file, in any order.
         reader: Reader of the submission.
         policies: Policies of the submission.
-        document: The file; receives problems.
+        document: The file. It raises or collects problems.
         with_gold: False if the items come from a task pack, without gold.
 
     Returns:
         The joined file; None if the document has collected a problem.
 
     Raises:
-        InputError: The file does not fit, and the document collects no problems.
+        InputError: The file does not fit the gold, and the document does not collect problems.
     """
     joined = join(items, answers, reader, policies, document)
     if document.problems is not None and document.problems.counts:
@@ -83,11 +83,11 @@ def fit_file(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, p
 
 def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, policies: Policies,
          document: Document) -> JoinedColumns:
-    """Join a file's answers with the items; see `fit_file` for the arguments.
+    """Join the answers of a file with the items; `fit_file` describes the arguments.
 
     Raises:
-        InputError: An answer belongs to no item, two answers belong to one item, an item lacks an answer that its
-            policy requires, or an answer is about another text; and the document collects no problems.
+        InputError: An answer belongs to no item, two answers belong to the same item, a required answer is missing, or
+            an answer has another text than its item. If the document collects problems, nothing is raised.
     """
     columns = as_columns(reader.assign(items, answers, document.path))
     joined = JoinedColumns.of_items(columns, items)
@@ -107,9 +107,17 @@ def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, polic
 
 def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: JoinedColumns, reader: Reader,
                        policies: Policies, path: str) -> Iterator[InputError]:
-    """Yield errors of answers that do not fit the items; missing answers are not among them.
+    """Yield an error for each answer that does not fit the items.
 
-    The error of the first unknown item has their number. If an item has several answers, only the first is compared.
+    Missing answers are not reported here. If an item has several answers, only the first one is compared with the gold.
+
+    Args:
+        items: The items of the gold.
+        answers: The answers in the order of the file.
+        joined: The answers in the order of the items.
+        reader: Reader of the submission.
+        policies: Policies of the submission.
+        path: Path of the file.
     """
     first: dict[str, Answer] = {}
     for answer in answers:
@@ -140,7 +148,7 @@ def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: Jo
 
 
 def count_differing(items: Sequence[Item], joined: JoinedColumns, reader: Reader, policies: Policies) -> int:
-    """Count the answers to a text that differs from the gold's, which the policy `warn` accepts."""
+    """Count answers whose text differs from the gold; 0 if the policy is `reject`."""
     if policies.tokens == "reject" or type(reader).mismatch is Reader.mismatch:
         return 0
     return sum(answer is not None and reader.mismatch(item.gold, answer.value) is not None
@@ -149,24 +157,30 @@ def count_differing(items: Sequence[Item], joined: JoinedColumns, reader: Reader
 
 def join_again(items: Sequence[Item], reader: Reader, documents: Sequence[Document],
                missing: MissingPolicy) -> list[JoinedColumns]:
-    """Read an accepted submission's runs again, and join them with the items."""
+    """Read the files of an accepted submission again, and join them with the items."""
     policies = Policies(missing, tokens="warn")
     return [join(items, reader.read_answers(document), reader, policies, document) for document in documents]
 
 
 Bytes = NDArray[np.uint8]
 
-_MAX_BYTES = 2**27  # bytes of all lines, each as long as the longest
+_MAX_BYTES = 2**27  # size of an array of lines, which are padded to the length of the longest
 _MAX_CODES = 2**12
 
 
 def digest_submission(reader: Reader, items: Sequence[Item], runs: Sequence[Sequence[Answer]]) -> str:
-    """Return the digest of a submission's answers, independent of the order of its lines."""
+    """Return the digest of a submission's answers; the order of lines has no effect.
+
+    Args:
+        reader: Reader of the submission.
+        items: The items of the gold.
+        runs: The answers of each run.
+    """
     return join_digests([digest_run(reader, items, answers) for answers in runs])
 
 
 def digest_run(reader: Reader, items: Sequence[Item], answers: Sequence[Answer]) -> str:
-    """Return the digest of one file's answers to the gold's items, independent of the order of its lines."""
+    """Return the digest of the answers of one file; the order of lines has no effect."""
     if isinstance(reader, NamedReader):
         answers = reader.fold_names(items, answers)
     if isinstance(answers, AnswerColumns) and (fast := _digest_columns(reader, answers)) is not None:
@@ -181,20 +195,34 @@ def join_digests(digests: list[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Heads:
-    """The parts of the lines `["key",value]` that depend on keys alone: `["key",` in the order of the lines."""
+    """First parts of the lines `["key",value]`, which depend on the keys: `["key",`.
+
+    The digest of a run is computed from these lines.
+
+    Attributes:
+        order: Index of each line's row in the file; lines are sorted by key.
+        lines: The bytes of each part, padded with 0, [lines, bytes].
+        sizes: Number of bytes of each part.
+    """
 
     order: Places
     lines: Bytes
     sizes: Places
 
     def select(self, is_selected: Flags) -> _Heads:
-        """Return the heads of some lines."""
+        """Return the first parts of some of the lines."""
         return _Heads(self.order[is_selected], self.lines[is_selected], self.sizes[is_selected])
 
 
 @dataclass(frozen=True, eq=False)
 class _Ends:
-    """The parts of the lines that depend on values: the distinct texts, and the index of each line's text."""
+    """Last parts of the lines `["key",value]`, which depend on the values: `value]`.
+
+    Attributes:
+        texts: The bytes of each distinct part, padded with 0, [distinct parts, bytes].
+        sizes: Number of bytes of each distinct part.
+        codes: Index of each line's part in `texts`, [lines].
+    """
 
     texts: Bytes
     sizes: Places
@@ -202,14 +230,15 @@ class _Ends:
 
     @property
     def lines(self) -> Bytes:
-        """Return the text of each line."""
+        """The bytes of the last part of each line, [lines, bytes]."""
         return self.texts.take(self.codes, axis=0)
 
 
 def _digest_columns(reader: Reader, answers: AnswerColumns) -> str | None:
-    """Return the digest of a run without a Python object for each answer: lines are arrays of bytes, padded with 0.
+    """Compute the digest of a run with arrays of bytes, without an object per answer.
 
-    Returns None if a key occurs twice, or if the arrays would be too large.
+    Returns:
+        The digest; None if a key occurs twice or the arrays would be too large.
     """
     if (heads := _make_heads(answers.rows)) is None:
         return None
@@ -235,7 +264,10 @@ def _digest_columns(reader: Reader, answers: AnswerColumns) -> str | None:
 
 
 def _make_ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterator[tuple[list[str], Places]]:
-    """Yield the texts and codes of `_Ends`; statistics have the form of `readers.tables.numbers_of`."""
+    """Yield distinct texts, and the index of each line's text; see `_Ends`.
+
+    If an answer consists of several numbers, there is a pair of texts and indices for each number.
+    """
     if not isinstance(answers, StatisticColumns):
         distinct, codes = _find_distinct(values)
         yield [f"{canonical_json(reader.content(answers.meant(value)))}]" for value in distinct.tolist()], codes
@@ -247,7 +279,7 @@ def _make_ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterat
 
 
 def _find_distinct(values: Floats) -> tuple[Floats, Places]:
-    """Return the distinct values, and the index of each value among them; small counts need no sorting."""
+    """Return the sorted distinct values, and the index of each value in this list."""
     largest = values.max(initial=0)
     if largest >= _MAX_CODES or np.signbit(values).any() or (values != (codes := values.astype(np.int64))).any():
         return np.unique(values, return_inverse=True)
@@ -257,7 +289,11 @@ def _find_distinct(values: Floats) -> tuple[Floats, Places]:
 
 @lru_cache(maxsize=1)
 def _make_frame(heads: _Heads, end_size: int) -> tuple[Bytes, Places]:
-    """Return all lines with gaps for their ends, and the positions of these, [lines, bytes of an end]."""
+    """Build all lines with gaps for their last parts, which all have the same size.
+
+    Returns:
+        The bytes of all lines, and the position of each byte of the gaps, [lines, bytes per gap].
+    """
     sizes, ends = heads.sizes + end_size, np.ones((len(heads.order), end_size), dtype=np.uint8)
     whole = np.concatenate([_make_prefixes(int(sizes.max(initial=0)))[sizes], heads.lines, ends], axis=1)
     is_byte = whole != 0
@@ -282,7 +318,7 @@ def _make_prefixes(max_size: int) -> Bytes:
 
 
 def _pad(parts: list[bytes]) -> tuple[Bytes, Places]:
-    """Return texts as bytes padded with NUL, [texts, bytes of the longest], and the size of each."""
+    """Return texts as an array of bytes, padded with 0, and the size of each text."""
     sizes = np.array(list(map(len, parts)), dtype=np.int64)
     array = np.array(parts or [b" "], dtype=np.bytes_)
     return array.view(np.uint8).reshape(len(array), -1), sizes

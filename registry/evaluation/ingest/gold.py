@@ -1,4 +1,4 @@
-"""The items of a test set: read from its gold files and checked against the manifest."""
+"""Read the items of a test set from its gold files, and check them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,20 @@ from registry.items import Item, index_by_key
 from registry.manifest import Manifest, TestSet
 from registry.readers import Document, Reader
 
-NamePart = Literal["type", "key"]  # of the name of an answer
+NamePart = Literal["type", "key"]  # a column of an answer
 
 
 def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Document]) -> list[Item]:
-    """Read a test set's items, and check that they have the attributes that the manifest uses.
+    """Read the items of a test set, and check that they fit the manifest.
+
+    Args:
+        task: The task.
+        test_set: The test set.
+        documents: The gold files by role; see `ResolvedTask.gold_documents`.
 
     Raises:
-        InputError: A file is not of its format, an item occurs twice, an attribute is missing, or strata split the
-            clusters that are tested. Documents that collect problems receive these errors instead.
+        InputError: A file has an invalid format, an item occurs twice, an item lacks an attribute that the manifest
+            names, or a cluster has items of several strata. If the documents collect problems, nothing is raised.
     """
     gold, significance, reader = documents["gold"], task.manifest.significance, task.readers[test_set.name]
     items = list(index_by_key(reader.read_gold(documents), gold.path, reader.repeated, gold.report).values())
@@ -52,7 +57,7 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
 
 
 def _list_grouping_attributes(manifest: Manifest, test_set: TestSet) -> Iterator[tuple[str, str]]:
-    """Yield the keys of the manifest that group items, and their attributes."""
+    """Yield the manifest's keys that group items, and the attributes that they name."""
     table = f"test_set[{manifest.test_set.index(test_set)}]"
     if test_set.cluster is not None:
         yield f"{table}.cluster", test_set.cluster
@@ -62,21 +67,33 @@ def _list_grouping_attributes(manifest: Manifest, test_set: TestSet) -> Iterator
 
 
 def find_split_cluster(clusters: Iterable[Hashable], strata: Iterable[Hashable]) -> int | None:
-    """Return the index of the first item in another stratum than an earlier item of its cluster, or None."""
+    """Find a cluster with items of several strata.
+
+    Args:
+        clusters: The cluster of each item.
+        strata: The stratum of each item.
+
+    Returns:
+        The index of the first item that is in another stratum than an earlier item of its cluster; None if no such item
+        exists.
+    """
     first_strata: dict[Hashable, Hashable] = {}
     return next((n for n, (cluster, stratum) in enumerate(zip(clusters, strata, strict=True))
                  if first_strata.setdefault(cluster, stratum) != stratum), None)
 
 
 def check_names(task: ResolvedTask, known: Mapping[str, Callable[[NamePart], Set[str]]]) -> list[str]:
-    """Check that the types and labels that metrics name exist; return warnings about test sets without them.
+    """Check that the gold has the types and labels that options of metrics name.
 
     Args:
         task: The task.
-        known: For every test set, a function that returns the types or the keys (labels) of all answers in its gold.
+        known: For each test set, a function that returns the types or the keys (labels) of all answers of its gold.
+
+    Returns:
+        Warnings about test sets that lack a type or label that another test set has.
 
     Raises:
-        ManifestError: No test set has an answer of the type, or with the label.
+        ManifestError: No test set has the type or label.
     """
     warnings = []
     for n, (alias, metric) in enumerate(task.metrics.items()):
@@ -94,6 +111,6 @@ def check_names(task: ResolvedTask, known: Mapping[str, Callable[[NamePart], Set
 
 
 def digest_gold(reader: Reader, items: Sequence[Item]) -> str:
-    """Return the digest of the items, independent of their order and of the form of their files."""
+    """Return the digest of items; their order and file format have no effect."""
     return digest_lines(canonical_json([item.key, reader.content(item.gold), dict(item.attributes)])
                         for item in sorted(items, key=lambda item: item.key))

@@ -1,7 +1,7 @@
-"""Embargoes of a task, declared by its manifest or by a command; the latest declaration counts.
+"""Embargoes: the time until which a task hides names or scores.
 
-A key of the manifest counts as a declaration only if it is new or changed. So applying the same manifest again does not
-undo a command.
+The manifest or a command declares an embargo, and the latest declaration counts. A key of the manifest counts only if
+it is new or changed. So applying the same manifest again does not undo a command.
 """
 
 from __future__ import annotations
@@ -18,11 +18,16 @@ from registry.store.catalog import TaskRow
 from registry.store.embargoes import UNTIL_REVEALED
 from registry.store.log import Journal, new_salt, now
 
-Hiding = dict[str, datetime | None]  # columns of `task` with the end of an embargo, in UTC
+Hiding = dict[str, datetime | None]  # end of each embargo in UTC, by column of table `task`; None: no embargo
 
 
 def find_new_hiding(manifest: Manifest, previous: TaskRow | None) -> Hiding:
-    """Return the embargoes of a manifest that differ from the stored manifest."""
+    """Return the embargoes that are new or changed in the manifest.
+
+    Args:
+        manifest: The manifest.
+        previous: The stored task; None if the task is new.
+    """
     earlier = {} if previous is None else _list_hiding(decode_manifest(previous.manifest))
     return {column: until for column, until in _list_hiding(manifest).items() if until != earlier.get(column)}
 
@@ -40,38 +45,38 @@ def _to_utc(value: bool | datetime) -> datetime | None:
 
 
 def describe_hiding(hiding: Hiding) -> dict[str, str | None]:
-    """Return the details of embargoes for the log."""
+    """Return embargoes in the form of the log."""
     return {column: None if until is None else until.isoformat() for column, until in hiding.items()}
 
 
 def draw_salt(previous: TaskRow | None, hiding: Hiding, *, gold: bool = True) -> dict[str, str]:
-    """Draw the salt of a task's digests if it hides something for the first time.
+    """Draw a random salt for the digests of a task if it hides something.
 
-    A digest of names or gold confirms a guess at them, and eight of its digits are in every signature. A salt is never
-    changed, so that a comparison has one id, before and after names are shown.
+    Signatures contain digits of digests. Without a salt, a person who guesses the hidden names or gold could confirm
+    the guess by these digits. A salt is never changed, so that comparisons keep their ids.
 
     Args:
-        previous: The stored task.
+        previous: The stored task; None if the task is new.
         hiding: New embargoes.
         gold: False if releases withhold the gold.
 
     Returns:
-        The column `salt` and its value; nothing if the task needs no salt or has one.
+        The column `salt` and its value; empty if the task needs no salt or already has a salt.
     """
     is_hidden = not gold or any(until is not None for until in hiding.values())
     return {} if not is_hidden or (previous is not None and previous.salt is not None) else {"salt": new_salt()}
 
 
 def refuse_candidate(manifest: Manifest, previous: TaskRow | None, hiding: Hiding) -> None:
-    """Refuse a candidate if the task's names are or will be hidden: manifest and settings are public.
+    """Refuse a candidate if the task hides names, because its manifest is public.
 
     Args:
         manifest: The manifest.
-        previous: The stored task.
+        previous: The stored task; None if the task is new.
         hiding: New embargoes.
 
     Raises:
-        InputError: The manifest names a candidate.
+        InputError: The task hides names, and the manifest names a candidate.
     """
     until = hiding.get("anonymous_until", None if previous is None else previous.anonymous_until)
     if manifest.significance.candidate is not None and until is not None and until > now():
@@ -79,12 +84,23 @@ def refuse_candidate(manifest: Manifest, previous: TaskRow | None, hiding: Hidin
 
 
 def describe_salt(columns: dict[str, str]) -> dict[str, str]:
-    """Return the details of a new salt for the log: its digest, which reveals nothing of 128 random bits."""
+    """Return a new salt in the form of the log: its digest, which does not reveal it."""
     return {name: digest(salt.encode()) for name, salt in columns.items()}
 
 
 def set_hiding(connection: Connection, journal: Journal, task: TaskRow, column: str, until: datetime | None) -> bool:
-    """Hide names or scores of a task until a time in UTC, or show them (None); return whether that is a change."""
+    """Hide or reveal the names or scores of a task.
+
+    Args:
+        connection: Connection in a transaction.
+        journal: Journal of the command.
+        task: The task.
+        column: `anonymous_until` for names, `blind_until` for scores.
+        until: End of the embargo in UTC; None: reveal.
+
+    Returns:
+        True if this changes the embargo.
+    """
     if getattr(task, column) == until:
         return False
     hiding: Hiding = {column: until}

@@ -1,4 +1,7 @@
-"""Collects all problems of a task and its files for `check`; other commands stop at the first problem."""
+"""Collect all problems of a task and its files for the command `check`.
+
+Other commands stop at the first problem.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +30,11 @@ class Problem:
     """One error or warning.
 
     Attributes:
-        test_set: The test set that the file is for; empty if it is for none.
-        error: The error; programs can rely on its `category`.
+        test_set: The test set of the file; empty if the problem does not belong to a test set.
+        error: The message and its place; its `category` does not change between versions.
         cause: The likely cause; empty if unknown.
-        fatal: True for an error: the file is refused.
-        exit_code: The exit status of a command that refuses it.
+        fatal: True for an error, False for a warning.
+        exit_code: The exit status of a command that stops at this error.
     """
 
     test_set: str
@@ -43,14 +46,14 @@ class Problem:
 
 @dataclass
 class Collector:
-    """Problems of a task and its files.
+    """Collection of the problems of a task and its files.
 
     Attributes:
-        limit: The largest number of listed problems per file; None: no limit.
-        items: Items of each test set whose gold is correct.
-        files: Submitted files that were read.
-        problems: Listed problems.
-        unlisted: Number of further problems, by file and category.
+        limit: The largest number of problems per file to list; None: no limit.
+        items: Items by test set, without test sets with invalid gold.
+        files: Paths of the submitted files that were read.
+        problems: The listed problems.
+        unlisted: Number of problems above the limit, by file and category.
     """
 
     limit: int | None = None
@@ -62,11 +65,11 @@ class Collector:
 
     @property
     def exit_code(self) -> int:
-        """The exit status of a command that refuses the first error; 0 without errors."""
+        """The exit status of a command that stops at the first error; 0 if none."""
         return next((problem.exit_code for problem in self.problems if problem.fatal), 0)
 
     def refuse(self, error: RegistryError) -> None:
-        """Add an error and the errors that it carries, unless `read_file` has already added them."""
+        """Add an error and its further errors, unless they were added before."""
         for part in (error, *error.others):
             problem = part if isinstance(part, InputError) else InputError(str(part), category="database")
             if str(problem) not in self._messages:
@@ -81,8 +84,13 @@ class Collector:
                   read: Callable[[Mapping[str, Document]], list[Item]]) -> list[Item]:
         """Read the gold of a test set, and add the problems of its files.
 
+        Args:
+            test_set: Name of the test set.
+            documents: The files by role.
+            read: Function that reads the items from the files.
+
         Raises:
-            InputError: The first problem.
+            InputError: The gold has a problem; this is the first one.
         """
         problems = {role: Problems(self.limit) for role in documents}
         items: list[Item] = []
@@ -101,18 +109,16 @@ class Collector:
                   items: Sequence[Item] | None) -> FittedFile | None:
         """Read a file of a submission, and add its problems with their likely causes.
 
-        Tables without problems are read by columns, others by rows.
-
         Args:
             submission: The submission.
             document: The file.
-            items: The items of the gold; None if the gold is refused.
+            items: The items of the gold; None if the gold is invalid.
 
         Returns:
-            The joined answers; None without items.
+            The joined file; None if `items` is None.
 
         Raises:
-            InputError: The first problem.
+            InputError: The file has a problem; this is the first one.
         """
         test_set, reader = submission.test_set.name, submission.reader
         self.files.append(document.path)
@@ -121,7 +127,7 @@ class Collector:
                 if not reader.declare(document).has_notes:
                     return submission.fit(items, submission.read_answers(document), document)
             except InputError:
-                pass  # reading by rows finds this problem and all others
+                pass  # reading by columns has found a problem; reading by rows finds all problems
         problems, fitted = Problems(self.limit), None
         answers: Sequence[Answer] = ()
         document = document.collect(problems)
@@ -156,14 +162,14 @@ def read_submission(submission: DeclaredSubmission, items: Sequence[Item] | None
 
     Args:
         submission: The submission, with its files loaded.
-        items: Items of the gold; None if the gold is refused, only with a collector.
-        collector: Receives all problems; None: the first is raised.
+        items: Items of the gold; None if the gold is invalid, which requires a collector.
+        collector: Receives all problems of all files; None: only the first problem is raised.
 
     Returns:
-        The joined files; empty without items.
+        The joined files; empty if `items` is None.
 
     Raises:
-        InputError: The first problem.
+        InputError: A file has a problem; this is the first one.
     """
     files, errors = list[FittedFile](), list[InputError]()
     for document in submission.documents:
@@ -201,16 +207,16 @@ _SPELLINGS: dict[str, Callable[[str], str]] = {
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Guesses at the causes of a file's problems.
+    """Likely causes of the problems of a file.
 
-    Each guess needs evidence that would be odd otherwise, such as a file that reads well in another form.
+    A cause is reported only if there is evidence for it: for example, the file has no errors with another separator.
 
     Attributes:
         document: The file.
-        reader: Its reader.
+        reader: The reader of the file.
         answers: The answers that could be read.
-        items: The expected items of all test sets.
-        test_set: The test set that the file is for.
+        items: The items of all test sets, by test set.
+        test_set: The test set of the submission.
         counts: The number of problems of each category.
     """
 
@@ -222,7 +228,7 @@ class Diagnosis:
     counts: Mapping[str, int]
 
     def cause(self, error: InputError) -> str:
-        """Return the likely cause of a problem; empty if nothing indicates one."""
+        """Return the likely cause of a problem; empty if unknown."""
         item = error.item or ""
         by_category: dict[str, Callable[[], str]] = {
             "format": lambda: self._form, "tag": lambda: self._form, "encoding": lambda: self._encoding,
@@ -241,7 +247,7 @@ class Diagnosis:
 
     @cached_property
     def _form(self) -> str:
-        """Describe the form of the file, if it is another form of the same format."""
+        """The cause "other options", such as another separator; empty without evidence."""
         problems = self.counts.get("format", 0) + self.counts.get("tag", 0)
         if problems < 2 and self.answers:
             return ""
@@ -251,7 +257,11 @@ class Diagnosis:
         return self._one_value
 
     def _try_other_forms(self) -> Iterator[tuple[int, str]]:
-        """Read the file in every other form; yield the number of remaining problems, and a description."""
+        """Read the file with other values of the reader's options, such as `separator`.
+
+        Yields:
+            The number of problems with the other value, and a description of it.
+        """
         hints = typing.get_type_hints(type(self.reader))
         is_delimited = getattr(self.reader, "syntax", "delimited") == "delimited"
         for option in self.reader.forms:
@@ -264,7 +274,11 @@ class Diagnosis:
                               f"the task has {option} = {json.dumps(declared)}")
 
     def _try_other_separators(self) -> Iterator[tuple[int, str]]:
-        """Read the file with separators that the format does not have; yield the same as `_try_other_forms`."""
+        """Read the file with separators that the reader does not support.
+
+        Yields:
+            The number of problems with the other separator, and a description of it.
+        """
         reader: Any = self.reader
         if "separator" not in reader.forms or getattr(reader, "syntax", "delimited") != "delimited":
             return
@@ -275,7 +289,11 @@ class Diagnosis:
                           f"{json.dumps(reader.separator)}")
 
     def _count_problems(self, document: Document, **options: Any) -> int | None:
-        """Count the problems of form with other options; None if the file then has no expected item."""
+        """Count the format problems of a file with other options of the reader.
+
+        Returns:
+            The number; None if no item of the test set is found with these options.
+        """
         problems = Problems(0)
         try:
             answers = replace(self.reader, **options).read_answers(document.collect(problems))
@@ -286,7 +304,7 @@ class Diagnosis:
 
     @property
     def _one_value(self) -> str:
-        """Describe a file that is one JSON value although every line must be one."""
+        """The cause "one JSON value instead of JSON Lines"; empty without evidence."""
         if not (isinstance(self.reader, Responses) or getattr(self.reader, "syntax", "") == "jsonl"):
             return ""
         text = self._text.strip()
@@ -296,7 +314,7 @@ class Diagnosis:
 
     @cached_property
     def _text(self) -> str:
-        """The text, with U+FFFD for invalid bytes; empty if the file cannot be read."""
+        """The text of the file, with U+FFFD for invalid bytes; empty if unreadable."""
         try:
             return self.reader.declare(self.document.collect(Problems(0, stops=False))).text()
         except InputError:
@@ -318,7 +336,7 @@ class Diagnosis:
 
     @cached_property
     def _counted_from(self) -> str:
-        """Describe items whose numbers differ from the expected ones only in the first number."""
+        """The cause "items counted from 0 instead of 1" or the reverse; may be empty."""
         if not all(key.isdecimal() and key.isascii() for key in (*self._expected, *self._answered)):
             return ""
         numbers, expected = ({int(key) for key in keys} for keys in (self._answered, self._expected))
@@ -327,7 +345,7 @@ class Diagnosis:
 
     @cached_property
     def _other_test_set(self) -> str:
-        """Another test set that has the unknown items, or exactly the file's items, or its texts."""
+        """The name of another test set to which the file seems to belong; may be empty."""
         unknown = self._answered - self._expected.keys()
         other_test_sets = {name: items for name, items in self.items.items() if name != self.test_set and items}
         for name, items in other_test_sets.items():
@@ -347,13 +365,16 @@ class Diagnosis:
         return f"this file seems to be for test set {self._other_test_set!r}" if self._other_test_set else ""
 
     def _get_task_text(self, value: Any) -> str:
-        """Return the text that systems received; empty if the format has none."""
+        """Return the input text of systems from an answer or from gold; may be empty."""
         text = self.reader.task_text(value)
         return "" if text is None else canonical_json(text)
 
     @cached_property
     def _spelled(self) -> list[tuple[str, Callable[[str], str], dict[str, str]]]:
-        """Other ways to spell keys: the name, the function, and the expected keys by their other spelling."""
+        """Ways to normalize keys, such as by letter case.
+
+        Each has a name, a function that normalizes a key, and the expected keys by their normalized form.
+        """
         return [(name, spell, {spell(key): key for key in self._expected}) for name, spell in _SPELLINGS.items()]
 
     def _explain_unknown(self, key: str) -> str:
@@ -387,7 +408,10 @@ class Diagnosis:
 
     @cached_property
     def _shifts(self) -> dict[str, int]:
-        """The distance, in items, of each answer whose text belongs to another item."""
+        """For answers with the text of another item, the distance to that item.
+
+        The distance is a number of items in the order of the gold. Answers with the correct text are absent.
+        """
         indices: dict[str, int | None] = {}
         for n, item in enumerate(self.items[self.test_set]):
             text = self._get_task_text(item.gold)
@@ -401,7 +425,10 @@ class Diagnosis:
 
     @cached_property
     def _shifted(self) -> str:
-        """Describe texts that mostly have the same distance from their item, as after a missing or extra line."""
+        """The cause "a line is missing or was added"; empty without evidence.
+
+        Evidence is that most misplaced texts have the same distance from their item.
+        """
         if len(self._shifts) < 2:
             return ""
         ((distance, n),) = Counter(self._shifts.values()).most_common(1)

@@ -1,8 +1,8 @@
-"""Remarks on accepted submissions whose score is probably meaningless or unexpected.
+"""Warnings about valid submissions with scores that are probably meaningless.
 
 Examples are labels that the gold does not have, a header that is read as an item, rows in another order, ranks that
-contradict scores, and copies of the gold. `check`, `apply`, `run` and `submit` print these remarks, and the registry
-stores them for the leaderboards. Stored remarks name no file, because a registry may be published.
+contradict scores, and copies of the gold. `check`, `apply`, `run` and `submit` print these warnings, which are called
+remarks in the code. The registry stores them without names of files, because it may be published.
 """
 
 from __future__ import annotations
@@ -33,18 +33,18 @@ from registry.readers import Document, Labels, Reader
 from registry.readers.base import NamedReader, by_case
 from registry.readers.trec import Trec
 
-FEW = 10  # items; answers to fewer may be equal without being copied
+FEW = 10  # items; with fewer items, equal answers may be chance and not copies
 
 
 @dataclass(frozen=True)
 class Remark:
-    """One surprising fact about a submission.
+    """Warning about a file of a submission.
 
     Attributes:
-        category: A word that programs can rely on.
+        category: The kind of warning, which does not change between versions.
         message: The message.
-        advice: What to do; may be empty.
-        line: Line of the file, if known.
+        advice: Advice for the user; may be empty.
+        line: Number of the line in the file; None if unknown.
     """
 
     category: Category
@@ -53,14 +53,21 @@ class Remark:
     line: int | None = None
 
     def error(self, path: str) -> InputError:
-        """Return the remark on the file at `path`."""
+        """Return the warning as an error with the path of the file."""
         return InputError("; ".join(filter(None, (str(self.message), self.advice))), path=path, line=self.line,
                           category=self.category)
 
 
 def find_gold_warnings(items: Sequence[Item], reader: Reader, path: str,
                        metrics: Mapping[str, Metric]) -> Iterator[str]:
-    """Yield warnings about the gold at `path`; `metrics` are by their ids."""
+    """Yield warnings about the gold of a test set.
+
+    Args:
+        items: The items of the gold.
+        reader: Reader of the gold.
+        path: Path of the gold file.
+        metrics: The metrics by their ids.
+    """
     if (header := find_header(items, reader)) is not None:
         yield str(_describe_header(header, header.gold, reader).error(path))
     for id_, metric in metrics.items() if reader.gives == "segment" else ():
@@ -72,7 +79,7 @@ def find_gold_warnings(items: Sequence[Item], reader: Reader, path: str,
 
 def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, document: Document,
                  missing: MissingPolicy, *, differing: int = 0, with_gold: bool = True) -> Iterator[Remark]:
-    """Yield remarks on one file of a submission that fits the gold.
+    """Yield warnings about a file of a submission that was joined with the gold.
 
     Args:
         items: Items of the gold.
@@ -80,11 +87,11 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
         reader: Reader of the submission.
         document: The file.
         missing: Policy for items without an answer.
-        differing: Number of answers to a text that differs from the gold's.
+        differing: Number of answers whose text differs from the gold.
         with_gold: False if the items come from a task pack, without gold.
 
     Raises:
-        InputError: The gold has none of the labels or types, and the reader does not accept that.
+        InputError: The gold has none of the submission's labels or types, and the reader does not accept that.
     """
     answers = joined.given
     if (form := _find_other_normal_form(document, items, reader)) is not None:
@@ -115,7 +122,7 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
 
 
 def find_equal_files(documents: Sequence[Document]) -> Iterator[InputError]:
-    """Yield remarks on files of a submission that have the same bytes as an earlier file."""
+    """Yield warnings about files with the same bytes as an earlier file."""
     first: dict[str, str] = {}
     for document in documents:
         if (same := first.setdefault(document.digest, document.path)) is not document.path:
@@ -124,7 +131,7 @@ def find_equal_files(documents: Sequence[Document]) -> Iterator[InputError]:
 
 
 def describe_copy(other: str) -> Remark:
-    """Return the remark that a submission has the same answers as another system's submission `other`."""
+    """Return the warning that the submission `other` of another system is equal."""
     return Remark("copy", Message("copied-answers", {"other": other}))
 
 
@@ -137,7 +144,13 @@ def _find_tokenized_text(items: Sequence[Item], answers: JoinedColumns) -> Messa
 
 
 def _find_copied_part(items: Sequence[Item], joined: JoinedColumns, reader: Reader) -> str | None:
-    """Return the part of the gold that the submission repeats for every item; the first part of several."""
+    """Return the part of the gold that is equal to the answer for every item.
+
+    A part is, for example, one of several references.
+
+    Returns:
+        The name of the first such part; None if there is none.
+    """
     parts: list[str] | None = None
     for item, answer in zip(items, joined, strict=True):
         same = [] if answer is None else list(reader.find_copied(item.gold, answer.value))
@@ -147,14 +160,19 @@ def _find_copied_part(items: Sequence[Item], joined: JoinedColumns, reader: Read
     return parts[0] if parts else None
 
 
-_FEW_LINES = 3  # with fewer lines a header cannot be recognised
+_FEW_LINES = 3  # lines; in shorter files a header cannot be recognised
 
 
 def find_header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
-    """Return the first item or answer if it looks like the header of a file of labels, whose reader expects none.
+    """Return the first item or answer of a file of labels if it looks like a header.
 
-    No other entry has its label, and it has the name of a column, or has no digit although all other keys have one. If
-    the gold and all submissions have a header, no command refuses them: it becomes an item and a class.
+    A header is recognised if no other entry has the same label, and if it contains the usual name of a column or is the
+    only key without a digit. This matters if the gold and all submissions have a header that the options do not
+    declare. Then no command refuses the files, and the header is scored as an item.
+
+    Args:
+        entries: The items or answers in the order of the file.
+        reader: Reader of the file.
     """
     if not isinstance(reader, Labels) or reader.syntax != "delimited" or reader.header or len(entries) < _FEW_LINES:
         return None
@@ -167,7 +185,7 @@ def find_header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
 
 
 def suggest_header_options(first: Item | Answer, reader: Reader) -> str:
-    """Return the options of the reader that read the line as a header."""
+    """Return the options with which the reader treats the first line as a header."""
     names = {"label": _get_label(first)} if getattr(reader, "item", None) == "" else {
         "item": first.key, "label": _get_label(first)}
     other = {option: cell for option, cell in names.items() if getattr(reader, option, cell) != cell}
@@ -190,7 +208,7 @@ def _has_digit(key: str) -> bool:
 
 
 def _find_other_normal_form(document: Document, items: Sequence[Item], reader: Reader) -> Remark | None:
-    """Describe the lines of a text file that are not in NFC, if all of the gold is."""
+    """Describe lines that are not in Unicode form NFC, if the whole gold is in NFC."""
     if not reader.is_text:
         return None
     document = reader.declare(document)
@@ -209,13 +227,16 @@ def _is_nfc(text: str) -> bool:
     return unicodedata.is_normalized("NFC", text)
 
 
-_FEW_STEPS = 10  # pairs of documents; fewer do not show the order of scores
-_FEW_TIES = 0.01  # share of neighbours in reverse order that is acceptable: some scores are equal by chance
-_MOST_LINES = 2**14  # of a run that are read for its ranks
+_FEW_STEPS = 10  # pairs of documents; with fewer pairs the order of scores is unclear
+_FEW_TIES = 0.01  # acceptable share of neighbours with equal scores in reverse order, because some are chance
+_MOST_LINES = 2**14  # number of lines that are read to compare ranks with scores
 
 
 def _find_contradicted_ranks(document: Document, reader: Reader) -> Message | None:
-    """Describe how scores and ranks of a run contradict each other; only scores count, as in trec_eval."""
+    """Describe a contradiction between the scores and the ranks of a TREC run.
+
+    Metrics use only the scores, as trec_eval does.
+    """
     if not isinstance(reader, Trec) or reader.syntax != "delimited" or "rank" not in reader.run:
         return None
     query, name, rank, score = (reader.run.index(column) for column in ("query", "document", "rank", "score"))
@@ -230,7 +251,7 @@ def _find_contradicted_ranks(document: Document, reader: Reader) -> Message | No
     rises = sum(later[1] > earlier[1] for earlier, later in steps)
     falls = sum(later[1] < earlier[1] for earlier, later in steps)
     ties = [earlier[2] < later[2] for earlier, later in steps if earlier[1] == later[1]]
-    reversed_ties = sum(ties)  # equal scores are in the reverse order of names, as in trec_eval
+    reversed_ties = sum(ties)  # trec_eval sorts documents with equal scores by name, in reverse order
     if n >= _FEW_STEPS and not rises and not falls:
         return Message("equal-scores-of-ranks")
     if n >= _FEW_STEPS and 2 * rises > n:
@@ -240,17 +261,17 @@ def _find_contradicted_ranks(document: Document, reader: Reader) -> Message | No
     return None
 
 
-_FEW_ROWS = 50  # of fewer chance cannot be distinguished from a bad system
-_SHIFTED = 1e-6  # the probability that a file in order is called shifted
-_CHANCE = 2  # standard errors
-_RECODED = 0.9  # the share of rows whose label follows from the gold's, in a file with other codes
+_FEW_ROWS = 50  # rows; with fewer rows a random order looks like a bad system
+_SHIFTED = 1e-6  # probability that a file in the correct order is called shifted
+_CHANCE = 2  # standard errors above chance below which the order is called random
+_RECODED = 0.9  # share of rows above which each gold label seems to have another name in the file
 
 
 def find_displaced_rows(items: Sequence[Item], joined: JoinedColumns, reader: Reader) -> Message | None:
-    """Describe how numbered rows of labels do not seem to be in the order of the gold's items.
+    """Describe a file of labels without keys whose rows seem to be in a wrong order.
 
-    Labels of a file that is shifted by a row agree with the neighbouring items far more often than with their own. In
-    another order they agree as often as if they had been dealt out at random, like a random baseline.
+    If the rows are shifted by one, labels agree far more often with a neighbouring item than with their own item. If
+    the rows are in another order, labels agree only as often as random labels.
     """
     if not isinstance(reader, Labels) or reader.item or not joined.is_numeric or len(items) < _FEW_ROWS:
         return None
@@ -262,7 +283,10 @@ def find_displaced_rows(items: Sequence[Item], joined: JoinedColumns, reader: Re
 
 
 def _agrees_with_neighbours(gold: Floats, answers: Floats, distance: int) -> bool:
-    """Return whether rows agree better with the gold `distance` rows below, by a one-sided sign test."""
+    """Return whether labels agree better with the item `distance` rows below.
+
+    A one-sided sign test decides.
+    """
     from scipy.stats import binom
 
     inner = slice(1, -1)
@@ -272,9 +296,10 @@ def _agrees_with_neighbours(gold: Floats, answers: Floats, distance: int) -> boo
 
 
 def _is_recoded(gold: Floats, answers: Floats) -> bool:
-    """Return whether labels seem to be other codes: most are the most frequent label for their gold label.
+    """Return whether the file seems to use other names for the labels of the gold.
 
-    A shifted file in which labels follow each other in a fixed order looks the same.
+    In such a file, almost all items with the same gold label have the same label. A shifted file looks the same if its
+    labels follow each other in a fixed order.
     """
     is_answered = ~np.isnan(answers)
     n_most = sum(Counter(answers[is_answered & (gold == label)].tolist()).most_common(1)[0][1]
@@ -283,9 +308,10 @@ def _is_recoded(gold: Floats, answers: Floats) -> bool:
 
 
 def _is_chance(gold: Floats, answers: Floats) -> bool:
-    """Return whether agreement is within some standard errors of its mean over all orders of the answers.
+    """Return whether answers agree with the gold only as often as shuffled answers.
 
-    Mean and variance are known from the matching problem of two shuffled decks of cards.
+    The number of agreements is compared with its mean and standard deviation over all orders of the answers, which are
+    known from the matching problem of two shuffled decks of cards.
     """
     is_answered = ~np.isnan(answers)
     n = int(is_answered.sum())
@@ -300,20 +326,22 @@ def _is_chance(gold: Floats, answers: Floats) -> bool:
     return variance > 0 and (matches - total / n) / math.sqrt(variance) < _CHANCE
 
 
-_SHOWN = 5  # names in a message
-_RENAMED = 20  # names in a remedy, which is copied as a whole
-_FEW_NAMES = 10  # answers; above it one new name that is about as frequent as one absent name replaces it
+_SHOWN = 5  # largest number of names in a message
+_RENAMED = 20  # largest number of names in advice, which users copy
+_FEW_NAMES = 10  # answers; a new name can mean an absent name of similar frequency only if this is more frequent
 
 
 @dataclass(frozen=True)
 class _StrangeNames:
-    """Labels or types of a submission that the gold does not have; they count as wrong.
+    """Labels or types of a submission that the gold does not have.
+
+    Answers with such names count as wrong.
 
     Attributes:
         reader: Reader of the submission.
         gold: Frequency of each name in the gold.
         given: Frequency of each name in the submission.
-        strange: Frequency of each remarkable name that the gold does not have.
+        strange: Frequency in the submission of each name that the message lists.
     """
 
     reader: NamedReader
@@ -328,7 +356,7 @@ class _StrangeNames:
 
     @property
     def message(self) -> Message:
-        """The names, and similar names of the gold."""
+        """A message with the names, and with similar names of the gold."""
         name, n, total = self.reader.named, sum(self.strange.values()), sum(self.given.values())
         shown = listed(
             [f"{name!r} ({counted(n, 'time')}{self._guess(name)})" for name, n in self.strange.items()], _SHOWN)
@@ -340,7 +368,7 @@ class _StrangeNames:
 
     @property
     def advice(self) -> str:
-        """The options that accept or rename the names."""
+        """Advice on the reader's options that accept or rename the names."""
         likely = self.likely or {next(iter(self.strange)): "..."}
         renamed = {old: new for old, new in likely.items() if old.casefold() != new.casefold()}
         pairs = [f"{_format_toml_key(old)} = {canonical_json(new)}" for old, new in renamed.items()][:_RENAMED]
@@ -355,7 +383,7 @@ class _StrangeNames:
 
     @cached_property
     def likely(self) -> dict[str, str]:
-        """Names of the gold that strange names probably mean."""
+        """Strange names that probably mean a name of the gold, with this name."""
         folded, absent = by_case(self.gold), sorted(self.gold.keys() - self.given.keys())
         likely = {}
         for name in self.strange:
@@ -376,12 +404,13 @@ class _StrangeNames:
 
 
 def _find_strange_names(items: Sequence[Item], answers: JoinedColumns, reader: NamedReader) -> _StrangeNames | None:
-    """Find remarkable names of a submission that are in no answer of the gold.
+    """Find suspicious names of a submission that the gold does not have.
 
-    If names are open-ended, as answers to questions, new names are expected: about as many answers have a new name as
-    have a name that occurs once (Good 1953, "The population frequencies of species and the estimation of population
-    parameters"). A more frequent new name is remarkable. All names are remarkable if the gold has none of them and a
-    tenth differ only in letter case.
+    Some new names are expected if there are many possible names, as in answers to questions. Their expected total
+    frequency is the number of names that occur once in the gold (Good 1953, "The population frequencies of species and
+    the estimation of population parameters"). A new name is suspicious if it is more frequent than that, or if it
+    differs only in letter case from a frequent name. All names are suspicious if the gold has none of them and a tenth
+    of them differ only in letter case.
     """
     gold = reader.names(item.gold for item in items)
     known = {**dict.fromkeys(reader.list_declared_names(), 0), **gold}

@@ -1,8 +1,10 @@
-"""Find names of teams and systems that differ only in letter case or by characters that look the same.
+"""Find similar names of teams and systems.
 
-Different names are different participants. So a second spelling gives a team two places on a leaderboard, and somebody
-could imitate the name of another team. The comparison follows the skeletons of Unicode Technical Standard 39 with a
-small table: letters of Latin, Greek and Cyrillic script that share a shape, accents, compatibility forms such as
+Similar names look the same or differ only in letter case.
+
+The registry treats such names as different teams or systems. So a team with two spellings has two places on a
+leaderboard, and a team could imitate the name of another team. The method is that of Unicode Technical Standard 39,
+with a smaller table: similar letters of Latin, Greek and Cyrillic script, accents, compatibility forms such as
 full-width letters, blanks, dashes, and invisible characters.
 """
 
@@ -16,8 +18,8 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import combinations
 
-_MOST = 10  # pairs that are listed
-_MOST_DIFFERENCES = 3  # of a pair
+_MOST = 10  # largest number of pairs to list
+_MOST_DIFFERENCES = 3  # largest number of differences to list for a pair
 _MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]")
 _INVISIBLE = re.compile(  # characters that Unicode calls default ignorable
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
@@ -35,7 +37,7 @@ class SimilarNames:
         task: The task's id.
         first: The older name, if one of the two is already stored.
         second: The new name.
-        team: The team whose systems have these names; None if they are names of teams.
+        team: The team whose systems have these names; None if teams have these names.
     """
 
     task: str
@@ -45,7 +47,7 @@ class SimilarNames:
 
     @property
     def warning(self) -> str:
-        """The text of the warning."""
+        """A warning about the two names."""
         kind, owner = ("team", "") if self.team is None else ("system", f" of {self.team!r}")
         fault = "differ only in letter case"
         if self.first.lower() != self.second.lower():
@@ -56,12 +58,12 @@ class SimilarNames:
 
 def find_similar_names(task: str, old: Mapping[str, Collection[str]],
                        current: Mapping[str, Collection[str]]) -> list[SimilarNames]:
-    """Find every pair of a new name and a similar one.
+    """Find all pairs of a new name and a similar name.
 
     Args:
         task: The task's id.
-        old: The systems of each team that is already stored.
-        current: The systems of each team, with the new teams and systems.
+        old: For each team, its systems that are already stored.
+        current: For each team, all its systems, stored or new.
     """
     pairs = [SimilarNames(task, *pair) for pair in _find_pairs(old.keys(), current.keys())]
     for team, systems in current.items():
@@ -70,14 +72,14 @@ def find_similar_names(task: str, old: Mapping[str, Collection[str]],
 
 
 def warnings_about(pairs: Sequence[SimilarNames]) -> Iterator[str]:
-    """Yield a warning for each of the first pairs, and one with the number of further pairs."""
+    """Yield a warning for each of the first pairs, and the number of other pairs."""
     yield from (pair.warning for pair in pairs[:_MOST])
     if len(pairs) > _MOST:
         yield f"{pairs[0].task}: {len(pairs) - _MOST} more pairs of names differ only in letter case or look alike"
 
 
 def skeleton(name: str) -> str:
-    """Return a form that is equal for names that look the same.
+    """Return a normal form of a name; names that look the same have the same form.
 
     >>> skeleton("Аspen") == skeleton("aspen"), skeleton("Aspen") == skeleton("Ａｓｐｅｎ"), skeleton("Aspen 2")
     (True, True, 'aspen 2')
@@ -90,7 +92,10 @@ def skeleton(name: str) -> str:
 
 
 def _find_pairs(old: Collection[str], current: Collection[str]) -> list[tuple[str, str]]:
-    """Return the pairs of a new name and one that has the same skeleton or differs only in letter case."""
+    """Return the pairs of a new name and a similar name.
+
+    Similar names have the same skeleton or differ only in letter case.
+    """
     groups = defaultdict[str, list[str]](list)
     for name in sorted(current, key=lambda name: (name not in old, name)):
         for key in {skeleton(name), name.casefold()}:

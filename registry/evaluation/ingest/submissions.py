@@ -1,4 +1,4 @@
-"""Store submissions: read their files, join them with the gold, and store their responses."""
+"""Read the files of submissions, join them with the gold, and store them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,10 @@ from registry.submission_fields import DECLARED
 
 
 class Change(StrEnum):
-    """The effect of an ingest on a submission; `rejoined` means unchanged, but joined with another gold."""
+    """Effect of a command on a submission or on gold.
+
+    `rejoined` means that the submission is unchanged, but was joined with changed gold.
+    """
 
     added = "added"
     changed = "changed"
@@ -39,10 +42,10 @@ def store_submission(ingest: Ingest, submission: DeclaredSubmission) -> tuple[Ch
     """Store one submission if it is new or changed.
 
     Returns:
-        What happened to it, and remarks if it was joined with the gold.
+        The change, and warnings about the files.
 
     Raises:
-        InputError: A file is refused, or the same system and version is stored with other content.
+        InputError: A file is invalid, or the same version of the system is stored with other content.
     """
     ledger, documents = ingest.ledger, submission.documents
     for document in documents:
@@ -92,7 +95,13 @@ def _has_content(submission: DeclaredSubmission, items: Sequence[Item], digest: 
 
 
 def _make_content_error(name: str, sources: list[str], documents: tuple[Document, ...]) -> InputError:
-    """Make the error that a submission is stored with other content, from files with the digests `sources`."""
+    """Make the error for a submission that is stored with other content.
+
+    Args:
+        name: Name of the submission.
+        sources: Digests of the stored files.
+        documents: The new files.
+    """
     other = next((document for document in documents if document.digest not in sources), documents[0])
     if other.digest in sources and len(sources) == len(documents):
         difference = (": the registry read the file with other options; set another version to store the new "
@@ -107,7 +116,7 @@ def _make_content_error(name: str, sources: list[str], documents: tuple[Document
 
 def _add_scoring(ingest: Ingest, submission_id: int, gold_revision_id: int, submission: DeclaredSubmission,
                  files: Sequence[FittedFile]) -> None:
-    """Store that a submission is joined with a gold revision, and its responses."""
+    """Store the responses of a submission that is joined with a gold revision."""
     scoring_id = ingest.ledger.add_scoring(
         submission_id, gold_revision_id, submission.policies.missing.value,
         n_missing=sum(file.joined.n_missing for file in files), run_id=ingest.run_id)
@@ -116,7 +125,7 @@ def _add_scoring(ingest: Ingest, submission_id: int, gold_revision_id: int, subm
 
 def store_files(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader,
                 files: Sequence[FittedFile]) -> None:
-    """Store the responses and remarks of a submission that fits the gold."""
+    """Store the responses of a submission, and the warnings about its files."""
     runs = [file.joined for file in files]
     ingest.parsed.add_joined(scoring_id, runs)
     ingest.ledger.add_rows(models.scoring_message, [
@@ -139,10 +148,10 @@ def store_files(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: 
 
 
 def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) -> None:
-    """Join a stored submission with the current gold, from its stored files.
+    """Read a stored submission again, and join it with the current gold.
 
     Raises:
-        InputError: It does not fit the new gold.
+        InputError: The submission does not fit the new gold.
     """
     missing = MissingPolicy(submission.missing)
     if ingest.ledger.has_scoring(submission.submission_id, test_set.gold_revision_id, missing.value):
@@ -170,10 +179,13 @@ def _make_reason(submission: DeclaredSubmission) -> dict[str, str]:
 
 
 def _update_declaration(ingest: Ingest, stored: NamedSubmission, submission: DeclaredSubmission) -> bool:
-    """Store facts whose declaration has changed; return whether that changes the submission.
+    """Store declared values of a submission, such as the track, if they have changed.
 
-    The latest declaration counts. A manifest whose declaration is unchanged does not undo a command. Facts that it
-    declares for the first time count if they differ from the defaults.
+    The latest declaration counts. If a value in the manifest has not changed since the manifest was last applied, it
+    does not undo a command that changed the value later.
+
+    Returns:
+        True if a value of the submission has changed.
     """
     declaration, previous = submission.declaration, DECLARED | {"track": ingest.task.manifest.submission.track}
     if submission.is_in_manifest and stored.declared is not None:

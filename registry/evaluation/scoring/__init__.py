@@ -1,1 +1,1 @@
-"""The per-item statistics that metrics are made of."""
+"""Compute and store sufficient statistics and scores of submissions."""

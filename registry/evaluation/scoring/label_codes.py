@@ -1,7 +1,7 @@
-"""Numbers of labels in the database.
+"""Assign numbers to labels, to store the statistics of the confusion family.
 
-A statistic of the confusion family is two labels, the gold's and the system's. Metrics return codes that depend only on
-the labels' names; digests use the codes. The database stores short numbers, assigned in the order of arrival.
+For each item, the statistics are two labels: that of the gold and that of the system. Metrics return a label as a code
+that depends only on its name, and digests use these codes. The database stores a short number instead of each code.
 """
 
 from __future__ import annotations
@@ -21,19 +21,27 @@ from registry.store.rows import insert_many, next_id
 
 
 def load_labels(connection: Connection, gold_revision_id: int) -> LabelNumbers:
-    """Load the labels of a gold revision and of its submissions."""
+    """Load the numbers of all labels of a gold revision and its submissions."""
     table = models.label
     query = select(table.c.name, table.c.label_id).where(table.c.gold_revision_id == gold_revision_id)
     return LabelNumbers({row.name: row.label_id for row in connection.execute(query)})
 
 
 def add_labels(connection: Connection, gold_revision_id: int, codes: Sequence[Floats]) -> LabelNumbers:
-    """Store the labels of these codes that are new, and return all labels of the gold revision.
+    """Assign numbers to labels that have none, and store them.
 
-    The stored answers have the names of new labels, because answers are stored before they are scored.
+    The names of the labels come from the stored answers, because answers are stored before they are scored.
+
+    Args:
+        connection: Connection in a transaction.
+        gold_revision_id: The gold revision.
+        codes: Codes of labels, for each run an array of any shape.
+
+    Returns:
+        The numbers of all labels of the gold revision.
 
     Raises:
-        InputError: There are more than `MAX_LABELS` labels, or the answers do not name one.
+        InputError: There are more than `MAX_LABELS` labels, or no stored answer has the name of a code.
     """
     labels = load_labels(connection, gold_revision_id)
     used = {int(code) for run in codes for code in np.unique(run)} - {NO_LABEL}

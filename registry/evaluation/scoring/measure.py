@@ -1,4 +1,4 @@
-"""Statistics and scores of one submission, with or without a registry."""
+"""Compute the statistics and the score of one submission, without a database."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class SubmissionScore:
 
     Attributes:
         value: The score.
-        run_values: Scores of its runs, [runs].
-        step: The finest step of its statistics.
+        run_values: Scores of the runs, [runs].
+        step: The largest of 1, 0.1, 0.01, ... of which all statistics are multiples, within limits of precision.
     """
 
     value: float
@@ -39,12 +39,12 @@ class SubmissionScore:
 
 
 def score_runs(metric: Metric, runs: Sequence[Floats], steps: Steps | None = None) -> SubmissionScore:
-    """Score a submission.
+    """Score a submission from the statistics of its runs.
 
     Args:
         metric: The metric.
-        runs: Additive statistics of each run, [items, columns].
-        steps: Steps of the statistics; None: the largest in which all of them are whole numbers.
+        runs: Statistics of each run, [items, columns], in the form whose sums give the score.
+        steps: Step sizes in which statistics are counted; None: chosen from the statistics.
     """
     statistics = np.stack(runs, axis=1)
     step = 1.0 if FAMILIES[metric.family].integer else find_step(statistics)
@@ -55,19 +55,28 @@ def score_runs(metric: Metric, runs: Sequence[Floats], steps: Steps | None = Non
 
 
 def score_label_runs(metric: ConfusionMetric, labels: LabelNumbers, runs: Sequence[Floats]) -> SubmissionScore:
-    """Score a submission from the stored labels of its runs, [items, 2] each."""
+    """Score a submission from the labels of its runs.
+
+    Args:
+        metric: The metric.
+        labels: The numbers of labels.
+        runs: For each run the numbers of the gold's and the system's label, [items, 2].
+    """
     return score_runs(metric, [labels.sum_classes(metric, run)[None] for run in runs])
 
 
 def score_single_run(items: Sequence[Item], joined: JoinedColumns, missing: MissingPolicy,
                      metrics: Mapping[str, Metric]) -> dict[str, float]:
-    """Score a submission of one run by several metrics, as `registry score` does; an undefined score is nan.
+    """Score a submission with one run by several metrics, as `registry score` does.
 
     Args:
         items: Items of the gold.
         joined: Answers of the submission, joined with the items.
-        missing: Its policy for items without an answer.
+        missing: The submission's policy for items without an answer.
         metrics: Metrics by their ids.
+
+    Returns:
+        The scores by the ids of metrics; nan if undefined.
 
     Raises:
         InputError: A metric does not apply to the submission.
@@ -96,8 +105,8 @@ class SubmissionStatistics:
     """The statistics of one submission.
 
     Attributes:
-        is_counted: False for missing items under the policies `drop` and `own`, [items].
-        statistics: By metric and run, each [counted items, columns].
+        is_counted: False for items that the policies `drop` and `own` leave out, [items].
+        statistics: For each metric and run the statistics, [counted items, columns].
     """
 
     is_counted: Flags
@@ -106,13 +115,15 @@ class SubmissionStatistics:
 
 @dataclass(frozen=True, eq=False)
 class CountedItems:
-    """The items of a gold revision that count for a submission; many submissions have the same.
+    """The items of a gold revision that count for a submission.
+
+    Submissions with the same items share this object.
 
     Attributes:
-        is_counted: [items].
-        ids: Numbers in the database, in the order of the gold, [counted items].
+        is_counted: True for items that count, [items].
+        ids: Ids of the counted items in the database, in the order of the gold, [counted items].
         by_key: Indices that sort the counted items by key, [counted items].
-        digest: Digest of the keys.
+        digest: Digest of the keys of the counted items.
     """
 
     is_counted: Flags
@@ -122,26 +133,39 @@ class CountedItems:
 
     @classmethod
     def select(cls, is_counted: Flags, first_id: int, keys: list[str]) -> CountedItems:
-        """Select items of a gold revision with these keys, whose numbers start at `first_id`."""
+        """Select the items of a gold revision that count.
+
+        Args:
+            is_counted: True for items that count, [items].
+            first_id: Id of the first item in the database; the ids are consecutive.
+            keys: Keys of all items.
+        """
         indices = np.flatnonzero(is_counted)
         counted_keys = [keys[n] for n in indices.tolist()]
         by_key = np.array(sorted(range(len(indices)), key=counted_keys.__getitem__), dtype=np.int64)
         return cls(is_counted, first_id + indices, by_key, digest_lines(sorted(counted_keys)))
 
     def digest_statistics(self, runs: Sequence[Floats]) -> str:
-        """Return the digest of the items' statistics, [items, columns] for each run, in the order of the gold."""
+        """Return the digest of the statistics of a submission.
+
+        Args:
+            runs: Statistics of each run in the order of the gold, [counted items, columns].
+        """
         return digest_json([self.digest, *(digest_array(run.take(self.by_key, axis=0)) for run in runs)])
 
 
 def compute_statistics(items: Sequence[Item], runs: Sequence[JoinedColumns], missing: MissingPolicy,
                        metrics: Iterable[Metric]) -> SubmissionStatistics | list[InputError]:
-    """Compute the statistics of one submission by every metric; return the errors of all metrics if there are any.
+    """Compute the statistics of one submission by every metric.
 
     Args:
         items: Items of the gold.
         runs: Answers of each run, joined with the items.
         missing: The submission's policy for items without an answer.
         metrics: One or more metrics.
+
+    Returns:
+        The statistics; or the errors of all metrics, if there are any.
     """
     is_counted = np.ones(len(items), dtype=bool)
     for run in runs if missing.leaves_items_out else ():
@@ -164,7 +188,7 @@ def _compute_exact(metric: Metric, items: Sequence[Item], answers: JoinedColumns
     """Return statistics in their stored form, [items, columns].
 
     Raises:
-        InputError: A statistic is not exact; names the first such item.
+        InputError: A statistic is infinite, nan or too large. The error names the first such item.
     """
     computed = metric.corpus_statistics(items, answers)
     try:
@@ -181,11 +205,11 @@ def _compute_exact(metric: Metric, items: Sequence[Item], answers: JoinedColumns
 
 @dataclass(frozen=True, eq=False)
 class Averages(Counts):
-    """The statistics of systems, each averaged over its runs.
+    """Statistics of systems, averaged over the runs of each system.
 
     Attributes:
-        totals: Sums over each system's runs in steps, [items, systems, columns].
-        n_runs: [systems].
+        totals: Sums over the runs of each system, counted in steps, [items, systems, columns].
+        n_runs: Number of runs of each system.
     """
 
     totals: CompactStatistics
@@ -193,11 +217,14 @@ class Averages(Counts):
 
     @cached_property
     def digests(self) -> list[list[str | int]]:
-        """What identifies each system's averages, independent of the steps and `multiple` of the other systems."""
+        """For each system the digest of its sums over runs, and the number of its runs.
+
+        The number is left out if it is 1. Digests do not depend on other systems.
+        """
         return [[digest_array(self._sum_runs(n)), *([runs] if runs > 1 else [])] for n, runs in enumerate(self.n_runs)]
 
     def _sum_runs(self, n: int) -> Floats:
-        """Return the sums over a system's runs of the original statistics, [items, columns]."""
+        """Return the sums over the runs of system `n`, not in steps, [items, columns]."""
         totals = self.totals[:, n]
         return totals if self.steps.are_ones else totals / np.array(self.steps.per_one)
 
@@ -205,14 +232,14 @@ class Averages(Counts):
 def average_runs(runs: Iterable[Floats], n_systems: int, steps: Steps, max_bytes: int = 2**30) -> Averages:
     """Average the statistics of each system over its runs.
 
-    Exact tests need whole numbers, whose sums do not depend on their order. So averages are whole numbers: multiplied
-    by the least common multiple of the numbers of runs, or by a power of ten and rounded if that is too large.
+    Exact tests need whole numbers. So averages are multiplied by the least common multiple of the numbers of runs. If
+    the products would be too large, averages are multiplied by a power of ten and rounded.
 
     Args:
-        runs: Statistics of each system, [items, runs, columns], at least one run; iterated once.
+        runs: Statistics of each system, [items, runs, columns], with at least one run. They are iterated once.
         n_systems: Number of systems.
-        steps: Steps of the statistics.
-        max_bytes: Memory for the averages; larger ones are in a temporary file.
+        steps: Step sizes in which statistics are counted.
+        max_bytes: Memory for the averages; if they are larger, they are in a temporary file.
     """
     sizes = []
 
@@ -234,33 +261,45 @@ def average_runs(runs: Iterable[Floats], n_systems: int, steps: Steps, max_bytes
 
 
 def order_by_content(runs: Floats) -> list[int]:
-    """Return indices of a system's runs, [items, runs, columns], in an order that depends only on their statistics."""
+    """Return the indices of runs, sorted by the digests of their statistics.
+
+    Args:
+        runs: Statistics of the runs of one system, [items, runs, columns].
+    """
     return sorted(range(runs.shape[1]), key=lambda n: digest_array(runs[:, n]))
 
 
-MAX_LABELS = 1000  # of a test set; each takes space for every item and system
+MAX_LABELS = 1000  # labels of a test set; each needs memory for every item and system
 
 _BLOCK = 2**12  # items whose labels are counted together
 
 
 @dataclass(frozen=True)
 class LabelNumbers:
-    """Numbers by name of the labels of a gold revision and of its submissions."""
+    """Numbers of the labels of a gold revision and its submissions, by label."""
 
     numbers: dict[str, int]
 
     def encode(self, codes: Floats) -> Floats:
-        """Return the stored form of statistics, from the codes of numbered labels."""
+        """Replace the codes that a metric returns by the numbers of labels."""
         return _translate(codes, {make_label_code(name): number for name, number in self.numbers.items()})
 
     def decode(self, statistics: Floats) -> Floats:
-        """Return codes, from the stored form of statistics."""
+        """Replace the numbers of labels by the codes that a metric returns."""
         return _translate(statistics, {number: make_label_code(name) for name, number in self.numbers.items()})
 
     def count_classes(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
-        """Return for each class whether an item is correct, predicted and in the gold: [..., 2] to [..., 3 classes].
+        """Convert pairs of labels to counts of classes.
 
-        Classes are in the order of their names, or in the metric's own order.
+        For each class there are three columns, which are 0 or 1: the gold and the system have the class, the system has
+        it, the gold has it. Classes are in the metric's order if it declares classes, otherwise sorted by name.
+
+        Args:
+            metric: The metric.
+            statistics: Numbers of the gold's and the system's label, [..., 2].
+
+        Returns:
+            The counts, [..., 3 * classes].
         """
         names = sorted(self.numbers) if metric.classes is None else metric.classes
         classes = np.array([self.numbers.get(name, -1) for name in names])
@@ -269,7 +308,7 @@ class LabelNumbers:
         return counts.reshape(*statistics.shape[:-1], 3 * len(classes))
 
     def sum_classes(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
-        """Sum `count_classes` over items in blocks, [items, 2] to [3 classes]."""
+        """Return the sum of `count_classes` over all items, [3 * classes]."""
         total: Floats = self.count_classes(metric, statistics[:0]).sum(axis=0)
         for start in range(0, len(statistics), _BLOCK):
             total += self.count_classes(metric, statistics[start:start + _BLOCK]).sum(axis=0)

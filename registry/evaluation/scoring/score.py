@@ -1,4 +1,7 @@
-"""Compute and store statistics and scores: for every submission that takes part, by every metric of the task."""
+"""Compute and store the statistics and scores of submissions.
+
+Every submission that takes part is scored by every metric of the task.
+"""
 
 from __future__ import annotations
 
@@ -44,12 +47,12 @@ from registry.values import parse
 
 @dataclass
 class ScoringSummary:
-    """Counts of one `score`.
+    """Counts of one call of `score`.
 
     Attributes:
-        n_computed: Computed scores.
-        n_unchanged: Scores that were already stored.
-        stale: Scores that were missing or outdated, with their new values.
+        n_computed: Number of scores that were computed.
+        n_unchanged: Number of scores that were already stored.
+        stale: Scores that were missing or outdated, each with its new value; only if `score` recomputes stale scores.
     """
 
     n_computed: int = 0
@@ -61,10 +64,10 @@ def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Scori
     """Compute the missing scores of a task.
 
     Args:
-        ingest: The command and its task. `ingest.refuse` receives an `InputError` if a metric does not apply to a
-            submission, or is not an average over its several runs.
+        ingest: The command and its task. `ingest.refuse` is called with an `InputError` if a metric does not apply to a
+            submission, or if it cannot average over the submission's runs.
         execution: Workers and progress.
-        stale: Also recompute scores by other or unknown code.
+        stale: True to recompute also the scores that another or an unknown version of the code computed.
     """
     connection = ingest.connection
     summary, queue = ScoringSummary(), InsertQueue(connection)
@@ -100,12 +103,12 @@ def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Scori
 
 @dataclass(frozen=True)
 class ScoringJob:
-    """The scores of one submission that are to be computed.
+    """A request to score one submission by some metrics.
 
     Attributes:
-        name: The submission.
-        scoring: The submission joined with a gold revision.
-        metrics: The metrics by their declarations.
+        name: Name of the submission.
+        scoring: Row that joins the submission with a gold revision.
+        metrics: The metrics by their rows in the database.
     """
 
     name: str
@@ -114,7 +117,14 @@ class ScoringJob:
 
 
 def run_jobs(ingest: Ingest, jobs: Sequence[ScoringJob], execution: Execution, queue: InsertQueue) -> int:
-    """Score submissions by one gold revision; return the number of scores."""
+    """Score submissions, and return the number of scores.
+
+    Args:
+        ingest: The command and its task.
+        jobs: The submissions and metrics; all with the same gold revision.
+        execution: Workers and progress.
+        queue: Receives the scores and statistics.
+    """
     revision, n_scores = jobs[0].scoring.gold_revision_id, 0
     first_item, _ = catalog.item_ids(ingest.connection, revision)
     keys = [item.key for item in ingest.items(revision)]
@@ -133,7 +143,14 @@ def run_jobs(ingest: Ingest, jobs: Sequence[ScoringJob], execution: Execution, q
 
 def _find_missing(connection: Connection, members: Sequence[Member], declared: Collection[DeclaredMetric],
                   stale_keys: Set[tuple[int, int]]) -> Iterator[tuple[Member, list[DeclaredMetric]]]:
-    """Yield the members with missing or stale scores, and the metrics of these scores."""
+    """Yield the submissions with missing or stale scores, with their metrics.
+
+    Args:
+        connection: Connection to the registry.
+        members: The submissions.
+        declared: All metrics of the task.
+        stale_keys: `scoring_id` and `metric_id` of each stale score.
+    """
     scorings = [member.scoring_id for member in members]
     stored = {row.metric_id: catalog.scores(connection, row.metric_id, scorings) for row in declared}
     for member in members:
@@ -144,7 +161,10 @@ def _find_missing(connection: Connection, members: Sequence[Member], declared: C
 
 def _check_runs(connection: Connection, members: Sequence[Member], metrics: Iterable[Metric],
                 refuse: Refuse) -> None:
-    """Refuse several runs of a system if a metric is a correlation, which is not an average over runs."""
+    """Refuse submissions with several runs if a metric is a correlation.
+
+    The correlation of averages is not the average of correlations.
+    """
     if correlation := next((metric for metric in metrics if isinstance(metric, CorrelationMetric)), None):
         submitted = catalog.load_submitted(connection, [member.submission_id for member in members])
         for member in members:
@@ -158,7 +178,7 @@ _Rows = tuple[dict[str, Any], list[dict[str, Any]], list[Block]]
 
 
 class InsertQueue:
-    """Scores and statistics that are inserted in large groups."""
+    """Queue of scores and statistics, which are inserted in large groups."""
 
     MAX_ITEMS = 2**20  # in memory
 
@@ -167,7 +187,12 @@ class InsertQueue:
         self._by_family: defaultdict[str, list[_Rows]] = defaultdict(list)
 
     def add(self, family: str, rows: _Rows) -> None:
-        """Add the score of a submission; insert all rows if there are many."""
+        """Add the score of a submission; insert all queued rows if there are many.
+
+        Args:
+            family: The statistics family of the metric.
+            rows: The rows of the score, of its runs, and of their statistics.
+        """
         *_, blocks = rows
         self._by_family[family].append(rows)
         self._n_items += sum(len(block.item_ids) for block in blocks)
@@ -175,7 +200,7 @@ class InsertQueue:
             self.flush()
 
     def flush(self) -> None:
-        """Insert all rows."""
+        """Insert all queued rows."""
         for family, rows in self._by_family.items():
             scores, replicates, blocks = zip(*rows, strict=True)
             insert_many(self._connection, models.score, scores)
@@ -187,7 +212,16 @@ class InsertQueue:
 
 def _make_rows(ingest: Ingest, items: CountedItems, scoring: ScoringRow, row: DeclaredMetric, metric: Metric,
                computed: Sequence[Floats]) -> _Rows:
-    """Score a submission from the statistics of each run, [items, columns]."""
+    """Compute the score of a submission, and return the rows to insert.
+
+    Args:
+        ingest: The command and its task.
+        items: The items that count for the submission.
+        scoring: Row that joins the submission with a gold revision.
+        row: Row of the metric.
+        metric: The metric.
+        computed: Statistics of each run, [items, columns].
+    """
     if isinstance(metric, ConfusionMetric):
         labels = add_labels(ingest.connection, scoring.gold_revision_id, computed)
         stored: Sequence[Floats] = [labels.encode(codes) for codes in computed]
@@ -202,13 +236,20 @@ def _make_rows(ingest: Ingest, items: CountedItems, scoring: ScoringRow, row: De
         [Block(scoring.scoring_id, row.metric_id, items.ids, run, n) for n, run in enumerate(stored)])
 
 
-MIN_SHARED_BYTES = 4 * 2**20  # of submissions times metrics; below it starting processes costs more than it saves
+MIN_SHARED_BYTES = 4 * 2**20  # size of submissions times metrics; for less work, starting processes does not pay
 STAGE = "submissions to score"
 
 
 @dataclass(frozen=True, eq=False)
 class _SentJob:
-    """A job in the form that is sent to another process: readers and metrics by their names."""
+    """A scoring job for another process, with names instead of objects.
+
+    Attributes:
+        reader: Name and options of the reader.
+        documents: The files of the submission.
+        missing: Policy for items without an answer.
+        metrics: Names and options of the metrics.
+    """
 
     reader: str
     documents: tuple[Document, ...]
@@ -225,10 +266,18 @@ def _make_sent_job(ingest: Ingest, job: ScoringJob) -> _SentJob:
 
 def _compute_all(ingest: Ingest, jobs: Sequence[ScoringJob],
                  execution: Execution) -> Iterator[SubmissionStatistics | list[InputError]]:
-    """Compute the statistics of submissions by one gold revision, in processes or on a cluster if it pays.
+    """Compute the statistics of submissions, in other processes if this is faster.
+
+    Args:
+        ingest: The command and its task.
+        jobs: The submissions and metrics; all with the same gold revision.
+        execution: Workers and progress. If it has a cluster, the cluster computes the statistics of large submissions.
+
+    Returns:
+        For each job the statistics, or the errors.
 
     Raises:
-        RegistryError: The system killed a process, or the cluster does not answer.
+        RegistryError: The operating system ended a process, or the cluster does not answer.
     """
     items = ingest.items(jobs[0].scoring.gold_revision_id)
     submissions = [job.scoring.submission_id for job in jobs]
@@ -246,7 +295,10 @@ def _compute_all(ingest: Ingest, jobs: Sequence[ScoringJob],
 
 
 def _reads_columns(ingest: Ingest, job: ScoringJob) -> bool:
-    """Return whether a submission is read as columns, which takes less time than sending it to a process."""
+    """Return whether a submission is read as columns.
+
+    This is so fast that sending the submission to another process would take more time.
+    """
     reader = ingest.parsed.reader(job.scoring.submission_id)
     return reader.gives_columns and all(metric.takes_columns for metric in job.metrics.values())
 
@@ -258,12 +310,19 @@ def _work(items: list[Item], job: _SentJob) -> SubmissionStatistics | list[Input
 
 
 def digest_with_scorer(plain: str, scorer: Scorer) -> str:
-    """Return the digest of a score if different code made different scores of the same statistics."""
+    """Return a digest of a score that depends on the code that computed the score.
+
+    It is used if two versions of the code computed different scores from the same statistics.
+
+    Args:
+        plain: The digest of the statistics.
+        scorer: Description of the code.
+    """
     return digest_json([plain, scorer])
 
 
 class ScoreReplacement:
-    """The scores that a command computes again, before and after."""
+    """Replacement of stale scores: it deletes old scores, and logs changed scores."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -272,7 +331,7 @@ class ScoreReplacement:
         self._results: dict[str, str] = {}  # digests of the results of affected comparisons, by their digests
 
     def delete(self, metric: DeclaredMetric, scoring_ids: Sequence[int]) -> None:
-        """Remember and delete scores of a metric."""
+        """Delete scores of a metric, and keep their old values for `log_changes`."""
         if scoring_ids and (rows := _load_scores(self._connection, metric.metric_id, scoring_ids)):
             self._before |= rows
             self._metrics[metric.metric_id] = metric
@@ -280,7 +339,7 @@ class ScoreReplacement:
             statistics.delete_statistics(self._connection, metric.family, metric.metric_id, scoring_ids)
 
     def log_changes(self, ingest: Ingest) -> None:
-        """Give each changed score a digest of its own, and log the changes."""
+        """Give each changed score a new digest, and log the changes."""
         if not self._metrics:
             return
         known_scorers = load_scorers(self._connection)
@@ -313,7 +372,7 @@ class ScoreReplacement:
 
 
 def _load_scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[Key, tuple[Any, ...]]:
-    """Load the digest, the value and the values of all runs of scores, by their keys."""
+    """Load the digest, the value and the values of all runs of each score."""
     score, replicate = models.score.c, models.replicate_score.c
     values: dict[int, list[Any]] = {}
     for scoring_id, value in connection.execute(select(replicate.scoring_id, replicate.value).where(
@@ -325,18 +384,20 @@ def _load_scores(connection: Connection, metric_id: int, scoring_ids: Sequence[i
                 score.metric_id == metric_id, score.scoring_id.in_(list(scoring_ids))))}
 
 
-LADDER_ACTION = "ladder"  # of the entries in the log
+LADDER_ACTION = "ladder"  # action of entries in the log
 
 
 class Rung(NamedTuple):
     """The score that a Ladder leaderboard shows after a new submission.
 
+    A Ladder shows only the best score, and only if it is better than the score before by a minimal step.
+
     Attributes:
         entry: Number of the entry in the log.
         subject: The submission's name.
-        key: Identifies the Ladder: gold revision, track and metric.
-        before: The score that was shown before, or nan.
-        shown: The score that is shown, or nan.
+        key: Gold revision, track and metric, which identify the Ladder.
+        before: The score that the Ladder showed before the submission; nan if none.
+        shown: The score that the Ladder shows after the submission; nan if none.
         details: Details of the entry.
     """
 
@@ -349,7 +410,7 @@ class Rung(NamedTuple):
 
 
 def load_rungs(connection: Connection) -> Iterator[Rung]:
-    """Yield the entries of all Ladders in the order of the log; skip blank ones."""
+    """Yield the entries of all Ladders in the log, without entries that were purged."""
     for entry in read_entries(connection, LADDER_ACTION):
         if details := entry.details:
             key = details["gold_revision_id"], details["track"], details["metric"]
@@ -359,13 +420,23 @@ def load_rungs(connection: Connection) -> Iterator[Rung]:
 
 
 def choose_shown_score(score: float, before: float, step: float, *, lower_is_better: bool) -> float:
-    """Return the score that a Ladder shows after a submission with this score, if it showed `before`."""
+    """Return the score that a Ladder shows after a submission.
+
+    Args:
+        score: The score of the submission.
+        before: The score that the Ladder showed before.
+        step: The smallest improvement that the Ladder shows.
+        lower_is_better: True if a lower score is better.
+    """
     sign = -1 if lower_is_better else 1
     return sign * update_shown_score(sign * score, sign * before, step)
 
 
 def _climb_ladders(ingest: Ingest) -> None:
-    """Log the shown score after each newly scored submission, if the task has a Ladder."""
+    """Log the scores that a Ladder shows after newly scored submissions.
+
+    Tasks without a Ladder have no such entries.
+    """
     board = ingest.task.manifest.board
     if board.release != "ladder" or board.step is None:
         return
@@ -390,7 +461,10 @@ def _climb_ladders(ingest: Ingest) -> None:
 
 
 def _load_member_scores(connection: Connection, test_set: TestSetRow, metric_id: int) -> Iterator[tuple[Member, float]]:
-    """Yield the scored submissions to a test set that are not withdrawn, in the order of their arrival."""
+    """Yield scored submissions to a test set with their scores, in order of arrival.
+
+    Withdrawn submissions are left out.
+    """
     members = [member for member, is_withdrawn in catalog.all_versions(connection, test_set.test_set_id)
                if not is_withdrawn]
     values = catalog.score_values(

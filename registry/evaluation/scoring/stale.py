@@ -1,4 +1,4 @@
-"""Scores of a task that are missing or outdated, and the reasons."""
+"""Find scores that are missing or outdated, with the reasons."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ class StaleScore:
     """A score that is missing or outdated.
 
     Attributes:
-        task, test_set, submission, metric: Identify the score; `submission` is `team/system@version`, `metric` the
-            alias.
+        task, test_set: Ids of the task and the test set.
+        submission: The submission, `team/system@version`.
+        metric: Alias of the metric.
         why: The reason, in words.
-        value: The stored score, or the score by an earlier gold, or None.
-        scoring_id, metric_id: Keys of the score.
+        value: The stored score, or else the score by an earlier gold; None if there is neither.
+        scoring_id, metric_id: Key of the score in the database.
     """
 
     task: str
@@ -46,7 +47,7 @@ class StaleScore:
 
 
 def find_stale_scores(connection: Connection, task_id: int) -> Iterator[StaleScore]:
-    """Yield the scores of a task that are missing or were computed by other code than the installed one."""
+    """Yield scores that are missing or that another version of the code computed."""
     scorers = load_scorers(connection)
     for test_set in catalog.test_sets(connection, task_id):
         members = catalog.load_ranked(connection, test_set.test_set_id)
