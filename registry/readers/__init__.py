@@ -1,4 +1,4 @@
-"""One file per format; `READERS` maps a format's name to its reader."""
+"""Readers, with one module per group of file formats; `READERS` lists all."""
 
 from registry.plugins import Catalogue
 from registry.readers.alignments import Naacl, Pharaoh

@@ -1,7 +1,8 @@
-"""Word alignments of sentence pairs: Pharaoh's lines of `1-2`, and the tables of the NAACL 2003 shared task.
+"""Readers of word alignments of sentence pairs.
 
-Files count words from 0 or from 1, and nothing in them says from which: the option `offset` does, for the gold and for
-submissions each.
+Two formats are supported: lines of `1-2` (Pharaoh), and the tables of the NAACL 2003 shared task. Files count words
+from 0 or from 1, and do not say which. The user therefore declares it with the option `offset`, for the gold and for
+each submission.
 """
 
 from __future__ import annotations
@@ -22,12 +23,17 @@ from registry.readers.parsing.document import ONE_ROW, Document
 Row = tuple[int, str, list[tuple[Link, bool]]]  # line, item, and links with whether they are sure
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
-_SHARED = 2**12  # links that are kept to be shared
+_SHARED = 2**12  # number of distinct links that are stored once and shared
 TELLING = 10  # of the gold's sure links of first words: from so many on, a file without one is no accident
 
 
 class _Alignments(Reader):
-    """What both formats share."""
+    """Base class of readers of word alignments.
+
+    Attributes:
+        offset: Number of a sentence's first word: 0 or 1.
+        check_offset: True to reject a submission with offset 0 that seems to count words from 1.
+    """
 
     gives = "alignment"
 
@@ -50,7 +56,13 @@ class _Alignments(Reader):
         return answers
 
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
-        """Refuse a file without a link of any first word if the gold has many: it counts from 1."""
+        """Return a line and a message if a submission with offset 0 counts from 1.
+
+        This is assumed if the submission has no link of a first word although the gold has many.
+
+        Returns:
+            Line and message; None if the submission is plausible.
+        """
         if not self.check_offset or self.offset == 1:
             return None
         gold = sum(0 in link for item in items for link in item.gold.sure)
@@ -67,12 +79,15 @@ class _Alignments(Reader):
         return Links()
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Each link is an answer with key `source-target`, counted from 1; gold links are sure or possible."""
+        """Return each link as an answer with the key `source-target`.
+
+        Positions in the key count from 1. Sure and possible links of the gold are included.
+        """
         return [Response(f"{source + 1}-{target + 1}") for source, target in sorted(value.sure + value.possible)]
 
     @abstractmethod
     def _read_rows(self, document: Document) -> Iterator[Row]:
-        """Give the items of a file with their links."""
+        """Yield the links of each sentence pair in a file."""
 
     def _check_links(self, document: Document) -> Iterator[Row]:
         row = None
@@ -89,7 +104,16 @@ class _Alignments(Reader):
         return f"{link[0] + self.offset}-{link[1] + self.offset}"
 
     def _parse_link(self, source: str, target: str, link: str) -> Link:
-        """Parse the positions of a link; errors quote the `name`."""
+        """Return the two positions of a link, counted from 0.
+
+        Args:
+            source: Position in the source sentence, as text.
+            target: Position in the target sentence, as text.
+            link: The whole link, for errors.
+
+        Raises:
+            ValueError: A position is not a number, or is less than `offset`.
+        """
         for position in (source, target):
             if not _NUMBER.fullmatch(position):
                 raise ValueError(f"{link}: position {position!r} is no number")
@@ -103,14 +127,14 @@ def _sort_links(links: Iterable[Link]) -> tuple[Link, ...]:
 
 
 class Pharaoh(_Alignments):
-    """One sentence pair per line, known by its number from 1: links `source-target` with blanks between them.
+    """One sentence pair per line: links such as `1-2`, separated by blanks.
 
-    An empty line is an alignment without links.
+    Sentence pairs are numbered from 1. An empty line is an alignment without links.
 
     Attributes:
-        offset: The number of a sentence's first word: 0 or 1.
-        check_offset: True to refuse a submission with offset 0 that never links a first word, so that it seems to
-            count from 1.
+        offset: Number of a sentence's first word: 0 or 1.
+        check_offset: True to reject a submission with offset 0 that links no first word, because it seems to count from
+            1.
         sure: Text between the positions of a sure link.
         possible: Text between the positions of a possible link, in the gold.
     """
@@ -155,18 +179,19 @@ class Pharaoh(_Alignments):
 
 
 class Naacl(_Alignments):
-    """One link per line: the sentence pair's number, both positions, `S` (sure, if absent) or `P`, and a confidence.
+    """One link per line: number of the sentence pair, positions, type, confidence.
 
-    A pair's links stand together. Numbers of pairs are the same with zeros before them; confidences are passed over.
+    The type is `S` (sure, also if absent) or `P` (possible). Links of a sentence pair are consecutive. Leading zeros in
+    the numbers of pairs are ignored, and so are confidences. Source: Mihalcea and Pedersen 2003, "An evaluation
+    exercise for word alignment", section 3.
 
     Attributes:
-        offset: The number of a sentence's first word: 0 or 1.
-        check_offset: Refuse a submission with offset 0 that seems to count from 1: where it never links a first word.
-        null: What to do about links with position 0 where words are counted from 1: `reject` the file, or `drop` them.
-        sure: The marker of sure links.
-        possible: The marker of possible ones, in the gold.
-
-    Source: Mihalcea and Pedersen 2003, "An evaluation exercise for word alignment", section 3.
+        offset: Number of a sentence's first word: 0 or 1.
+        check_offset: True to reject a submission with offset 0 that links no first word, because it seems to count from
+            1.
+        null: Treatment of links with position 0 if words are counted from 1: `reject` the file, or `drop` these links.
+        sure: Mark of sure links.
+        possible: Mark of possible links, in the gold.
     """
 
     name = "naacl"

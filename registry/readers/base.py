@@ -1,7 +1,7 @@
-"""Base classes of readers: a reader is a format with its options, and turns text into items and answers.
+"""Base classes of readers; a reader turns a file into items or answers.
 
-A system that spells a class differently from the gold scores 0 for that class. A `NamedReader` therefore counts names,
-and a submission's options can map its names to the gold's names.
+If a system spells the name of a class differently from the gold, it scores 0 for this class. A `NamedReader` therefore
+counts the names in a submission, and options can map these names to the names in the gold.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from registry.values import TERSE, Value
 
 
 class Reader(Value):
-    """A format with its options.
+    """Base class of readers: one file format, with its options.
 
     Attributes:
-        gives: Kind of gold and answer values, such as `label`; a metric takes one kind.
+        gives: Kind of the gold values and answer values, such as `label`; a metric requires one kind.
         absent: Message for an item without an answer.
-        repeated: Remedy for an item that occurs twice.
+        repeated: Advice if an item occurs twice.
         takes_more_files: True if the format uses the keys `source`, `references` and `attributes` of a test set.
-        forms: Options of the layout of files, with few values each; a file full of problems may have another value.
-        gives_columns: True if answers of valid files are read as columns.
-        lines_per_item: Upper limit of lines (rows, entries) per item of the gold, with blank lines and comments.
-        _distinct: Options that must not name a column twice.
+        forms: Names of layout options with few values. If a file has very many problems, another value may be correct.
+        gives_columns: True if the answers of valid files are read as columns.
+        lines_per_item: Maximal number of lines (rows, entries) per item of the gold, with blank lines and comments.
+        _distinct: Names of options that must not name a column twice.
         repair: Repairs that the task allows in text files of any format; see `Document.declare`.
         skip: Number of first lines that are ignored, except in `attributes` files.
     """
@@ -58,15 +58,18 @@ class Reader(Value):
                 raise InputError(f"option {option!r} of {self.name} names a column twice: {', '.join(names)}")
 
     def declare(self, document: Document) -> Document:
-        """Return the file with the options that all formats share."""
+        """Return the file with the options `repair` and `skip` applied."""
         return document.declare(self.repair, self.skip)
 
     def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold annotations from documents by role: `gold`, and other files that the format uses.
+        """Read the gold annotations.
+
+        Args:
+            documents: Files by role: `gold`, and other files that the format uses.
 
         Raises:
-            InputError: A file is not of the format; names file, line and item. If the document collects problems,
-                reading continues after a reported problem.
+            InputError: A file does not have the format; the error names file, line and item. If the document collects
+                problems, reading continues after a reported problem.
         """
         with _pause_garbage_collection():
             return self.parse_gold({
@@ -74,119 +77,154 @@ class Reader(Value):
                 for role, document in documents.items()})
 
     def read_answers(self, document: Document) -> Sequence[Answer]:
-        """Read one submission.
+        """Read the answers of one submission.
 
         Raises:
-            InputError: The file is not of the format; see `read_gold`.
+            InputError: The file does not have the format; see `read_gold`.
         """
         with _pause_garbage_collection():
             return self.parse_answers(self.declare(document))
 
     def bounds(self, items: Sequence[Item]) -> Bounds:
-        """Return the limits of a submission to these items."""
+        """Return the limits of size for a submission with answers to these items."""
         return Bounds() if self.ignores_others else Bounds.for_submission(len(items), self.most_lines(items))
 
     def most_lines(self, items: Sequence[Item]) -> int:
-        """Return the maximal number of lines of a submission to these items."""
+        """Return the maximal number of lines in a submission with answers to these items."""
         return self.lines_per_item * len(items)
 
     @abstractmethod
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold from documents with declared repairs; see `read_gold`."""
+        """Read the gold from files to which `declare` has been applied; see `read_gold`."""
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
-        """Read answers from a declared document; by default like the gold."""
+        """Read the answers from a file to which `declare` has been applied.
+
+        By default a submission has the same format as the gold.
+        """
         return [Answer(item.key, item.gold, item.line) for item in self.parse_gold({"gold": document})]
 
     @property
     def is_text(self) -> bool:
-        """True if the format's files are lines of text: all but Parquet."""
+        """True if files of the format are lines of text, as all formats except Parquet."""
         return getattr(self, "syntax", "") != "parquet"
 
     @property
     def ignores_others(self) -> bool:
-        """True if answers to items that the gold lacks are ignored."""
+        """True if answers to items that are not in the gold are ignored."""
         return False
 
     def offers(self) -> tuple[str, ...]:
-        """List what metrics can require by name, besides the `references` of the manifest."""
+        """Return names that metrics can require from this reader.
+
+        Metrics can also require the `references` that the manifest declares.
+        """
         return ("gold",)
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:  # noqa: ARG002
-        """Return answers in terms of the gold's items, in the gold's order.
+        """Return the answers matched with the gold's items, in the order of the gold.
+
+        Args:
+            items: Items of the gold.
+            answers: Answers of the submission.
+            path: Path of the submission's file, for errors.
 
         Raises:
-            InputError: The answers do not fit the items; `path` is the submission's file.
+            InputError: The answers do not fit the items.
         """
         return answers
 
     def content(self, value: Any) -> Any:
-        """Return a gold or answer value as plain JSON, equal for equal values: digests depend on it."""
+        """Return a gold or answer value as plain JSON, from which its digest is computed.
+
+        Equal values have equal JSON.
+        """
         return value
 
     def task_text(self, value: Any) -> Any:  # noqa: ARG002
-        """Return the part of a value that systems received, as JSON without any answer."""
+        """Return the input that systems received, as JSON without the gold answer."""
         return None
 
     def make_unanswered(self, text: Any) -> Any:  # noqa: ARG002
-        """Return a gold value with this `task_text` and no answers, for checks without the gold.
+        """Return a gold value without gold answers, for checks without the gold.
+
+        Args:
+            text: Input that systems received; see `task_text`.
 
         Raises:
-            ValueError: No gold value has such a text.
+            ValueError: The text is not a valid input.
         """
         return None
 
     def mismatch(self, gold: Any, answer: Any) -> tuple[int, str] | None:  # noqa: ARG002
-        """Return where (lines after the answer's first) and how an answer's text differs from the gold's."""
+        """Return the first difference between the text of an answer and that of the gold.
+
+        Returns:
+            Number of lines after the first line of the answer, and a message; None if the texts are equal.
+        """
         return None
 
     def implausible(self, items: Sequence[Item],  # noqa: ARG002
                     answers: Sequence[Answer]) -> tuple[int, str] | None:  # noqa: ARG002
-        """Return a line and a reason if the whole file does not seem to match the gold."""
+        """Return a line and a message if a submission does not seem to match the gold.
+
+        Returns:
+            Line and message; None if the submission is plausible.
+        """
         return None
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:  # noqa: ARG002
-        """Return the reason if an answer cannot be compared with the gold."""
+        """Return the reason why an answer is not comparable with the gold; None if it is."""
         return None
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """List the distinct answers of a gold or answer value; a label is one, free text has none."""
+        """Return the distinct answers in a gold or answer value.
+
+        A label is one answer; free text has no answers.
+        """
         return (Response(value),) if self.gives == "label" else ()
 
     def answer_names(self, value: Any) -> tuple[Sequence[tuple[str, str]], Sequence[float | None]]:
-        """List keys, types and scores of the answers of a system's value; see `answer_set`."""
+        """Return pairs of key and type, and scores, of the answers in a system's value.
+
+        See `answer_set`.
+        """
         responses = tuple(self.answer_set(value))
         return [(key, type_) for key, type_, _ in responses], [score for *_, score in responses]
 
     def find_copied(self, gold: Any, answer: Any) -> Iterable[str]:
-        """List the parts of the gold that equal an answer: `gold`, or names of references."""
+        """Return the parts of a gold value that equal an answer.
+
+        The parts are `gold`, or names of references.
+        """
         return ("gold",) if gold == answer else ()
 
 
 class AnswerSetReader(Reader):
-    """The base of readers of answer sets."""
+    """Base class of readers whose values are sets of answers."""
 
     gives = "answer"
 
     def content(self, value: Any) -> Any:
-        """Return a gold or answer value as plain JSON, equal for equal values: digests depend on it."""
+        """Return the answers of a value as plain JSON, from which its digest is computed."""
         return [list(response) for response in value.responses]
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """List the distinct answers of a gold or answer value; a label is one, free text has none."""
+        """Return the distinct answers in a gold or answer value."""
         responses: tuple[Response, ...] = value.responses
         return responses
 
     def find_copied(self, gold: Any, answer: Any) -> Iterable[str]:
-        """Compare keys and types, not scores."""
+        """Return `gold` if an answer has the keys and types of the gold; ignore scores."""
         same = {response[:2] for response in gold.responses} == {response[:2] for response in answer.responses}
         return ("gold",) if same else ()
 
 
 class SegmentReader(Reader):
-    """The base of readers of segments of text.
+    """Base class of readers of segments of text.
 
-    The gold of a segment is its references by name, with its `source` if known; an answer is a text.
+    The gold value of a segment contains its references by name, and its `source` if that is declared. The answer is a
+    text.
     """
 
     gives = "segment"
@@ -195,7 +233,10 @@ class SegmentReader(Reader):
         return dict(value) if isinstance(value, Mapping) else value
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:
-        """Add empty answers to items without reference text, such as silence in a recording."""
+        """Match answers with the gold's items; see `Reader.assign`.
+
+        An item without reference text (such as silence in a recording) gets an empty answer if the system has none.
+        """
         silent = [item for item in items if not any(
             text.strip() for name, text in item.gold.items() if name != "source")]
         if silent and len(silent) < len(items):  # a task pack has no references at all
@@ -217,7 +258,10 @@ class SegmentReader(Reader):
 
 @contextmanager
 def _pause_garbage_collection() -> Iterator[None]:
-    """Pause the garbage collector, which takes half of the time; reading makes many objects and no cycles."""
+    """Pause Python's garbage collector, which would take half of the time.
+
+    Reading makes many objects, but no reference cycles.
+    """
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -228,14 +272,16 @@ def _pause_garbage_collection() -> Iterator[None]:
 
 
 class NamedReader(Reader):
-    """A reader of answers with names, such as labels; `named` is the word for such a name.
+    """Base class of readers of answers with names, such as labels.
 
-    Its options change submissions only.
+    The options change only submissions.
 
     Attributes:
-        rename: Gold names for names of a submission: `{ PERSON = "PER" }`.
-        fold_case: True to replace a name that the gold lacks by the gold name that differs only in letter case.
-        unknown: What to do about a submission that has no name in common with the gold: `reject` or `accept` it.
+        named: Word for such a name in messages, such as "label".
+        rename: Map from names in a submission to names in the gold: `{ PERSON = "PER" }`.
+        fold_case: True to replace a name that is not in the gold by the name in the gold that differs only in letter
+            case.
+        unknown: Treatment of a submission that has no name in common with the gold: `reject` or `accept` it.
     """
 
     named: ClassVar[str] = "type"
@@ -246,14 +292,14 @@ class NamedReader(Reader):
 
     @abstractmethod
     def names(self, values: Iterable[Any]) -> Counter[str]:
-        """Count the names in values of the gold or of answers."""
+        """Return how often each name occurs in gold or answer values."""
 
     @abstractmethod
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Return a value whose names are mapped by `name`."""
+        """Return a copy of a value in which the function `name` has changed every name."""
 
     def list_declared_names(self) -> tuple[str, ...]:
-        """Return names that are valid even if the gold lacks them."""
+        """Return names that are valid even if they do not occur in the gold."""
         return ()
 
     def read_answers(self, document: Document) -> Sequence[Answer]:
@@ -264,7 +310,10 @@ class NamedReader(Reader):
         return self.fold_names(items, answers)
 
     def fold_names(self, items: Sequence[Item], answers: Sequence[Answer]) -> Sequence[Answer]:
-        """Replace names that differ from one name of the gold only in letter case."""
+        """Replace names that differ from one name in the gold only in letter case.
+
+        A name that differs so from several names in the gold stays unchanged.
+        """
         if not self.fold_case or not items or items[0].gold is None:
             return answers
         known = {*self.names(item.gold for item in items), *self.list_declared_names()}
@@ -282,16 +331,16 @@ class NamedReader(Reader):
 
 
 class SpanReader(NamedReader):
-    """The base of readers of spans; the names are the spans' types."""
+    """Base class of readers of spans; the names are the types of spans."""
 
     gives = "span"
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Each span is an answer with key `first-last`, positions counted from 1."""
+        """Return each span as an answer with the key `first-last`, counted from 1."""
         return [Response(span.key, span.type, span.score) for span in sorted(value.spans)]
 
     def names(self, values: Iterable[Any]) -> Counter[str]:
-        """Count the types of spans that have one."""
+        """Return how often each type of spans occurs; spans without a type do not count."""
         return Counter(span.type for value in values for span in value.spans if span.type)
 
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
@@ -302,14 +351,23 @@ class SpanReader(NamedReader):
 
 
 class NamedSetReader(AnswerSetReader, NamedReader):
-    """The base of readers of named answer sets; an answer's name is its type, or its key if it has no type."""
+    """Base class of readers of sets of answers with names.
+
+    The name of an answer is its type, or its key if it has no type.
+    """
 
     def names(self, values: Iterable[Any]) -> Counter[str]:
-        """Count types, and keys of answers without a type."""
+        """Return how often each name occurs.
+
+        The name of an answer is its type, or its key if it has no type.
+        """
         return Counter(response.type or response.key for value in values for response in value.responses)
 
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Rename types, or keys of answers without a type; keep the first of equal answers."""
+        """Return a copy of a value in which the function `name` has changed every name.
+
+        If answers become equal, the first is kept.
+        """
         distinct: dict[tuple[str, str], Response] = {}
         for key, type_, score in value.responses:
             response = Response(key, name(type_), score) if type_ else Response(name(key), "", score)
@@ -318,7 +376,7 @@ class NamedSetReader(AnswerSetReader, NamedReader):
 
 
 def by_case(names: Iterable[str]) -> dict[str, str]:
-    """Map casefolded names to the names, if only one name has that form."""
+    """Return names by their casefolded form, without forms that several names share."""
     names = list(names)
     times = Counter(name.casefold() for name in names)
     return {name.casefold(): name for name in names if times[name.casefold()] == 1}

@@ -1,7 +1,8 @@
-"""CoNLL columns with one tag per token, in a scheme of the IOB family: sentences are items, spans their answers.
+"""Reader of CoNLL columns with one tag per token, in a scheme of the IOB family.
 
-`Layout` cuts lines into blocks, `Bio` turns the tags of a block into spans. With `boundaries = "gold"` the text of a
-submission is cut into the gold's items (`recut_answers`), whatever the submission's own lines say.
+Sentences (or documents) are items, and their answers are spans. `Layout` divides lines into blocks, and `Bio` turns the
+tags of a block into spans. With `boundaries = "gold"`, `recut_answers` divides the text of a submission into the gold's
+items, whatever blocks the submission has.
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ _SEPARATED = re.compile(r"[-_:./]")
 
 
 def is_tag(tag: str) -> bool:
-    """Return True for O, or a prefix of IOB2, BIOES or BILOU with a hyphen and a type."""
+    """Return True if a tag is O, or a prefix of IOB2, BIOES or BILOU with `-TYPE`."""
     return _TAG.fullmatch(tag) is not None
 
 
 def suggest_tag(tag: str) -> str | None:
-    """Return advice on a tag that is neither O nor a prefix, a hyphen and a type; None if unknown.
+    """Return advice on an invalid tag; None if the intended tag is unknown.
+
+    A valid tag is O, or a prefix, a hyphen and a type.
 
     >>> suggest_tag("I_PER"), suggest_tag("PER-B"), suggest_tag("b-per"), suggest_tag("M-PER")
     ("write 'I-PER'", "write 'B-PER'", "write 'B-per'", "write 'I-PER'")
@@ -65,7 +68,13 @@ _PLACE = re.compile(r"-?[1-9][0-9]{0,3}")
 
 
 class Block(NamedTuple):
-    """A sentence or document: its attributes, its rows, and indexes of rows where further sentences begin."""
+    """Sentence or document of a file.
+
+    Attributes:
+        attributes: Attributes of the item, by name.
+        rows: Line number, token and tag of each token.
+        begins: Indexes of rows where a further sentence begins.
+    """
 
     attributes: dict[str, str]
     rows: list[Row]
@@ -74,7 +83,11 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Layout of tagged text, from the options of `Bio`."""
+    """Layout of tagged text; the attributes are options of `Bio`.
+
+    Attributes:
+        whole_documents: True if documents are the items, False if sentences are.
+    """
 
     columns: Sequence[str]
     token: str
@@ -92,11 +105,11 @@ class Layout:
 
     @property
     def wanted(self) -> tuple[str, ...]:
-        """Columns of the tag, of sentence ends, and of the token, as far as declared."""
+        """Columns that must be read: of the tag, of sentence ends, and of the token."""
         return (self.label, *self.sentence_end[:1], *([self.token] if self.token else []))
 
     def blocks(self, document: Document) -> Iterator[Block]:
-        """Yield the sentences of a file, or its documents if these are the items."""
+        """Yield the sentences of a file, or its documents if documents are the items."""
         reading = _Reading(self, document, () if self.header else tuple(self.columns))
         for number, line in document.lines():
             reading.read_line(number, line)
@@ -106,7 +119,15 @@ class Layout:
         yield from reading.blocks
 
     def find_column(self, name: str, columns: Sequence[str]) -> int:
-        """Return the index of a column given by name or number: from 1, or from -1 for the last."""
+        """Return the index of a column.
+
+        Args:
+            name: Name of the column, or its number: from 1, or from -1 for the last column.
+            columns: Names of all columns.
+
+        Raises:
+            ValueError: There is no column with this name.
+        """
         if name in columns or not _PLACE.fullmatch(name):
             return columns.index(name)
         return int(name) - (int(name) > 0)
@@ -114,7 +135,7 @@ class Layout:
 
 @dataclass
 class _Reading:
-    """The state of reading a file line by line."""
+    """State of reading a file line by line."""
 
     layout: Layout
     document: Document
@@ -162,7 +183,7 @@ class _Reading:
             self.rows, self.begins = [], []
 
     def _read_comment(self, number: int, line: str, cells: list[str]) -> bool:
-        """Return True if a line is a comment; store its statements about the following text."""
+        """Return True if a line is a comment, and store the attributes in it."""
         layout = self.layout
         if not layout.comment or not line.startswith(layout.comment):
             return False
@@ -183,14 +204,20 @@ class _Reading:
         return has_facts or len(cells) != len(self.columns)
 
     def _has_tag(self, cells: list[str]) -> bool:
-        """True if a line has all columns and a valid tag: a token may begin like a comment."""
+        """Return True if a line has all columns and a valid tag.
+
+        Such a line is not a comment, because a token may begin like a comment.
+        """
         if not self.columns or len(cells) != len(self.columns):
             return False
         tag = cells[self._find_columns()[0]]
         return tag in self.layout.outside or _PLAIN_TAG.fullmatch(tag) is not None
 
     def _read_statement(self, part: str) -> None:
-        """Store `key = value`, or `key value` if the key names a sentence or document."""
+        """Store the attribute in a part of a comment.
+
+        The part is `key = value`, or `key value` if the key names a sentence or document.
+        """
         name, equals, value = (text.strip() for text in part.partition("="))
         if equals and _ANY_NAME.fullmatch(name):
             self.facts[name] = value
@@ -247,12 +274,17 @@ class _Reading:
 
 
 def move_span(span: Span, distance: int) -> Span:
-    """Return a span shifted by some tokens."""
+    """Return a span whose positions are shifted by a number of tokens."""
     return Span(span.start + distance, span.end + distance, span.type)
 
 
 def make_runs(rows: Sequence[Row], spans: Iterable[Span]) -> Iterator[Answer]:
-    """Yield one answer per run of consecutive lines; spans count positions over all rows."""
+    """Yield one answer for each run of consecutive lines.
+
+    Args:
+        rows: Line number, token and tag of each token in the file.
+        spans: Spans whose positions count tokens of the whole file.
+    """
     firsts = [n for n, (line, *_) in enumerate(rows) if not n or line != rows[n - 1][0] + 1]
     run_spans: list[list[Span]] = [[] for _ in firsts]
     for span in spans:
@@ -264,16 +296,16 @@ def make_runs(rows: Sequence[Row], spans: Iterable[Span]) -> Iterator[Answer]:
 
 
 def recut_answers(items: Sequence[Item], answers: Sequence[Answer], path: str, *, divide: bool) -> list[Answer]:
-    """Cut the answers of `make_runs` into the gold's items.
+    """Divide the tokens and spans of a submission into the gold's items.
 
     Args:
-        items: Items of the gold, in the order of its text.
-        answers: Answers of a submission, in the order of its file.
-        path: Path of this file.
-        divide: True to divide a span that crosses the end of an item, False to refuse it.
+        items: Items of the gold, in the order of the text.
+        answers: Answers from `make_runs`, in the order of the submission.
+        path: Path of the submission, for errors.
+        divide: True to divide a span that crosses the end of an item, False to raise an error.
 
     Raises:
-        InputError: The number of tokens differs from the gold's, or a span crosses the end of an item.
+        InputError: The number of tokens differs from the gold, or a span crosses the end of an item.
     """
     tokens = list(chain.from_iterable(answer.value.tokens for answer in answers))
     lines = [answer.line + n for answer in answers for n in range(len(answer.value.tokens))]
@@ -318,35 +350,37 @@ _ALL_PREFIXES = {prefix for prefixes in PREFIXES.values() for prefix in prefixes
 
 
 class Bio(SpanReader):
-    """One token per line, its tag in a column; blank lines end sentences, which are the items.
+    """One token per line with its tag in a column; blank lines end sentences.
+
+    Sentences are the items, unless the option `item` selects documents.
 
     Attributes:
-        scheme: Tagging scheme (Tjong Kim Sang and Veenstra 1999, "Representing text chunks"). It is declared and never
-            guessed: `iob2` begins every span with B; `iob1` uses B only directly after another span of the same type;
-            `bioes` also marks the last token (E) and spans of one token (S), `bilou` with L and U.
-        columns: Names of the columns, in order; empty for as many as the first row has.
+        scheme: Tagging scheme (Tjong Kim Sang and Veenstra 1999, "Representing text chunks"). The scheme is declared
+            and never guessed. `iob2` begins every span with B. `iob1` uses B only directly after another span of the
+            same type. `bioes` also marks the last token (E) and spans of one token (S); `bilou` uses L and U instead.
+        columns: Names of the columns, in order; empty for as many columns as the first row has.
         token: Column of the token, by name or number: from 1, or from -1 for the last column. Empty if a submission has
-            no tokens; they are then not compared.
+            no tokens, which are then not compared.
         label: Column of the tag, by name or number.
         separator: Separator of columns: `tab`, or `whitespace` (any run of blanks).
-        invalid_tags: What to do about a tag that the scheme does not allow at its place: `reject` the file, or `begin`
-            a span, as lenient scorers do.
-        comment: Lines before a sentence's first token that begin with this text are comments; comments with
-            `key = value` after the text are attributes of the sentence.
-        id: Attribute that names the sentence; without it sentences are numbered from 1.
-        docstart: A line between sentences that begins with this text (such as `-DOCSTART-`) begins a document; the
-            attribute `document` of the following sentences is its number from 1.
-        header: True if the first line that is no comment names the columns.
-        comments: Places of comments: `before` a sentence's first token, unless they have as many cells as there are
-            columns, or `anywhere`. Then every line is a comment that begins with the text and is no row with a tag;
-            keys may contain colons and blanks, and the name of a sentence or document needs no `=`: `# id s1`.
-        document: Key of the comments that begin a document. Their facts are attributes of the following sentences,
-            and the value is their attribute `document`.
-        sentence_end: A column, and the value (alone or between `|`) that marks the last token of a sentence.
+        invalid_tags: Treatment of a tag that the scheme does not allow after the previous tag: `reject` the file, or
+            `begin` a span, as lenient scorers do.
+        comment: Beginning of comments, which are lines before the first token of a sentence. A comment with
+            `key = value` is an attribute of the sentence.
+        id: Attribute with the name of the sentence; if it is absent, sentences are numbered from 1.
+        docstart: Beginning of lines (such as `-DOCSTART-`) that begin a document. The number of the document, from 1,
+            is the attribute `document` of its sentences.
+        header: True if the first line that is not a comment names the columns.
+        comments: Places of comments. `before`: only before the first token of a sentence, and not if the line has as
+            many cells as columns. `anywhere`: every line that begins like a comment and is not a row with a tag; keys
+            may contain colons and blanks, and the name of a sentence or document needs no `=`: `# id s1`.
+        document: Key of the comments that begin a document. Its value is the attribute `document` of the following
+            sentences, and other attributes in the same comments apply to these sentences too.
+        sentence_end: Column, and value (alone or between `|`), that mark the last token of a sentence.
         boundaries: Boundaries of a submission's items: its `own` lines, or the `gold` items, if both have the same
             tokens in the same order.
         outside: Tags of tokens outside of all spans.
-        item: Unit of items: a `sentence`, or a whole `document`, which `docstart` or `document` begins.
+        item: Kind of items: `sentence`, or `document`, which `docstart` or `document` begins.
     """
 
     name = "bio"
@@ -415,7 +449,10 @@ class Bio(SpanReader):
         return list(value.tokens)
 
     def most_lines(self, items: Sequence[Item]) -> int:
-        """Count one line per token; the gold of another reader may lack tokens."""
+        """Return the maximal number of lines in a submission with answers to these items.
+
+        The number depends on the tokens of the gold; the gold of another reader may have no tokens.
+        """
         return sum(ONE_ROW * len(item.gold.tokens) + 100 if item.gold.tokens else self.lines_per_item for item in items)
 
     def make_unanswered(self, text: Any) -> Any:
@@ -441,9 +478,10 @@ class Bio(SpanReader):
         return None
 
     def _refuse_cut_spans(self, document: Document) -> None:
-        """Refuse spans that continue after the end of their sentence, since they would count twice.
+        """Report spans that continue after the end of their sentence.
 
-        Under iob1 a tag there that goes on could as well begin a span.
+        Such a span would count twice. In the scheme iob1 it cannot be detected, because the next tag may also begin a
+        new span.
         """
         inner, previous = PREFIXES[self.scheme][1:3], None
         for block in self._layout.blocks(document) if self.scheme != "iob1" else ():
@@ -470,7 +508,7 @@ class Bio(SpanReader):
             document.report_empty("sentence")
 
     def _read_block(self, block: Block, document: Document) -> Iterator[Span]:
-        """Read the spans of all sentences in a block."""
+        """Yield the spans of all sentences in a block."""
         tags = [(line, tag) for line, _, tag in block.rows]
         for start, end in pairwise((0, *block.begins, len(tags))):
             for span in self._read_spans(tags[start:end], document):
@@ -483,7 +521,7 @@ class Bio(SpanReader):
                       self.outside)
 
     def _is_place(self, role: str) -> bool:
-        """True if a column is given by its number, which may exist."""
+        """Return True if a column is given by a number that may exist."""
         try:
             place = self._layout.find_column(role, ())
         except ValueError:
@@ -491,7 +529,12 @@ class Bio(SpanReader):
         return not self.columns or -len(self.columns) <= place < len(self.columns)
 
     def _read_spans(self, tags: Sequence[tuple[int, str]], document: Document) -> Iterator[Span]:
-        """Read the spans of a sentence from its tags, which have their lines."""
+        """Yield the spans of one sentence.
+
+        Args:
+            tags: Line number and tag of each token.
+            document: The file, to which faults are reported.
+        """
         prefixes = PREFIXES[self.scheme]
         inner, ending = tuple(prefixes[1:3]), tuple(prefixes[2:])
         start, type_, closed = 0, "", True  # the span that may still go on, if not closed
@@ -520,7 +563,14 @@ class Bio(SpanReader):
             yield Span(start, len(tags), type_)
 
     def _find_fault(self, prefix: str, kind: str, open_type: str, previous: str) -> str | None:
-        """Return the fault of a tag after `before`, if a span of `open_type` may continue; None if it is valid."""
+        """Return a message if a tag is not valid after the previous tag; None if it is.
+
+        Args:
+            prefix: Prefix of the tag, or O.
+            kind: Type of the tag; empty for O.
+            open_type: Type of the span that may continue; empty if there is none.
+            previous: The previous tag.
+        """
         prefixes = PREFIXES[self.scheme]
         tag = f"{prefix}-{kind}" if kind else prefix
         if prefix not in ("O", *prefixes) or bool(kind) == (prefix == "O"):

@@ -1,9 +1,10 @@
-"""Dependency trees in CoNLL-U: the gold's sentences are the items, and any file over the same text can answer them.
+"""Reader of dependency trees in CoNLL-U.
 
-`project` aligns words as the CoNLL 2018 scorer does (Zeman et al. 2018, "CoNLL 2018 Shared Task: Multilingual Parsing
-from Raw Text to Universal Dependencies", section 3). Tokens are equal if they cover the same characters, and so are
-words that are tokens. If either side has a multiword token, the longest common subsequence of forms aligns all words
-of the shortest stretch that cuts no such token.
+The gold's sentences are the items. A submission may divide the same text into other words and sentences. `project`
+aligns the words as the CoNLL 2018 scorer does (Zeman et al. 2018, "CoNLL 2018 Shared Task: Multilingual Parsing from
+Raw Text to Universal Dependencies", section 3). Tokens are equal if they cover the same characters; so are words that
+are not part of a multiword token. If one side has a multiword token, the shortest stretch of text that divides no
+multiword token is compared: the longest common subsequence of word forms aligns its words.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from registry.readers.base import NamedReader
 from registry.readers.parsing.document import MANY_ROWS, Document
 from registry.treebank import NO_WORD, Projected, Projection, Sentence, Token, Word, strip_subtype
 
-MOST_CELLS = 2**22  # of the table of a longest common subsequence: 2048 words on either side
+MOST_CELLS = 2**22  # of the table for a longest common subsequence: 2048 words on each side
 
 ALONE = -1
 
@@ -33,15 +34,17 @@ Place = tuple[int, int, bool, str]  # a word in the whole text: start, end, whet
 
 
 def project(gold: Sequence[Sentence], answers: Sequence[Answer], path: str) -> list[Projection]:
-    """Project a system's annotation onto each sentence of the gold, [gold sentences].
+    """Align a submission with the gold, and return one projection per gold sentence.
+
+    A projection has the words, tokens and sentences of the system that belong to a gold sentence.
 
     Args:
-        gold: Sentences of the gold in the order of its text.
-        answers: Sentences of the system in the order of its file.
-        path: Path of this file.
+        gold: Sentences of the gold, in the order of the text.
+        answers: Sentences of the system, in the order of its file.
+        path: Path of the submission, for errors.
 
     Raises:
-        InputError: The two texts differ, or a stretch of multiword tokens is too long.
+        InputError: The texts differ, or a stretch of multiword tokens is too long.
     """
     parsed = [answer.value for answer in answers]
     _check_text(gold, answers, path)
@@ -79,7 +82,14 @@ def project(gold: Sequence[Sentence], answers: Sequence[Answer], path: str) -> l
 
 
 def align_words(gold: Sequence[Place], system: Sequence[Place]) -> list[int]:
-    """Return the index of the gold word aligned with each system word, or `ALONE`, [system words].
+    """Return the index of the gold word that is aligned with each system word.
+
+    Args:
+        gold: Positions and forms of the gold's words.
+        system: Positions and forms of the system's words.
+
+    Returns:
+        Indexes of gold words; `ALONE` for a system word without a gold word, [system words].
 
     Raises:
         ValueError: A stretch of multiword tokens has too many words.
@@ -116,9 +126,18 @@ def _place_words(sentences: Sequence[Sentence]) -> list[Place]:
 
 
 def _find_stretch(gold: Sequence[Place], system: Sequence[Place], g: int, s: int) -> tuple[int, int, int, int]:
-    """Return the words of the stretch that begins with a multiword token at `g` or `s`: first and end per side.
+    """Return the words of the stretch that begins with a multiword token.
 
-    As in the scorer, one word that begins before the token is excluded, but only one.
+    As in the official scorer, at most one word that begins before the token is left out.
+
+    Args:
+        gold: Positions and forms of the gold's words.
+        system: Positions and forms of the system's words.
+        g: Index of the next gold word.
+        s: Index of the next system word.
+
+    Returns:
+        First gold word, first system word, end of gold words, and end of system words, as indexes.
     """
     gold_start, end, gold_is_multi, _ = gold[g]
     system_start, system_end, system_is_multi, _ = system[s]
@@ -145,7 +164,10 @@ def _find_stretch(gold: Sequence[Place], system: Sequence[Place], g: int, s: int
 
 
 def _align_common(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
-    """Return a longest common subsequence as pairs of indices: the one that the scorer selects."""
+    """Return pairs of indexes that form a longest common subsequence.
+
+    If there are several, the function returns the same as the official scorer.
+    """
     if len(first) * len(second) > MOST_CELLS:
         raise ValueError(f"multiword tokens of {counted(max(len(first), len(second)), 'word')} in one stretch: this is "
                          "no text")
@@ -200,21 +222,20 @@ Row = tuple[int, list[str]]
 
 
 class Conllu(NamedReader):
-    """Universal Dependencies' CoNLL-U: ten columns separated by tabs, a blank line after every sentence.
+    """CoNLL-U of Universal Dependencies: ten columns, blank lines after sentences.
 
-    A submission may divide the gold's text into other words and sentences: it is aligned by characters, and its
-    `sent_id` is ignored. Words that are aligned with a gold word belong to the sentence of that word; other words,
-    tokens and sentences belong to the gold sentence in which they begin. Each is counted once.
+    Columns are separated by tabs. A submission may divide the gold's text into other words and sentences. It is aligned
+    by characters, and its `sent_id` is ignored. A word that is aligned with a gold word belongs to the sentence of this
+    gold word. Other words, tokens and sentences belong to the gold sentence in which they begin. Each is counted once.
+    Multiword tokens count as in the official scorer; empty nodes are checked and ignored. Comments of the form `key =
+    value` are attributes of the gold's sentences, except `text`. `newdoc id` is the attribute `document`, and `newpar
+    id` the attribute `paragraph`, of all following sentences.
 
     Attributes:
-        id: Comment that names the gold's sentences; without it they are numbered from 1.
+        id: Key of the comment with the name of a gold sentence; if it is absent, sentences are numbered from 1.
         roots: Number of words without a head in every sentence: `one`, or `any` (at least one).
-        empty_columns: What to do about an empty column: `reject` the file, or read it as an `underscore`, unless it is
+        empty_columns: Treatment of an empty column: `reject` the file, or interpret it as an `underscore`, unless it is
             ID, FORM or HEAD.
-
-    Multiword tokens count as in the official scorer; empty nodes are checked and ignored. Comments of the form
-    `key = value` are attributes of the gold's sentences, except `text`; `newdoc id` is the attribute `document` and
-    `newpar id` the attribute `paragraph` of all following sentences.
     """
 
     name = "conllu"
@@ -265,10 +286,11 @@ class Conllu(NamedReader):
         return Sentence(text, (), ())
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Each arc is an answer with key `head>dependent`; its type is the relation without subtype.
+        """Return each arc as an answer with the key `head>dependent`.
 
-        Both are numbers of gold words. A word that the gold lacks is `+` and its position among the system's words
-        here; a head that is no gold word of this sentence is `?`.
+        The type of the answer is the relation without its subtype. Head and dependent are numbers of gold words. A
+        dependent without a gold word is `+` and its position among the system's words of this sentence. A head that is
+        not a gold word of this sentence is `?`.
         """
         if isinstance(value, Sentence):
             return [Response(f"{word.head}>{n}", strip_subtype(word.deprel)) for n, word in enumerate(value.words, 1)]
@@ -276,7 +298,7 @@ class Conllu(NamedReader):
                 for n, p in enumerate(value.words, 1)]
 
     def _read_sentences(self, document: Document) -> Iterator[tuple[int, Sentence, dict[str, str]]]:
-        """Yield every sentence with its first line and its attributes."""
+        """Yield the first line, the sentence and the attributes of every sentence."""
         rows: list[Row] = []
         attributes: dict[str, str] = {}
         lasting: dict[str, str] = {}
@@ -348,9 +370,9 @@ class Conllu(NamedReader):
         return Sentence("".join(forms), tuple(tokens), tuple(words))
 
     def _find_tree_fault(self, heads: Sequence[int]) -> tuple[int, str] | None:
-        """Return the word, from 0, and the reason if heads are no tree: out of range, a cycle, or a second root.
+        """Return a word (from 0) and a message if heads are not a tree; None if they are.
 
-        Heads without a cycle have a root.
+        Faults are a head that does not exist, a cycle, and a second root. Heads without a cycle always have a root.
         """
         for n, head in enumerate(heads):
             if head > len(heads):
@@ -372,12 +394,23 @@ class Conllu(NamedReader):
 
 
 def _list_words(value: Sentence | Projection) -> Sequence[Word]:
-    """Return the words of a gold sentence, or the projected words of a system."""
+    """Return the words of a gold sentence, or the system's words in a projection."""
     return value.words if isinstance(value, Sentence) else tuple(projected.word for projected in value.words)
 
 
 def _find_range_end(id_: str, expected: int, range_end: int, document: Document, line: int) -> int:
-    """Return the last word of the multiword token that begins with the word `expected`."""
+    """Return the number of the last word in a multiword token.
+
+    Args:
+        id_: ID of the multiword token, such as `3-4`.
+        expected: Number that the first word must have.
+        range_end: Number of the last word in the previous multiword token.
+        document: The file, for errors.
+        line: Line number, for errors.
+
+    Raises:
+        InputError: The ID is not valid here.
+    """
     match = _RANGE.fullmatch(id_)
     if match and int(match[1]) == expected > range_end and int(match[2]) >= expected:
         return int(match[2])

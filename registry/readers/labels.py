@@ -1,4 +1,4 @@
-"""One label per item: delimited columns, JSON, or Parquet."""
+"""Reader of one label per item, from delimited columns, JSON or Parquet."""
 
 from __future__ import annotations
 
@@ -41,25 +41,27 @@ _JSON_LINES = 'this looks like JSON Lines; set syntax = "jsonl"'
 
 
 class Labels(NamedReader):
-    """Item and label on every line; other columns of the gold are attributes of the item.
+    """Item and label on every line; other columns of the gold are attributes.
+
+    Blank lines are ignored, unless rows are numbered.
 
     Attributes:
         separator: Separator of columns: `tab`, `comma` or `semicolon` (with double quotes as in RFC 4180), or
             `whitespace` (any run of blanks).
-        columns: Names of the columns, in order; with `header` the file's first line names them instead.
-        item: Column of the item's key. If empty, rows are numbered from 1: a submission has the gold's items in the
-            same order, and a blank row has no answer.
-        within: Columns that qualify items, such as the document of a sentence; the key begins with their cells.
-        label: Column of the label.
-        header: True if the first line that is no comment names the columns.
-        comment: Lines that begin with this text are ignored.
+        columns: Names of the columns, in order. If `header` is true, the first line of the file names the columns
+            instead.
+        item: Column with the name of the item. If empty, rows are numbered from 1: a submission must have the gold's
+            items in the same order, and a blank row has no answer.
+        within: Columns that make items distinct, such as the document of a sentence; names of items begin with their
+            cells.
+        label: Column with the label.
+        header: True if the first line that is not a comment names the columns.
+        comment: Beginning of lines that are ignored.
         syntax: `delimited`, `jsonl` (one JSON object per line), `json` (a list of such objects, or one object with
-            items as keys) or `parquet`. Columns are keys of the objects, or paths to deeper ones: `answer.label`.
-        labels: The only valid labels, if set.
-        attributes: Columns of the gold that are attributes of the item; by default all others.
-        blank: What to do about blank labels of a submission: `reject` the file, or treat them as `missing` answers.
-
-    Blank lines are ignored, unless rows are numbered.
+            items as keys) or `parquet`. Columns are keys of the objects, or paths to nested values: `answer.label`.
+        labels: The only valid labels; None if all labels are valid.
+        attributes: Columns of the gold that are attributes of the item; None for all other columns.
+        blank: Treatment of blank labels in a submission: `reject` the file, or count them as `missing` answers.
     """
 
     name: ClassVar[str] = "labels"
@@ -95,7 +97,7 @@ class Labels(NamedReader):
                                      f"it; {suggest(role, self.columns)}")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold labels; other columns become attributes."""
+        """Read the gold labels and the attributes of items."""
         document, reader = documents["gold"], replace(self, rename=(), fold_case=False, blank="reject")
         if self.syntax == "delimited" and not self.header and (lacking := set(self._wanted) - set(self.columns)):
             raise document.error(f"the reader needs the column {min(lacking)!r}, but the option 'columns' does not "
@@ -137,9 +139,12 @@ class Labels(NamedReader):
         return self.labels or ()
 
     def _read_fast(self, document: Document) -> dict[str, list[str]] | None:
-        """Return the columns of a file without faults, blank lines and comments; None for other files.
+        """Return the columns of a file without faults, blank lines and comments.
 
-        It reads block by block instead of line by line, which takes half the time.
+        This method reads blocks of lines at once, which takes half the time.
+
+        Returns:
+            Cells by column; None for other files, which must be read line by line.
         """
         if self.syntax in ("json", "parquet") or document.problems is not None:
             return None
@@ -192,7 +197,7 @@ class Labels(NamedReader):
 
     @cached_property
     def _wanted(self) -> tuple[str, ...]:
-        """Required columns."""
+        """Columns that must exist."""
         return (*self._roles, *dict.fromkeys((*self.within, *(self.attributes or ()))))
 
     def _is_attribute(self, column: str) -> bool:
@@ -208,9 +213,12 @@ class Labels(NamedReader):
         return 1 + self.skip + (self.header and self.syntax == "delimited")
 
     def _is_valid(self, columns: Mapping[str, list[str]], block: str, text: str) -> bool:
-        """True if `_find_fault` finds no fault in a block of rows, and no row is a comment.
+        """Return True if a block of rows has no fault and no comment; see `_find_fault`.
 
-        `text` is what of the block must be printable.
+        Args:
+            columns: Cells of the block, by column.
+            block: Lines of the block.
+            text: Part of the block that must be printable.
         """
         keys, labels = columns.get(self.item, []), columns[self.label]
         return (not (self.comment and f"\n{self.comment}" in block)
@@ -222,7 +230,7 @@ class Labels(NamedReader):
                 and all(map(self._may_occur, set(labels) - {""})))
 
     def _may_occur(self, label: str) -> bool:
-        """True if a label, after renaming, is declared."""
+        """Return True if a label is valid after renaming."""
         label = dict(self.rename).get(label, label)
         return self.labels is None or label in self.labels or (self.fold_case and label.casefold() in self._by_case)
 
@@ -298,10 +306,17 @@ def _to_text(value: Any, key: str) -> str:
 
 
 def number_as_items(answers: AnswerColumns, items: Sequence[Item], path: str) -> AnswerColumns:
-    """Assign numbered rows to the items in the gold's order; trailing blank rows are dropped.
+    """Assign the rows of a submission to the gold's items in their order.
+
+    Blank rows at the end of the file are dropped.
+
+    Args:
+        answers: Answers of numbered rows.
+        items: Items of the gold.
+        path: Path of the submission, for errors.
 
     Raises:
-        InputError: They are not as many; `path` is the submission's file.
+        InputError: The number of rows differs from the number of items.
     """
     last = int(answers.given[-1]) + 1 if len(answers) else 0
     lines = answers.rows.lines

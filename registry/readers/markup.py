@@ -1,8 +1,9 @@
-"""Test sets of translation in marked-up files: sources, references and hypotheses by document and segment.
+"""Readers of translation test sets in SGML or XML.
 
-A segment is identified by its document and its id in the document; attributes of the document are item attributes.
-`Sgml` reads the files of NIST and, until 2020, WMT. They are often not well-formed, so only known tags are interpreted.
-`WmtXml` reads WMT's files since 2021, which hold all systems.
+The files have sources, references and hypotheses by document and segment. A segment is identified by its document and
+by its id in the document. Attributes of the document are attributes of its items. `Sgml` reads the files of NIST and,
+until 2020, of WMT. These files are often not well-formed, so that only known tags are interpreted. `WmtXml` reads WMT's
+files since 2021, which contain all systems.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ class Segment:
     Attributes:
         side: Source, reference or system output.
         author: Name of the translator or system; empty if the file has none.
-        id: Id in the document.
-        text: Its text; line ends are replaced by blanks.
-        line: Line where it begins.
-        attributes: Attributes of the item: `document`, and attributes from the file.
+        id: Id of the segment in its document.
+        text: Text of the segment, in which blanks replace line ends.
+        line: Line where the segment begins.
+        attributes: Attributes of the item: `document`, and further attributes in the file.
     """
 
     side: Side
@@ -44,22 +45,23 @@ class Segment:
 
     @property
     def key(self) -> str:
-        """Key of the item."""
+        """Name of the item: `document/id`."""
         return f"{self.attributes['document']}/{self.id}"
 
 
 def join_lines(text: str) -> str:
-    """Return the text of a segment on one line."""
+    """Return the text of a segment as one line, without blanks at line ends."""
     return " ".join(filter(None, (line.strip() for line in text.split("\n"))))
 
 
 class MarkupReader(SegmentReader):
-    """What readers of marked-up test sets share.
+    """Base class of readers of translation test sets with markup.
 
     Attributes:
-        reference: Whose reference is the gold, where the file has several. Of the further `references` of the test set
-            each is the one of that name, or the only one of another file.
-        system: Whose hypotheses are the submission, where its file has several systems'.
+        reference: Name of the translator of the gold, if the file has several. A further entry of `references` in the
+            test set selects the translator with its name; in another file with only one translator, any name selects
+            that translator.
+        system: Name of the system that is submitted, if the file has several systems.
     """
 
     absent = "there is no hypothesis for it, or a blank one"
@@ -70,14 +72,18 @@ class MarkupReader(SegmentReader):
 
     @abstractmethod
     def segments(self, document: Document) -> Iterator[Segment]:
-        """Read all segments of a file.
+        """Yield all segments of a file.
 
         Raises:
-            InputError: The file is not of the format; names the line. What follows the place cannot be read.
+            InputError: The file does not have the format; the error names the line. The rest of the file cannot be
+                read.
         """
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the references, which have the same segments, and the source if the test set names its file."""
+        """Read the references, and the source if the test set names its file.
+
+        All files must have the same segments.
+        """
         if "attributes" in documents:
             raise documents["attributes"].error("documents are named in the gold itself; leave attributes out")
         texts: dict[str, dict[str, Segment]] = {}
@@ -110,7 +116,14 @@ class MarkupReader(SegmentReader):
 
     def _choose_segments(self, document: Document, side: Side, wanted: str | None, *,
                          by_name_only: bool) -> dict[str, Segment]:
-        """Return the segments of one side and author by key; `wanted` is optional if a file has only one author."""
+        """Return the segments of one author, by item.
+
+        Args:
+            document: The file.
+            side: Source, reference or system output.
+            wanted: Name of the author. If the file has only one author, it may be None or another name.
+            by_name_only: True if the name must match although the file has only one author.
+        """
         first_lines: dict[str, int] = {}  # by author
         of_wanted: dict[str, Segment] = {}
         of_first: dict[str, Segment] = {}
@@ -141,10 +154,11 @@ _ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}
 
 
 class Sgml(MarkupReader):
-    """A `<srcset>`, `<refset>` or `<tstset>` of `<doc docid="d" sysid="x">` elements of `<seg id="1">`, in any case.
+    """SGML of NIST: `<srcset>`, `<refset>` or `<tstset>` with `<doc>` and `<seg>`.
 
-    The attribute `sysid` names the translator or the system. The document's other attributes (genre, origlang) are
-    attributes of its items. Of entities the five of XML are replaced, others are text.
+    A document is `<doc docid="d" sysid="x">`, a segment `<seg id="1">`; letter case does not matter. The attribute
+    `sysid` names the translator or the system. Other attributes of the document (genre, origlang) are attributes of its
+    items. The five entities of XML are replaced by their characters; other entities remain text.
     """
 
     name = "sgml"
@@ -154,7 +168,7 @@ class Sgml(MarkupReader):
 
 
 class _SgmlParsing:
-    """The state of reading a file: the open elements and the current segment."""
+    """State of reading an SGML file: open elements and current segment."""
 
     def __init__(self, document: Document) -> None:
         self._document, self._number = document, 0
@@ -211,7 +225,10 @@ class _SgmlParsing:
 
 
 def _find_author(written: str) -> dict[str, str]:
-    """Return the system or reference of a whole set, which a document can override."""
+    """Return the system or translator of a whole set, as attribute `sysid`.
+
+    A document may name another.
+    """
     return {name: value for name, value in _read_attributes(written).items() if name == "sysid"}
 
 
@@ -234,13 +251,14 @@ _ALLOWED = {  # elements that an element may contain
 
 
 class WmtXml(MarkupReader):
-    """`<doc>` elements with their `<src>`, `<ref translator="A">` and `<hyp system="X">`, each of `<seg id="1">`.
+    """XML of WMT: `<doc>` with `<src>`, `<ref translator="A">`, `<hyp system="X">`.
 
-    The document's attributes (origlang, domain, ...) and the `collection` it is in are attributes of its items.
+    Each contains segments `<seg id="1">`. The attributes of the document (origlang, domain, ...), and the collection
+    that contains the document, are attributes of its items.
 
     Attributes:
-        collections: If given, documents of other collections are passed over.
-        testsuites: False passes over documents with an attribute `testsuite`, which mostly have no reference.
+        collections: Names of the collections to read; empty for all.
+        testsuites: False to ignore documents with an attribute `testsuite`, most of which have no reference.
     """
 
     name = "wmt-xml"
@@ -258,7 +276,10 @@ class WmtXml(MarkupReader):
 
 
 class _XmlParsing:
-    """The state of one pass over a file; no entity is expanded, and nothing is read that the file refers to."""
+    """State of reading an XML file.
+
+    Entities are not expanded, and no other file is read.
+    """
 
     def __init__(self, document: Document) -> None:
         self._document = document

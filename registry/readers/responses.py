@@ -1,4 +1,7 @@
-"""Sets of answers per item: JSON Lines, a column of 0 and 1 for each label, or candidates with scores."""
+"""Readers of sets of answers per item.
+
+The formats are JSON Lines, tables with a column of 0 and 1 for each label, and tables of candidates with scores.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +29,13 @@ _ANSWER_KEYS = ("key", "type", "score")
 
 
 class Responses(NamedSetReader):
-    """One JSON object per item: `{"item": "s1", "answers": [...], "attributes": {"document": "d1"}}`.
+    """One JSON object per item: `{"item": "s1", "answers": [...]}`.
 
-    An answer is its key, as text, or `{"key": "3-7", "type": "causes", "score": 0.9}` with an optional type and, in
-    submissions, an optional score, higher being better. No two answers to an item have the same key and type; the empty
-    list is an answer too. Attributes of the gold's items are text. Blank lines are passed over.
-
-    An answer's name is its type, or its key where it has none.
+    An answer is a text, which is its key, or an object such as `{"key": "3-7", "type": "causes", "score": 0.9}`. The
+    type is optional. Only submissions have scores, which are optional; a higher score is better. No two answers to an
+    item have the same key and type. An empty list is a valid answer. In the gold, the key `attributes` has attributes
+    of the item, such as `{"document": "d1"}`; their values are text. Blank lines are ignored. The name of an answer is
+    its type, or its key if it has no type.
     """
 
     name = "responses"
@@ -133,12 +136,13 @@ def _shorten(value: Any) -> str:
 
 
 class Multilabel(TableReader, NamedSetReader):
-    """A row per item and a column per label, with 1 where the item has it and 0 where not; true and false are as good.
+    """Row per item and column per label: 1 if the item has the label, else 0.
 
-    An item's answers are the labels that it has, as in `responses`; it may have none.
+    The values true and false are also valid. The answers to an item are the labels that it has, as in `responses`; an
+    item may have no label.
 
     Attributes:
-        labels: The columns, which name the labels.
+        labels: Columns, whose names are the labels.
     """
 
     name: ClassVar[str] = "multilabel"
@@ -187,25 +191,24 @@ ACCEPTED = "true"  # the one answer that there can be to a candidate
 
 
 class Candidates(AnswerSetReader):
-    """One candidate per line under a header that names the columns; every candidate is an item.
+    """One candidate per line, with a header; candidates are the items.
 
-    The gold flags correct candidates. A system returns the candidates to which it assigns a score; its scores may be a
-    column of the gold file. The answer to a returned candidate is `true`; other candidates have no answer.
+    The gold marks correct candidates. A system returns the candidates to which it assigns a score; these scores may be
+    a column of the gold file. The answer to a returned candidate is `true`; other candidates have no answer. The header
+    names the columns. Blank lines and other columns are ignored.
 
     Attributes:
-        item: Columns that together name a candidate; its key is their cells, separated by blanks.
-        gold: Column of the gold that flags correct candidates.
-        true: Flags of correct candidates.
-        false: Flags of incorrect candidates.
+        item: Columns that together name a candidate; the name is their cells, separated by blanks.
+        gold: Column of the gold that marks correct candidates.
+        true: Cell values that mark correct candidates.
+        false: Cell values that mark incorrect candidates.
         score: Column of a submission with its scores.
-        order: `descending` if the best candidate has the highest score, else `ascending`; the reader then returns
-            negative scores, so that higher is always better.
-        unscored: Cells of candidates that the system does not return.
+        order: `descending` if the best candidate has the highest score, `ascending` if it has the lowest. With
+            `ascending` the reader returns negative scores, so that higher scores are always better.
+        unscored: Cell values of candidates that the system does not return.
         attributes: Columns of the gold that are attributes of the candidate.
         separator: Separator of columns: `tab`, `comma` or `semicolon` (with double quotes as in RFC 4180), or
             `whitespace`.
-
-    Blank lines and other columns are ignored.
     """
 
     name = "candidates"
@@ -247,7 +250,11 @@ class Candidates(AnswerSetReader):
         return items
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
-        """Read a system's scores; requires the option `score`."""
+        """Read the scores of a system.
+
+        Raises:
+            InputError: The option `score` is not set, or the file is not valid.
+        """
         if self.score is None:
             raise document.error("a submission of candidates needs the option 'score', the column of its scores")
         if (table := self._read_fast(document)) is not None and self.score in table.numbers:
@@ -275,7 +282,7 @@ class Candidates(AnswerSetReader):
                                            (self.gold, *self.attributes), self.unscored))
 
     def _make_items(self, table: Table) -> list[Item] | None:
-        """Make items of a table if all flags are known."""
+        """Return the items of a table; None if a mark of a candidate is unknown."""
         gold = {flag: AnswerSet((Response(ACCEPTED),)) for flag in self.true} | dict.fromkeys(self.false, AnswerSet())
         flags = table.attributes.get(self.gold)
         if flags is None or not gold.keys() >= set(flags):

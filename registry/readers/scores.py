@@ -1,6 +1,7 @@
-"""Numbers per item that another program computed: scores, statistics, judgments, log-probabilities.
+"""Readers of numbers per item that another program computed.
 
-`Mtme` reads scores in the files of mt-metrics-eval: human scores are the gold, metrics' scores are submissions.
+The numbers are scores, statistics, judgments or log-probabilities. `Mtme` reads the files of mt-metrics-eval, in which
+human scores are the gold and scores of metrics are submissions.
 """
 
 from __future__ import annotations
@@ -26,14 +27,14 @@ from registry.readers.tables import Row, TableReader, is_unscored, list_numbers,
 
 
 class Scores(TableReader):
-    """One number per item, in a table of one or many systems.
+    """One number per item, in a table of one or several systems.
 
-    The gold lists the items and, for metrics that compare with it, the correct number. A system's scores are a column
-    of a separate file or of the gold file.
+    The gold lists the items and, for metrics that need it, the correct number. The scores of a system are a column of a
+    separate file or of the gold file.
 
     Attributes:
-        score: Column with a system's scores.
-        gold: Column of the gold with the correct numbers.
+        score: Column with the scores of a system.
+        gold: Column of the gold with the correct numbers; None if there are none.
     """
 
     name: ClassVar[str] = "scores"
@@ -48,7 +49,7 @@ class Scores(TableReader):
         return () if self.gold is None else ("gold",)
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the items, with gold numbers if the option `gold` names their column."""
+        """Read the items, with correct numbers if the option `gold` names their column."""
         columns = () if self.gold is None else (self.gold,)
         return _make_items(self, documents["gold"], columns, lambda right: right[0] if right else None)
 
@@ -62,11 +63,11 @@ class Scores(TableReader):
 
 
 class Statistics(TableReader):
-    """Several numbers per item that add up over items: counts, lengths, costs.
+    """Several numbers per item whose sums over items matter: counts, lengths, costs.
 
     Attributes:
-        statistics: Columns of a submission; formulas use these names.
-        gold: Columns of the gold with numbers that are the same for all systems.
+        statistics: Columns of a submission; formulas use their names.
+        gold: Columns of the gold, with numbers that are the same for all systems.
     """
 
     name: ClassVar[str] = "statistics"
@@ -89,7 +90,7 @@ class Statistics(TableReader):
         return _make_items(self, documents["gold"], self.gold, lambda right: dict(zip(self.gold, right, strict=True)))
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
-        """Read a system's numbers by name; an item has all of them or none."""
+        """Read a system's numbers by name; an item must have all numbers or none."""
         if (table := self.read_fast(document)) is not None and table.numbers.keys() >= set(self.statistics):
             values = np.stack([table.numbers[name] for name in self.statistics], axis=1)
             absent = np.isnan(values)
@@ -115,7 +116,14 @@ class Statistics(TableReader):
 
 def _make_items(reader: Scores | Statistics, document: Document, columns: Sequence[str],
                 gold: Callable[[Sequence[float]], Any]) -> list[Item]:
-    """Make items with gold values from these columns; uses the fast path if possible."""
+    """Return items whose gold values are computed from columns of the file.
+
+    Args:
+        reader: The reader.
+        document: The gold file.
+        columns: Names of the columns.
+        gold: Function that returns the gold value for the numbers of a row.
+    """
     table = reader.read_fast(document)
     if table is not None and not any(np.isnan(table.numbers.get(name, math.nan)).any() for name in columns):
         numbers = [table.numbers[name].tolist() for name in columns]
@@ -135,15 +143,15 @@ LEAST_PROBABILITY = 1e-3  # with smaller ones, sums of inverse probabilities wou
 
 
 class Judged(TableReader):
-    """A judge's score of every item, and a human score of some items, in two columns of a system's file.
+    """Judge's score of every item and human score of some items, in two columns.
 
-    Items with a human score must be a random sample, because they correct the judge's mean over all items. The gold
-    lists the items, and their sampling probabilities if these differ.
+    Items with a human score must be a random sample, because their scores correct the mean of the judge over all items.
+    The gold lists the items and, if they differ, the sampling probabilities of items.
 
     Attributes:
-        drawn: How items for human scores were sampled: at `random` (uniformly), or each with its `probability`.
-        judge: Column with the judge's scores.
-        human: Column with human scores, empty for other items.
+        drawn: Sampling of the items with a human score: at `random` (uniformly), or each with its `probability`.
+        judge: Column with the scores of the judge, an automatic scorer.
+        human: Column with the human scores; empty for other items.
         probability: Column of the gold with the sampling probabilities, above 0 and at most 1.
     """
 
@@ -160,7 +168,7 @@ class Judged(TableReader):
         return ()
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the items with their sampling probabilities, or None if all are equal."""
+        """Read the items with their sampling probabilities; None if all are equal."""
         columns = (self.probability,) if self.drawn == "probability" else ()
 
         def probability(row: Row) -> float | None:
@@ -195,14 +203,15 @@ _NATS: dict[str | int, float] = {"e": 1.0, 2: math.log(2), 10: math.log(10)}
 
 
 class LogProbabilities(TableReader):
-    """The log-probabilities of all tokens of an item in one cell: a list, or in delimited text numbers and blanks.
+    """Log-probabilities of all tokens of an item, in one cell.
 
-    The reader returns their sum, in nats, and their number.
+    In JSON the cell is a list; in delimited text the numbers are separated by blanks. The reader returns the sum of the
+    log-probabilities in nats, and the number of tokens.
 
     Attributes:
-        base: Base of the logarithms: `"e"`, `2` or `10`; it is declared and never guessed.
+        base: Base of the logarithms: `"e"`, `2` or `10`. The base is declared and never guessed.
         logprobs: Column with the log-probabilities.
-        text: Column of the gold with the item's text; its characters (Unicode code points) are counted.
+        text: Column of the gold with the text of the item, whose characters (Unicode code points) are counted.
     """
 
     name = "logprobs"
@@ -217,7 +226,7 @@ class LogProbabilities(TableReader):
         return () if self.text is None else ("text",)
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the items, with numbers of characters if the option `text` names a column."""
+        """Read the items, with numbers of characters if the option `text` is set."""
         column = self.text
 
         def characters(row: Row) -> int | None:
@@ -232,7 +241,7 @@ class LogProbabilities(TableReader):
             documents["gold"], () if column is None else (column,), characters, self.attributes)]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read (sum, number) of every item's log-probabilities."""
+        """Read the sum and the number of each item's log-probabilities."""
         return [Answer(row.key, (_NATS[self.base] * math.fsum(values), len(values)), row.line)
                 for row, values in self.parse_rows(document, (self.logprobs,), self._parse_values)
                 if values is not None]
@@ -259,7 +268,13 @@ _KEYS = {
 
 
 class Score(NamedTuple):
-    """The score of one line, None if it has no score, with names in the order of `_KEYS`."""
+    """Score on one line of a file.
+
+    Attributes:
+        line: Line number.
+        names: Names on the line, such as the system, in the order of `_KEYS`.
+        value: The score; None if the line has none.
+    """
 
     line: int
     names: tuple[str, ...]
@@ -267,19 +282,20 @@ class Score(NamedTuple):
 
 
 class Mtme(Reader):
-    """One score per line, `SYSTEM SCORE`; a system's segments are consecutive, in the order of the test set.
+    """One score per line, `SYSTEM SCORE`, as in the files of mt-metrics-eval.
 
-    The evaluated systems are metrics, so the items are translations of segments by systems, with keys `SYSTEM SEGMENT`
-    (counted from 1). Translations without a human score (`None`) are no items, and metrics' scores of them are ignored.
+    The segments of a system are consecutive lines, in the order of the test set. The evaluated systems are metrics, so
+    that the items are translations of segments by systems. Items are named `SYSTEM SEGMENT`, with segments counted from
+    1. Translations without a human score (`None`) are not items, and scores of metrics for them are ignored. Source:
+    https://github.com/google-research/mt-metrics-eval (README, "File organization and naming convention").
 
     Attributes:
         level: Unit of a score: a segment (`seg`), a document (`doc`), a `domain` (`DOMAIN SYSTEM SCORE`) or a system
             (`sys`).
-        exclude: Systems that are ignored, such as references that were judged like systems.
-        length: Number of segments or documents per system, if all files must have it.
-        attributes: Names of the tab-separated columns in the test set's `attributes` file, one line per segment.
-
-    Source: https://github.com/google-research/mt-metrics-eval (README, "File organization and naming convention").
+        exclude: Names of systems that are ignored, such as references that were judged like systems.
+        length: Number of segments or documents per system, if all files must have this number.
+        attributes: Names of the tab-separated columns in the test set's `attributes` file, which has one line per
+            segment.
     """
 
     name = "mtme"
@@ -327,7 +343,10 @@ class Mtme(Reader):
                 for score in self._read_scores(document) if score.value is not None]
 
     def _read_scores(self, document: Document) -> Iterator[Score]:
-        """Yield every line with numbered segments or documents; all systems must have the same number."""
+        """Yield the score on every line; segments and documents are numbered.
+
+        All systems must have the same number of segments or documents.
+        """
         numbered = self.level in ("seg", "doc")
         counts: Counter[str] = Counter()
         last, system = {}, ""

@@ -1,7 +1,7 @@
-"""Texts as answers: one segment per line, n-best lists, and columns of tables, with one or several references.
+"""Readers of texts: one segment per line, n-best lists, and columns of tables.
 
-Texts without names must be in the gold's order. `find_misplaced` checks that each text resembles its own reference, or
-its own source, most.
+A text may have several references. Texts without names must be in the order of the gold. `find_misplaced` checks
+whether each text resembles its own reference, or its own source, more than those of other segments.
 """
 
 from __future__ import annotations
@@ -27,9 +27,15 @@ _SHIFTS = {1: ", most the next one, as if a line were lacking above",
 
 
 def find_misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
-    """Return a line and a reason if a system's texts, numbered from 1, are not in the gold's order.
+    """Return a line and a message if texts seem not to be in the order of the gold.
 
-    None if they are in order, or if that is unknown, because texts are few or references and source are absent.
+    Args:
+        items: Items of the gold.
+        answers: Answers of the system, which are numbered from 1.
+
+    Returns:
+        Line and message. None if the order is correct or unknown; it is unknown if there are few texts, or neither
+        references nor source.
     """
     by_source = "gold" not in items[0].gold
     if by_source and "source" not in items[0].gold:
@@ -54,10 +60,14 @@ def find_misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[in
 
 
 def _find_nearest(items: Sequence[Item], answers: Sequence[Answer], *, by_source: bool) -> list[tuple[int, int]]:
-    """Return line and distance of the most similar text for each answer that is long enough.
+    """Return the distance to the most similar text for each long enough answer.
 
-    A translation resembles its source in length (Gale and Church 1993, "A program for aligning sentences in bilingual
-    corpora") and in names, numbers and punctuation, which are not translated.
+    The compared texts are references, or sources. A translation resembles its source in length (Gale and Church 1993,
+    "A program for aligning sentences in bilingual corpora") and in names, numbers and punctuation, which are not
+    translated.
+
+    Returns:
+        Line of the answer, and distance in segments from its own text to the most similar text.
     """
     texts = [item.gold["source" if by_source else "gold"] for item in items]
     grams = [_make_trigrams(text) for text in texts]
@@ -90,16 +100,16 @@ def _compute_dice(a: frozenset[str], b: frozenset[str]) -> float:
 
 
 class Lines(SegmentReader):
-    """One segment per line, identified by its number from 1.
+    """One segment per line, identified by its line number from 1.
 
-    The gold of a segment is its references by name (`gold`, and the manifest's `references`) with its `source`, if the
-    manifest names that file. A blank line is no reference, and no answer.
+    The gold value of a segment has its references by name (`gold`, and the `references` of the manifest) and its
+    `source`, if the manifest names that file. A blank line is neither a reference nor an answer.
 
     Attributes:
-        attributes: Names of the tab-separated columns in the test set's `attributes` file, such as domain and document;
-            the file has one line per segment.
-        check_order: True to refuse files whose lines seem to be shuffled or shifted: too few segments resemble their
-            own reference (or source, if references are absent) more than other segments' references.
+        attributes: Names of the tab-separated columns in the test set's `attributes` file, such as domain and document.
+            The file has one line per segment.
+        check_order: True to reject files whose lines seem to be shuffled or shifted: too few segments resemble their
+            own reference (or source, if there are no references) more than those of other segments.
     """
 
     name = "lines"
@@ -142,10 +152,15 @@ class Lines(SegmentReader):
 
 
 def read_attributes(document: Document, names: Sequence[str], n: int) -> list[dict[str, str]]:
-    """Read the tab-separated attributes of `n` segments, one line each.
+    """Return the attributes of segments from a file with one line per segment.
+
+    Args:
+        document: The file; columns are separated by tabs.
+        names: Names of the columns.
+        n: Number of segments.
 
     Raises:
-        InputError: A line has not as many columns as there are `names`, or the file not as many lines.
+        InputError: A line has another number of columns, or the file has another number of lines.
     """
     rows = []
     for number, line in document.lines():
@@ -163,11 +178,14 @@ _WHOLE = re.compile(r"[0-9]{1,15}")
 
 
 class NBest(SegmentReader):
-    """Submissions for a gold of `lines`: of every segment's candidates one is the answer.
+    """Several candidates per segment, in submissions for a gold in format `lines`.
+
+    One candidate of each segment is the answer.
 
     Attributes:
-        first_id: The id of the first segment.
-        pick: Which candidate: the `first` of the list, or the one with the highest `score` (the first of equal ones).
+        first_id: Id of the first segment.
+        pick: Selected candidate: the `first` of the list, or the candidate with the highest `score`; if several have
+            this score, the first of them.
     """
 
     name = "nbest"
@@ -181,7 +199,10 @@ class NBest(SegmentReader):
                                       '"nbest" for submissions')
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read the selected candidates; candidates of one segment are consecutive."""
+        """Read the selected candidates.
+
+        The candidates of a segment must be on consecutive lines.
+        """
         picked: dict[str, tuple[float, Answer]] = {}
         previous = None
         for line, key, text, score in self._read_candidates(document):
@@ -217,16 +238,17 @@ class NBest(SegmentReader):
 
 
 class Texts(TableReader, SegmentReader):
-    """A row per item with its text in a column: translations, summaries, transcripts, answers in free text.
+    """Row per item with its text in a column.
 
-    The gold of an item is its references by name: `gold`, and the columns that `references` names by their names. A
-    blank text, or null, is no reference and no answer; items may have different numbers of references.
+    Texts are, for example, translations, summaries, transcripts or free-text answers. The gold value of an item has its
+    references by name: `gold`, and the columns in `references`. A blank text (or null) is neither a reference nor an
+    answer. Items may have different numbers of references.
 
     Attributes:
-        text: The column of the text: of a system's, and of the reference `gold` in the gold.
-        references: Columns of the gold with further references. Of a list in JSON `refs.0` is the first text.
-        source: The column of the gold with the text that systems were given.
-        check_order: Where rows are numbered, refuse files whose rows seem to be shuffled or shifted; see `Lines`.
+        text: Column with the text of a system; in the gold, column with the reference `gold`.
+        references: Columns of the gold with further references. In JSON, `refs.0` is the first text of the list `refs`.
+        source: Column of the gold with the input of the systems.
+        check_order: True to reject files with numbered rows that seem to be shuffled or shifted; see `Lines`.
     """
 
     name: ClassVar[str] = "texts"
@@ -278,7 +300,14 @@ class Texts(TableReader, SegmentReader):
         return find_misplaced(items, answers)
 
     def _check_quotes(self, column: str, texts: Sequence[tuple[str, Item | Answer]], document: Document) -> None:
-        """Refuse tab- or blank-separated texts in CSV quotes: the quotes would count as words.
+        """Check that texts separated by tabs or blanks have no CSV quotes.
+
+        Such quotes would count as words.
+
+        Args:
+            column: Name of the column.
+            texts: Texts, each with its item or answer.
+            document: The file.
 
         Raises:
             InputError: A text has doubled quotes within quotes, or all texts are in quotes.

@@ -1,4 +1,7 @@
-"""Spans by the positions of characters or tokens, in tables: one span per row, or in each item's row a list of them."""
+"""Reader of spans in tables, by positions of characters or tokens.
+
+A table has one span per row, or one item per row with the list of its spans.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +23,22 @@ _TOO_FAR = 10**9
 
 
 class Spans(TableReader, SpanReader):
-    """One span per row: its item, where it starts and ends, its type, and in submissions perhaps a score.
+    """One span per row: item, start, end, type and, in submissions, a score.
 
-    Whether positions count characters or tokens makes no difference, as long as gold and submissions count the same. A
-    row without start, end and type is an item without spans. In JSON, a row may be an item with the list of its spans.
+    The score is optional. Positions may count characters or tokens, but must count the same in gold and submissions. A
+    row without start, end and type is an item without spans. In JSON and Parquet, a row may be an item with the list of
+    its spans.
 
     Attributes:
-        start: The column of a span's first position.
-        end: The column of the position after its last one.
-        type: The column of its type; empty if spans have none.
-        score: The column of a submission's scores, higher being better, which queries can ask for.
-        offset: The number of an item's first position, 0 or 1.
-        inclusive: The end is the last position itself.
-        overlaps: What to do about spans of an item that share a position: `reject` the file, or `allow` them.
-        spans: The column of an item's list of spans, in JSON or Parquet: the columns above are then keys or paths
-            within a span (`value.start`), or places from 0 where spans are lists such as `[0, 4, "PER"]`.
+        start: Column with the first position of a span.
+        end: Column with the position after the last position of a span.
+        type: Column with the type of a span; empty if spans have no types.
+        score: Column with the scores of a submission, which queries can show; higher scores are better.
+        offset: Number of the first position in an item: 0 or 1.
+        inclusive: True if the column `end` has the last position itself.
+        overlaps: Treatment of spans in an item that share a position: `reject` the file, or `allow` such spans.
+        spans: Column with the list of an item's spans, in JSON or Parquet. The columns above are then keys or paths in
+            a span (`value.start`), or indexes from 0 if a span is a list such as `[0, 4, "PER"]`.
     """
 
     name = "spans"
@@ -59,7 +63,7 @@ class Spans(TableReader, SpanReader):
                              "'syntax'")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold spans; rows of one item have the same attributes."""
+        """Read the gold spans; all rows of one item must have the same attributes."""
         return [Item(key, Tagged((), frozenset(entry.spans)), entry.attributes, entry.line)
                 for key, entry in replace(self, score=None)._read_entries(documents["gold"])]
 
@@ -97,7 +101,7 @@ class Spans(TableReader, SpanReader):
             yield key, entry
 
     def _read_lists(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[Row, Span | None]]:
-        """Yield the spans of every item's list with its row, and None for an empty list."""
+        """Yield the row of an item with each of its spans; with None for an empty list."""
         first: dict[str, int] = {}
         for row in self.read_rows(document, [str(self.spans)], self.attributes):
             spans = [] if row.cells[0] is None else row.cells[0]
@@ -133,7 +137,7 @@ class Spans(TableReader, SpanReader):
         return span
 
     def _find_clash(self, entry: _Entry, row: Row, span: Span | None) -> str | None:
-        """Return the reason if a row contradicts earlier rows of its item."""
+        """Return the reason why a row contradicts earlier rows of its item, or None."""
         for name, value in row.attributes.items():
             if value != entry.attributes[name]:
                 return f"{name!r} is {value!r}, but {entry.attributes[name]!r} in line {entry.line}; an item has one"
@@ -196,7 +200,14 @@ class Spans(TableReader, SpanReader):
 
 @dataclass
 class _Entry:
-    """The spans of one item, or the line (`bare`) of an item without spans."""
+    """Spans of one item.
+
+    Attributes:
+        line: First line of the item.
+        attributes: Attributes of the item.
+        spans: Lines of the spans, by span.
+        bare: Line of the row that declares that the item has no span; 0 if there is none.
+    """
 
     line: int
     attributes: dict[str, str]

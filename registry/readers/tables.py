@@ -1,7 +1,7 @@
-"""The base of readers of tables with a row for every item: delimited text, JSON Lines or Parquet.
+"""Base class of readers of tables with a row for every item.
 
-DuckDB reads valid tables as columns, from a file that this program writes. Other tables are read line by line, so that
-errors name the line of a bad cell.
+A table is delimited text, JSON Lines, JSON or Parquet. DuckDB reads valid tables column by column, from a file that
+this program writes. Other tables are read line by line, so that errors name the line of a faulty cell.
 """
 
 from __future__ import annotations
@@ -46,7 +46,15 @@ T = TypeVar("T")
 
 
 class Row(NamedTuple):
-    """One row: where it stands, its item, the cells that were asked for, and the item's attributes."""
+    """One row of a table.
+
+    Attributes:
+        document: The file.
+        line: Line or row number.
+        key: Name of the item.
+        cells: Requested cells.
+        attributes: Attributes of the item.
+    """
 
     document: Document
     line: int
@@ -55,25 +63,27 @@ class Row(NamedTuple):
     attributes: dict[str, str]
 
     def error(self, message: str) -> InputError:
-        """Return an error that names the row."""
+        """Return an error that names the line and the item of this row."""
         return self.document.error(message, self.line, self.key)
 
 
 class TableReader(Reader):
-    """A row for every item, or for each of its spans; columns that no option names are ignored.
+    """Base class of readers of tables with a row per item, or per span of an item.
+
+    Columns that no option names are ignored.
 
     Attributes:
-        item: Columns that together name an item; its key is their cells, separated by blanks. If empty, rows are
+        item: Columns that together name an item; the name is their cells, separated by blanks. If empty, rows are
             numbered from 1, and gold and submissions must have the same order.
         attributes: Columns of the gold that are attributes of the item.
         syntax: `delimited`, `jsonl` (one JSON object per line), `json` (a list of such objects, or one object with
-            items as keys) or `parquet`. Columns are keys of the objects, or paths to deeper ones: `results.rouge2.f`.
+            items as keys) or `parquet`. Columns are keys of the objects, or paths to nested values: `results.rouge2.f`.
         separator: Separator of columns in delimited text: `tab`, `comma` or `semicolon` (with double quotes as in RFC
             4180), or `whitespace` (any run of blanks).
         columns: Names of the columns in order, if delimited text has no header.
-        comment: Lines that begin with this text are ignored.
-        unscored: Cells that mean that a system has no number for the item, besides JSON's null. `"-1"` is also the
-            number -1 in JSON and Parquet.
+        comment: Beginning of lines that are ignored.
+        unscored: Cell values that mean that a system has no number for the item, in addition to null in JSON. The value
+            `"-1"` also matches the number -1 in JSON and Parquet.
     """
 
     forms: ClassVar[tuple[str, ...]] = ("separator", "syntax")
@@ -90,20 +100,28 @@ class TableReader(Reader):
     unscored: tuple[str, ...] = ("",)
 
     def read_fast(self, document: Document) -> Table | None:
-        """Read all columns of a valid file once for all its systems; None for other files."""
+        """Return the columns of a valid file; None for other files.
+
+        A file is read only once, although it may have the columns of several systems.
+        """
         return read_table(document, Layout(self.syntax, self.separator, self.columns, self.comment, self.item,
                                            self.attributes, self.unscored))
 
     @property
     def optional(self) -> tuple[str, ...]:
-        """Columns that objects may lack."""
+        """Columns that may be absent in JSON objects."""
         return ()
 
     def read_rows(self, document: Document, wanted: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[Row]:
-        """Yield every row with its `wanted` cells: text, or values of JSON and Parquet; attributes are text.
+        """Yield every row with the requested cells.
+
+        Args:
+            document: The file.
+            wanted: Columns whose cells are returned: text, or values of JSON and Parquet.
+            attributes: Columns that are attributes of items, returned as text.
 
         Raises:
-            InputError: The file is no such table, a column is missing, or a key or attribute is empty.
+            InputError: The file is not such a table, a column is missing, or a name or attribute is empty.
         """
         read = self._read_delimited if self.syntax == "delimited" else self._read_objects
         names = (*self.item, *attributes, *wanted)
@@ -126,7 +144,14 @@ class TableReader(Reader):
 
     def parse_rows(self, document: Document, wanted: Sequence[str], parse: Callable[[Row], T],
                    attributes: Sequence[str] = ()) -> Iterator[tuple[Row, T]]:
-        """Yield every row with the result of `parse`; errors that `parse` raises are reported."""
+        """Yield every row with the result of `parse`; report the errors of `parse`.
+
+        Args:
+            document: The file.
+            wanted: Columns whose cells `parse` needs.
+            parse: Function of a row.
+            attributes: Columns that are attributes of items.
+        """
         for row in self.read_rows(document, wanted, attributes):
             try:
                 value = parse(row)
@@ -136,10 +161,12 @@ class TableReader(Reader):
                 yield row, value
 
     def parse_number(self, cell: Any, column: str, row: Row) -> float | None:
-        """Parse a cell as a number, or None if absent; true and false are 1 and 0 if all cells are truth values.
+        """Return a cell as a number; None if it marks an absent number.
+
+        True and false are 1 and 0 if all cells of the column are truth values.
 
         Raises:
-            InputError: It is no number.
+            InputError: The cell is not a number, or mixes numbers and truth values in one column.
         """
         if is_unscored(cell, self.unscored):
             return None
@@ -160,7 +187,11 @@ class TableReader(Reader):
         return value
 
     def require_number(self, cell: Any, column: str, row: Row) -> float:
-        """Return the number of a cell; raise an InputError if it has none."""
+        """Return a cell as a number.
+
+        Raises:
+            InputError: The cell is not a number, or marks an absent number.
+        """
         if (value := self.parse_number(cell, column, row)) is None:
             raise row.error(f"{column!r} is {shorten(cell)}; expected a finite number")
         return value
@@ -195,15 +226,15 @@ class TableReader(Reader):
 
 def read_objects(document: Document, syntax: Syntax, written: Written, item: str | None, value: str | None,
                  names: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield rows of JSON or Parquet as objects, each with its line or number.
+    """Yield every row of JSON or Parquet as an object, with its line or row number.
 
     Args:
         document: The file.
         syntax: `jsonl`, `json` or `parquet`.
-        written: Says what lines of JSON Lines are blank or comments.
-        item: The column of the items' keys in a JSON object of items.
-        value: The column of its values that are no objects.
-        names: The columns of Parquet; None: all.
+        written: Beginning of comments, and whether blank lines count, in JSON Lines.
+        item: Key under which a row gets its name, if the file is one JSON object of items.
+        value: Key under which a row gets its value, if this value is not an object.
+        names: Columns to read from Parquet; None for all.
     """
     if syntax == "parquet":
         return read_parquet_rows(document, names)
@@ -216,16 +247,16 @@ def read_delimited_rows(
     document: Document, written: Written, columns: Sequence[str], *,
     header: Callable[[list[str], int], tuple[str, ...]], wrong: Callable[[list[str], Sequence[str]], str],
 ) -> Iterator[tuple[int, Sequence[str], list[str]]]:
-    """Yield line, column names and cells of every row with as many cells as columns.
+    """Yield line, column names and cells of every row.
 
-    A blank row has empty cells.
+    Rows with a wrong number of cells are reported and left out. A blank row has empty cells.
 
     Args:
         document: The file.
-        written: Separator and comments.
-        columns: Names of the columns; empty if the first line has them.
-        header: Returns the names in the first line.
-        wrong: Describes the fault of a row with another number of cells.
+        written: Separator, beginning of comments, and whether blank lines are rows.
+        columns: Names of the columns; empty if the first line has the names.
+        header: Function that returns the names from the cells and the number of the first line.
+        wrong: Function that describes the fault of a row, from its cells and the columns.
     """
     for number, cells in read_cells(document, written):
         if not columns:
@@ -239,12 +270,17 @@ def read_delimited_rows(
 
 
 def describe_width(cells: Sequence[str], columns: Sequence[str]) -> str:
-    """Describe how many cells a row has and should have."""
+    """Return a message with the actual and the expected number of columns."""
     return f"{counted(len(cells), 'column')} where {counted(len(columns), 'is', 'are')} expected"
 
 
 def to_number(cell: Any, *, text: bool) -> float:
-    """Convert a cell to a number, -0.0 to 0.0, anything else to nan; `text` says if numbers are written as text."""
+    """Return a cell as a number; NaN if it is not a number. Replace -0.0 by 0.0.
+
+    Args:
+        cell: The cell.
+        text: True if numbers are written as text, so that text is parsed.
+    """
     if text and isinstance(cell, str):
         return float(cell) + 0.0 if _NUMBER.fullmatch(cell) else math.nan
     if isinstance(cell, bool) or not isinstance(cell, int | float | Decimal):
@@ -256,23 +292,29 @@ def to_number(cell: Any, *, text: bool) -> float:
 
 
 def is_unscored(cell: Any, unscored: tuple[str, ...]) -> bool:
-    """True if a cell marks an absent number."""
+    """Return True if a cell marks an absent number."""
     if cell is None or isinstance(cell, str):
         return cell is None or cell in unscored
     return unscored != ("",) and to_number(cell, text=False) in parse_unscored(unscored)
 
 
 def to_text(cell: Any) -> str | None:
-    """Convert text, whole numbers, truth values and UUIDs to text; None for others."""
+    """Return text, a whole number, a truth value or a UUID as text, else None."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     return str(cell) if isinstance(cell, str | int | UUID) else None
 
 
 def read_text_columns(block: str, wanted: Sequence[str], *, alone: bool) -> dict[str, list[str]] | None:
-    """Return the text columns of JSON Lines: the `wanted` ones `alone`, or with all others.
+    """Return columns of text from lines of JSON objects.
 
-    None if one of them has text in some rows only, or a wanted one is missing.
+    Args:
+        block: Lines of JSON Lines.
+        wanted: Columns that must exist.
+        alone: True to return only these columns, False to return all columns of text.
+
+    Returns:
+        Cells by column; None if a column has text in only some rows, or a requested column is missing.
     """
     plain = parse_columns(block) or {}
     plain |= {name: cells for name in wanted if (cells := get_column(plain, name)) is not None}
@@ -287,7 +329,7 @@ def read_text_columns(block: str, wanted: Sequence[str], *, alone: bool) -> dict
 
 
 def shorten(cell: Any) -> str:
-    """Return a cell as messages quote it."""
+    """Return a cell as text for messages, at most 60 characters long."""
     if isinstance(cell, str) and len(cell) < _SHOWN:
         return repr(cell)
     text = ""
@@ -299,5 +341,5 @@ def shorten(cell: Any) -> str:
 
 
 def list_numbers(mapping: Mapping[str, float]) -> list[list[Any]]:
-    """Return named numbers as plain JSON, sorted by name."""
+    """Return pairs of name and number, sorted by name, as plain JSON."""
     return [[name, mapping[name]] for name in sorted(mapping)]

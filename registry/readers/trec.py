@@ -1,16 +1,19 @@
-"""TREC's relevance judgments (qrels) and runs: queries are items, ranked documents their answers.
+"""Reader of relevance judgments (qrels) and runs of TREC.
+
+Queries are items, and ranked documents are their answers.
 
     query iteration document relevance          a line of the judgments; the iteration is not used
     query Q0 document rank score tag            a line of a run; Q0 and the rank are not used
 
-A run may begin with comments, lines that start with #, as trec_eval 10 takes them: metadata in the form of ir_metadata
-(Breuer, Keller and Schaer 2022), YAML between the lines `# ir_metadata.start` and `# ir_metadata.end`.
+A run may begin with comments (lines that start with #), as in trec_eval 10. Comments may contain metadata in the form
+of ir_metadata (Breuer, Keller and Schaer 2022): YAML between the lines `# ir_metadata.start` and `# ir_metadata.end`.
 
-Other tasks have other columns, or one JSON object for the whole file: `{"query": {"document": 0.5}}`, or of a run its
-documents in their order, `{"query": ["first", "second"]}`, with scores 1, 1/2, 1/3 and so on.
+Other tasks have other columns, or one JSON object for the whole file: `{"query": {"document": 0.5}}`. In a run the
+object may also list the documents in their order, `{"query": ["first", "second"]}`, with the scores 1, 1/2, 1/3 and so
+on.
 
-Runs have 10^5 lines and more, so whole columns are read and checked block by block; only blocks with faults are read
-line by line.
+Runs often have more than 10^5 lines. The reader therefore reads and checks whole columns of a block of lines, and reads
+only blocks with faults line by line.
 """
 
 from __future__ import annotations
@@ -42,19 +45,19 @@ _RUN = ("query", "Q0", "document", "rank", "score", "tag")
 
 
 class Trec(Reader):
-    """Judgments and runs as trec_eval reads them, separated by blanks.
+    """Judgments and runs in the format of trec_eval, separated by blanks.
 
-    The order of a query's documents is that of their scores, equal scores in the reverse order of the documents' names;
-    the rank in the file is not looked at. Every line of a run bears the same tag. Comments (#) at its begin are passed
-    over.
+    The documents of a query are ordered by their scores. Documents with equal scores are in the reverse order of their
+    names. The rank in the file is ignored. Every line of a run must have the same tag. Comments (#) at the beginning
+    are ignored.
 
     Attributes:
-        judgments: The columns of the judgments: `query`, `document`, `relevance`, and others that are not used.
-        run: The columns of a run: `query`, `document`, `score`, perhaps `tag`, and others that are not used.
-        syntax: `delimited`, or `json`: an object of queries, each an object of its documents' numbers, or in runs the
-            list of its documents, the best one first.
-        other_queries: What to do about a run's queries that have no judgments: `reject` the file, or `ignore` them, as
-            trec_eval does.
+        judgments: Columns of the judgments: `query`, `document`, `relevance`, and others that are not used.
+        run: Columns of a run: `query`, `document`, `score`, optionally `tag`, and others that are not used.
+        syntax: `delimited`, or `json`: an object with a member for each query. The member is an object with the number
+            of each document; in runs it may be a list of documents, with the best document first.
+        other_queries: Treatment of queries in a run that have no judgments: `reject` the file, or `ignore` these
+            queries, as trec_eval does.
     """
 
     name = "trec"
@@ -93,7 +96,7 @@ class Trec(Reader):
         return [[name, value[name]] for name in sorted(value)]
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Relevant documents are the gold's answers; a run's are its documents with their scores."""
+        """Return the relevant documents of the gold, or a run's documents with scores."""
         return [Response(name, "", None if isinstance(number, int) else number) for name, number in value.items()
                 if not isinstance(number, int) or number >= RELEVANT]
 
@@ -106,7 +109,16 @@ ByQuery = dict[str, tuple[int, dict[str, N]]]  # of every query its first line, 
 
 @dataclass(frozen=True)
 class _Format(Generic[N]):
-    """The cells of a line, and the characters and type of the number among them."""
+    """Columns of a line, and the type of the number in the line.
+
+    Attributes:
+        names: Names of the columns.
+        number: Name of the column with the number.
+        characters: Characters that may occur in the number.
+        read: Function that converts the number from text.
+        fits: Function that returns True for valid numbers.
+        expected: Description of valid numbers, for errors.
+    """
 
     names: tuple[str, ...]
     number: str
@@ -121,7 +133,12 @@ class _Format(Generic[N]):
         return query, document, number
 
     def read_columns(self, block: str, tag: str) -> tuple[list[str], list[str], list[N]] | None:
-        """Return queries, documents and numbers of a block; None if a line has a fault."""
+        """Return queries, documents and numbers of a block; None if a line has a fault.
+
+        Args:
+            block: Lines of the file.
+            tag: Tag that every line must have; empty if there is none.
+        """
         if (columns := split_columns(block, len(self.names), "whitespace")) is None:
             return None
         queries, documents, texts = (columns[n] for n in self.places)
@@ -193,7 +210,16 @@ def _read_object(document: Document, format_: _Format[N]) -> ByQuery[N]:
 
 
 def _score_ranking(member: Any, document: Document, line: int, query: str | None) -> Any:
-    """Turn a list of documents into documents with scores; return other values unchanged."""
+    """Return scores by document if `member` is a list of documents.
+
+    The scores are 1, 1/2, 1/3 and so on. Other values of `member` are returned unchanged.
+
+    Args:
+        member: Value of a query in JSON.
+        document: The file, for errors.
+        line: Line number, for errors.
+        query: Name of the query, for errors.
+    """
     if not isinstance(member, list) or not all(type(name) in (str, int) for name in member):
         return member
     scores: dict[str, float] = {}
@@ -204,9 +230,9 @@ def _score_ranking(member: Any, document: Document, line: int, query: str | None
 
 
 def read_metadata(document: Document) -> list[str]:
-    """Return the YAML lines of the metadata in a run's leading comments, as text.
+    """Return the lines of YAML metadata in the comments at the beginning of a run.
 
-    They are not parsed.
+    The YAML is not parsed.
     """
     header = [line[1:].removeprefix(" ") for _, line in takewhile(
         lambda numbered: _is_comment(numbered[1], _make_run_format(_RUN)), document.lines())]
@@ -219,7 +245,7 @@ def read_metadata(document: Document) -> list[str]:
 
 
 def _is_comment(line: str, format_: _Format[N]) -> bool:
-    """True if a line before a run's first starts with # and is no valid result."""
+    """Return True if a line starts with # and is not a valid line of a run."""
     cells = split_cells(line, "whitespace", FEW_CELLS)
     return line.startswith("#") and (cells[0] == "#" or format_.find_fault(cells, "") is not None)
 
@@ -255,14 +281,23 @@ def _read_lines(document: Document, format_: _Format[N]) -> ByQuery[N]:
 
 
 def _find_stretches(queries: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each run of equal queries."""
+    """Yield start and end of each stretch of equal queries."""
     starts = [0, *compress(range(1, len(queries)), map(ne, queries[:-1], queries[1:]))] if queries else []
     return zip(starts, [*starts[1:], len(queries)], strict=False)
 
 
 def _read_one_by_one(document: Document, format_: _Format[N], numbered: Iterable[tuple[int, str]],
                      tag: str) -> tuple[list[int], tuple[list[str], list[str], list[N]]]:
-    """Return numbers and columns of valid lines that are not blank; report the others."""
+    """Return line numbers and columns of the valid lines; report the other lines.
+
+    Blank lines are ignored.
+
+    Args:
+        document: The file.
+        format_: Columns of a line.
+        numbered: Lines with their numbers.
+        tag: Tag that every line must have; empty if there is none.
+    """
     rows: list[tuple[int, str, str, N]] = []
     for number, line in numbered:
         cells = split_cells(line, "whitespace", FEW_CELLS)

@@ -1,10 +1,10 @@
-"""Correlations with gold values: Pearson's r, Spearman's rho and Kendall's tau-b, resampled and swapped.
+"""Correlations with gold values: Pearson's r, Spearman's rho and Kendall's tau-b.
 
-A correlation is not a function of sums over items. The bootstrap weights each item by the number of times that it is
-drawn: an item of weight c counts as c tied items. The permutation test swaps standardized predictions (Deutsch, Dror
-and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods"). All metrics share
-the random numbers. Sums are of whole numbers below 2^53 and exact, so a score depends neither on the order of summation
-nor on other systems.
+A correlation is not a function of sums over items. The bootstrap gives each item a weight, the number of times that it
+is drawn: an item with weight c counts as c tied items. The permutation test swaps standardized predictions (Deutsch,
+Dror and Roth 2021, "A Statistical Analysis of Summarization Evaluation Metrics Using Resampling Methods"). All metrics
+share the random numbers. All sums have whole numbers below 2^53 and are exact, so a score depends neither on the order
+of summation nor on other systems.
 """
 
 from __future__ import annotations
@@ -31,17 +31,25 @@ ROWS = 512  # items that are compared with all others in one block
 
 
 def compute_weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Pearson's r under weights.
+    """Compute Pearson's r with weights.
 
-    Every value is represented by its distance from the median, to 2^-36 of the largest distance or finer (up to 65,536
-    items), in two pieces that are short enough for sums of their products to be exact.
+    A value is represented by its distance from the median, to 2^-36 of the largest distance or finer (up to 65,536
+    items). The distance is split into two short parts, so that sums of products are exact.
+
+    Args:
+        x: Predictions, [items, ...].
+        y: Gold values, [items].
+        weights: Weights, [resamples, items].
+
+    Returns:
+        Correlations, [resamples, ...].
     """
     weights_ = weights.astype(np.float64, copy=False)
     total = weights_.sum(axis=1)[:, None]
     bits = (53 - math.ceil(math.log2(max(2.0, float(total.max(initial=0)))))) // 2
     sides = [[(piece, weights_ @ piece) for piece in _pieces(side, bits)] for side in (_columns(x), y[:, None])]
 
-    def common(first: int, second: int) -> Floats:  # each term is exactly 0 if p or q is the same in all draws
+    def common(first: int, second: int) -> Floats:  # each term is exactly 0 if p or q is the same in all drawn items
         return np.asarray(sum(total * (weights_ @ (p * q)) - sum_p * sum_q
                               for p, sum_p in sides[first] for q, sum_q in sides[second]))
 
@@ -49,7 +57,10 @@ def compute_weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def compute_weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Spearman's rho under weights: Pearson's r of the midranks in a resample; exact up to 200,000 items."""
+    """Compute Spearman's rho with weights: Pearson's r of the resampled midranks.
+
+    The result is exact for up to 200,000 items. Arguments and result are as in `compute_weighted_pearson`.
+    """
     weights_ = weights.astype(np.float64, copy=False)
     gold = Groups.of(y)
     through = gold.through(weights_)
@@ -62,10 +73,11 @@ def compute_weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def compute_weighted_kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Kendall's tau-b under weights.
+    """Compute Kendall's tau-b with weights.
 
-    The excess of concordant over discordant pairs is a quadratic form of the weights whose matrix is made of products
-    of signs. Time grows with the square of the items, memory does not.
+    The number of concordant minus discordant pairs is a quadratic form of the weights. Its matrix consists of products
+    of signs. Time grows with the square of the number of items, but memory does not. Arguments and result are as in
+    `compute_weighted_pearson`.
     """
     weights_ = weights.astype(np.float64, copy=False)
     short = weights_.astype(np.float32) if weights_.sum(axis=1).max(initial=0) < 2**24 else weights_  # exact in either
@@ -81,12 +93,12 @@ def compute_weighted_kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Items in groups of equal value, in ascending order.
+    """Groups of items with equal values, in ascending order of the values.
 
     Attributes:
-        order: The order of the items by value.
-        ends: The place of the last item of each group in that order.
-        group: The number of each item's group.
+        order: Indices of the items in the order of their values.
+        ends: Position of the last item of each group in that order.
+        group: Group number of each item.
     """
 
     order: Ints
@@ -95,75 +107,107 @@ class Groups:
 
     @classmethod
     def of(cls, values: Floats) -> Groups:
-        """Group values [items]."""
+        """Group items by their values, [items]."""
         _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
         return cls(np.argsort(group, kind="stable"), np.cumsum(counts) - 1, group)
 
     def through(self, weights: NDArray[Any]) -> Floats:
-        """Sum the weights of items up to and including each group: from [draws, items] to [draws, groups]."""
+        """Return cumulative sums of item weights by group: [draws, items] to.
+
+        The array has the shape [draws, groups].
+        """
         ascending = weights.take(self.order, axis=1).astype(np.float64, copy=False)  # adding up bits as bits is slower
         return np.cumsum(ascending, axis=1).take(self.ends, axis=1)
 
     def by_item(self, values: Floats) -> Floats:
-        """Give each item the value of its group: from [draws, groups] to [draws, items]."""
+        """Assign to each item the value of its group: [draws, groups] to [draws, items]."""
         return values.take(self.group, axis=1)
 
 
 def sizes(through: Floats) -> Floats:
-    """Return the weight of each group, [draws, groups]."""
+    """Return the weight of each group, [draws, groups], from its cumulative sums."""
     group_sizes = through.copy()
     group_sizes[:, 1:] -= through[:, :-1]
     return group_sizes
 
 
 def imbalances(through: Floats) -> Floats:
-    """Count items below each group minus items above it: twice its midrank's distance from the mean rank."""
+    """Return the number of items below each group minus the number above.
+
+    This is twice the distance of the group's midrank from the mean rank.
+
+    Args:
+        through: Result of `Groups.through`, [draws, groups].
+    """
     differences = through - through[:, -1:]
     differences[:, 1:] += through[:, :-1]
     return np.asarray(differences)
 
 
 def rank_spread(groups: Floats) -> Floats:
-    """Sum the squares of all items' imbalances: (n^3 - the sum of t^3) / 3, for groups of t items."""
+    """Return the sum of squared imbalances of all items, [draws].
+
+    It is (n^3 - sum of t^3) / 3 for n items and groups of t items.
+
+    Args:
+        groups: Sizes of the groups, [draws, groups].
+    """
     return np.asarray((groups.sum(axis=1) ** 3 - dot(groups * groups, groups)) / 3)
 
 
 def compute_norm(groups: Floats) -> Floats:
-    """Count pairs of items in different groups, times two: n^2 - the sum of t^2, for groups of t items."""
+    """Return twice the number of pairs of items in different groups, [draws].
+
+    It is n^2 - sum of t^2 for n items and groups of t items.
+
+    Args:
+        groups: Sizes of the groups, [draws, groups].
+    """
     return np.asarray(groups.sum(axis=1) ** 2 - dot(groups, groups))
 
 
 def signs(first: Floats, second: Floats, index: int) -> NDArray[np.int8]:
-    """Return the signs of first[i] - second[j], for `ROWS` items i from `index` and all items j from there."""
+    """Return the signs of first[i] - second[j] for a block of `ROWS` items i.
+
+    Both i and j begin at `index`.
+    """
     i, j = first[index:index + ROWS, None], second[None, index:]
     return (i > j).astype(np.int8) - (i < j).astype(np.int8)
 
 
 def form(rows: NDArray[np.int8], weights: NDArray[Any], index: int) -> Floats:
-    """Return the quadratic form of each draw's `weights` [draws, items] with rows from `index` of a triangular matrix.
+    """Return the quadratic form of weights with rows of a triangular matrix, [draws].
 
     Only its last sum can be too large for single precision.
+
+    Args:
+        rows: Rows of the matrix from `index` on.
+        weights: Weights, [draws, items].
+        index: Index of the first row.
     """
     pulled = weights[:, index:index + len(rows)] @ rows.astype(weights.dtype)
     return np.asarray(np.einsum("di,di->d", pulled, weights[:, index:], dtype=np.float64))
 
 
 def quotient(common: Floats, first: Floats, second: Floats) -> Floats:
-    """Return a covariance over the geometric mean of two sums of squares, up to a factor; nan if one is 0."""
+    """Return a covariance divided by the root of the product of two sums of squares.
+
+    The result is nan if a sum of squares is 0.
+    """
     denominator = first * second
     scores = np.divide(common, np.sqrt(denominator), out=np.full(common.shape, np.nan), where=denominator > 0)
     return np.asarray(np.clip(scores, -1, 1))
 
 
 def dot(first: Floats, second: Floats) -> Floats:
-    """Sum the products of each draw."""
+    """Return the sum of products for each draw, [draws]."""
     return np.asarray(np.einsum("di,di->d", first, second))
 
 
 def _pieces(values: Floats, bits: int) -> tuple[Floats, Floats]:
-    """Split each column's distances from its median, in units of its own, into two pieces a 2^bits and b.
+    """Split the distance of each value from the median of its column into two parts.
 
-    Both a and b are whole numbers of 2^bits at most.
+    The distance is a 2^bits + b in units that depend on the column. The whole numbers a and b are at most 2^bits.
     """
     distances = values - np.median(values, axis=0)
     _, exponents = np.frexp(np.abs(distances).max(axis=0))
@@ -177,16 +221,17 @@ def _columns(x: Floats) -> Floats:
 
 
 Bits = NDArray[np.uint8]
-# the scores [draws] of two systems, from swaps [draws, items] that are 1 for an item that is swapped, else 0
+# maps swaps [draws, items], with 1 for a swapped item and 0 for others, to the scores [draws] of two systems
 Swapped = Callable[[Bits], tuple[Floats, Floats]]
 
-_NOTHING = 1e-12  # the share of a sum of squares that is rounding, where a spread should be 0
+_NOTHING = 1e-12  # relative to a sum of squares: a smaller spread is a rounding error
 
 
 def z_scores(values: Floats) -> Floats:
-    """Standardize values [items] to a mean of 0 and a standard deviation of 1; nan where all are equal.
+    """Standardize values [items] to mean 0 and standard deviation 1.
 
-    Decimals become whole numbers of their last digit, so that percentages and shares give the same result.
+    The result is nan if all are equal. Decimals are converted to whole numbers of their last digit, so that percentages
+    and shares give the same result.
     """
     places = decimal_places(values)
     plain = values if places is None else np.rint(values * 10.0**places)
@@ -195,9 +240,11 @@ def z_scores(values: Floats) -> Floats:
 
 
 def swap_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
-    """Pearson's r after swaps of z-scores, from the sums of z, z^2 and z y over what a system holds.
+    """Return a function that computes Pearson's r of two systems after swaps.
 
-    `first` [3] are the sums of A, `moves` [items, 3] what a swap adds to them, `both` [3] the sums of A and B.
+    The arguments are z-scores of both systems and the gold values. The function uses sums of z, z^2 and z y over the
+    values of a system: `first` [3] are the sums of A, `moves` [items, 3] the changes by a swap, and `both` [3] the sums
+    of A and B.
     """
     gold = z_scores(y)
     sums_a, sums_b = (np.stack([side, side * side, side * gold], axis=1) for side in (a, b))
@@ -216,14 +263,15 @@ def swap_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
 
 
 def swap_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
-    """Spearman's rho after swaps of ranks.
+    """Return a function that computes Spearman's rho of two systems after swaps.
 
     `both` groups the ranks of A and, after them, of B. `deviations` [2 items] are twice the deviations of the items'
-    gold ranks from their mean, once for A's and once for B's predictions; `sum_of_squares` is that of one system's, and
-    `odd` [items] the odd part's coefficients.
+    gold ranks from their mean, once for the predictions of A and once for those of B. `sum_of_squares` is their sum of
+    squares for one system. `odd` [items] are the coefficients of the odd part, the half of the difference between A and
+    B.
 
-    The odd part of item i is that of moving it from its place in A's ranks to that in B's, among the ranks of both: the
-    sum over all their items j of sign(rank - rank_j) (deviation_i - deviation_j).
+    The odd part of item i is the effect of moving it from its rank in A to its rank in B, among the ranks of both
+    systems: the sum over all their items j of sign(rank - rank_j) (deviation_i - deviation_j).
     """
     both, deviations = Groups.of(np.concatenate([a, b])), np.tile(2 * midranks(y) - (len(y) + 1), 2)
     everything = both.through(np.stack([np.ones(len(deviations)), deviations]))
@@ -245,11 +293,12 @@ def swap_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
 
 
 def swap_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
-    """Kendall's tau-b after swaps of ranks.
+    """Return a function that computes Kendall's tau-b of two systems after swaps.
 
-    What a system has in common with the gold is its excess of concordant over discordant pairs. Four times the even
-    part is `constant` + s `even` s, with the rows of a triangular matrix in pieces; four times the odd part is `odd` s.
-    `spread` is twice the number of pairs that the gold does not tie.
+    The numerator of tau is the number of concordant minus discordant pairs. Let s be 1 for an item that is not swapped,
+    and -1 for a swapped item. Then four times the even part of the numerator, the half of the sum of A and B, is
+    `constant` + s `even` s, with the rows of a triangular matrix in blocks. Four times the odd part, the half of the
+    difference, is `odd` s. `spread` is twice the number of pairs that are not tied in the gold.
     """
     constant, even, odd = 0, [], np.zeros(len(y))
     for start in range(0, len(y), ROWS):
@@ -276,8 +325,8 @@ def swap_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
 Used = TypeVar("Used")
 OfUnits = TypeVar("OfUnits", Floats, Bits)
 
-_CELLS = 2**20  # draws times items that are scored together: 8 MiB of float64
-_TOGETHER = 16 * BLOCK  # swaps that a pair is prepared for once
+_CELLS = 2**20  # draws times items in one block: 8 MiB of float64
+_TOGETHER = 16 * BLOCK  # swaps of one task, for which each pair is prepared once
 
 
 @dataclass(frozen=True)
@@ -285,10 +334,11 @@ class Coefficient:
     """A correlation coefficient.
 
     Attributes:
-        name: Its name.
-        weighted: From predictions, gold values and weights to scores (`coefficients`).
-        standardized: From predictions [items] to values that can be swapped between systems, [items].
-        swapped: From two systems' standardized predictions and the gold values, [items] each, to their scores by swap.
+        name: Name of the coefficient.
+        weighted: Maps predictions, gold values and weights to scores (`compute_weighted_pearson`).
+        standardized: Maps predictions [items] to values that can be swapped between systems, [items].
+        swapped: Takes the standardized predictions of two systems and the gold values, [items] each. Returns a function
+            from swaps to the scores of both systems.
     """
 
     name: str
@@ -305,9 +355,10 @@ COEFFICIENTS = {coefficient.name: coefficient for coefficient in (PEARSON, SPEAR
 
 @dataclass(frozen=True, eq=False)
 class PairMatrix(Matrix):
-    """Systems scored by a correlation; the columns are x, a prediction, and y, its gold value.
+    """Systems with a correlation as their score.
 
-    They do not add up, so clusters are resampled and swapped by their items.
+    The columns are a prediction and its gold value. These columns do not add up, so the items of a cluster are
+    resampled and swapped together, not summed.
 
     Attributes:
         coefficient: The correlation coefficient.
@@ -328,14 +379,18 @@ class PairMatrix(Matrix):
 
     @property
     def by_unit(self) -> PairMatrix:
-        """The same matrix: `units` assigns its items to units."""
+        """The same matrix, because `units` assigns its items to units."""
         return self
 
     def scores(self) -> Floats:
         return np.asarray(self.weighted(np.ones((1, self.n_units)))[0])
 
     def weighted(self, weights: Floats) -> Floats:
-        """Score every system under weights [draws, units], which are whole numbers: [draws, systems]."""
+        """Compute the score of every system for weights of the units, [draws, systems].
+
+        Args:
+            weights: Whole numbers, [draws, units].
+        """
         step = max(1, _CELLS // len(self.statistics))
         return np.concatenate([
             self.coefficient.weighted(self.x, self.y, self.by_item(weights[start:start + step]))
@@ -353,19 +408,21 @@ class PairMatrix(Matrix):
         return a, b
 
     def prepare_swaps(self, pair: Pair) -> Swapped:
-        """Return the function from swaps of a pair's standardized predictions to the scores of both."""
+        """Return the function that computes the scores of a pair after swaps."""
         return self.coefficient.swapped(*self.standardize(pair), self.y)
 
     def by_item(self, of_units: OfUnits) -> OfUnits:
-        """Give each item the value of its unit: from [draws, units] to [draws, items]."""
+        """Assign to each item the value of its unit: [draws, units] to [draws, items]."""
         return of_units if self.units is None else of_units[:, self.units]
 
 
 def resample_correlations(matrix: PairMatrix, settings: Settings) -> Iterator[Floats]:
-    """Score every system in resamples of the units, within strata; the draws are those of `sum_resamples`.
+    """Score every system in resamples of the units, within strata.
+
+    The resamples are the same as those of `sum_resamples`.
 
     Yields:
-        Scores [draws, systems], block by block in their order.
+        Scores, [draws, systems], of each block in order.
     """
     return settings.execution.map(partial(_score_block, matrix, settings.seed), blocks(settings.resamples))
 
@@ -376,16 +433,18 @@ def _score_block(matrix: PairMatrix, seed: int, numbered: tuple[int, int]) -> Fl
 
 def swap_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settings,
                         use: Callable[[Floats], Used]) -> Iterator[Used]:
-    """Swap the standardized predictions of each pair in the units that `sum_permutations` draws.
+    """Swap the standardized predictions of each pair in random units.
+
+    The units are the same as those of `sum_permutations`.
 
     Args:
         matrix: Matrix of all systems.
-        pairs: Pairs, each of which swaps its own two systems.
-        settings: Number of draws, seed of their streams, and workers.
-        use: A function of the differences [draws, pairs] of some draws, positive if the first system is better.
+        pairs: Pairs; each pair swaps only its own two systems.
+        settings: Number of permutations, seed, and workers.
+        use: Function of the differences [draws, pairs] of one task, positive if the first system is better.
 
     Yields:
-        The results of `use` in the order of the draws.
+        The results of `use` in the order of the permutations.
     """
     alone = replace(matrix, resampled=None)  # shared resamples are not sent to a cluster
     swapped = partial(_score_swapped_blocks, alone, pairs, settings.seed, use)
@@ -393,7 +452,7 @@ def swap_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settin
 
 
 def compute_all_swaps(matrix: PairMatrix, pair: Pair) -> Floats:
-    """Return the differences of a pair after all ways to swap it in the units of `find_differing_units`."""
+    """Return the differences of a pair after all swaps of its differing units."""
     scores, differ = matrix.prepare_swaps(pair), find_differing_units(matrix, pair)
     results = []
     for draws in _parts(2**len(differ), BLOCK):
@@ -409,7 +468,7 @@ def compute_unswapped(matrix: PairMatrix, pair: Pair) -> float:
 
 
 def find_differing_units(matrix: PairMatrix, pair: Pair) -> Ints:
-    """Return the units in which two systems' standardized predictions differ by more than rounding."""
+    """Return the units in which standardized predictions differ, beyond rounding."""
     a, b = matrix.standardize(pair)
     items = np.flatnonzero(np.abs(a - b) > ROUNDING * max(np.abs(a).max(), np.abs(b).max()))
     return items if matrix.units is None else np.unique(matrix.units[items])
@@ -428,7 +487,13 @@ def _score_swapped_blocks(matrix: PairMatrix, pairs: Sequence[Pair], seed: int, 
 
 
 def _differences(matrix: PairMatrix, scores: Swapped, swaps: Bits) -> Floats:
-    """Return the differences [draws] of a pair after swaps of the `swaps` units [draws, units]."""
+    """Return the differences of a pair after swaps, [draws].
+
+    Args:
+        matrix: The matrix.
+        scores: Result of `PairMatrix.prepare_swaps`.
+        swaps: 1 for a swapped unit, otherwise 0, [draws, units].
+    """
     step = max(1, _CELLS // (2 * len(matrix.statistics)))
     return np.concatenate([
         matrix.difference(*scores(np.ascontiguousarray(matrix.by_item(swaps[start:start + step]))))
@@ -439,20 +504,21 @@ def _parts(draws: int, most: int) -> Iterator[range]:
     return (range(start, min(start + most, draws)) for start in range(0, draws, most))
 
 
-_ALIKE = 0.5  # correlations of predictions above which a test of few items rejects in more than 6 % at 5 %
-_FEW = 20  # units below which Pearson's r does
-_PLACES = 10.0  # items times sqrt(1 - r), about the number of ranks by which an item moves, below which ranks do
+_ALIKE = 0.5  # correlation of predictions above which a test with few items rejects in more than 6 % at 5 %
+_FEW = 20  # units below which this happens with Pearson's r
+_PLACES = 10.0  # limit for rank correlations: items times sqrt(1 - r), about the rank difference of an item
 _MANY = 2000  # items above which only nearly equal ranks would be flagged
 
 
 
 def find_alike_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Flag pairs whose predictions correlate with each other too highly for their number of items.
+    """Flag pairs with predictions that are too similar for their number of items.
 
-    Each system's predictions are standardized by the test set itself, and swapped only then. A swap brings values on
-    the scale of the other system's sample. As much as the scales and ranks of the two samples differ by chance, systems
-    are not exchangeable, which matters if they hardly differ otherwise. Pearson's r needs few items; ranks are whole
-    numbers in addition, which swaps tie if two systems order items in nearly the same way (docs/limits.md).
+    The test standardizes the predictions of each system by the test set itself before it swaps them. A swapped value
+    then has the scale of the other system's sample. The scales and ranks of two samples differ by chance, so the
+    systems are not quite exchangeable. This matters if the systems hardly differ otherwise. With Pearson's r it happens
+    only with few items. Ranks are also whole numbers, and swaps create ties if two systems order the items in nearly
+    the same way (docs/limits.md).
     """
     matrix, a, b = pairs
     if not isinstance(matrix, PairMatrix) or not (

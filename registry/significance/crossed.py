@@ -1,9 +1,9 @@
-"""Test sets that are crossed with runs: the parts of items and runs in the error of a difference.
+"""Contributions of items and runs to the error of a difference.
 
-`cross_runs` arranges the replicates of a system by unit and factor. `CrossedPair` splits the error of a difference into
-sources of variation, and `find_critical_difference` and `compute_log_p` test the difference against them. Units and
-shared factors, such as prompts, cross the two systems, which are compared within each level; levels of other factors,
-such as seeds, are each system's own.
+Every run has all items. `cross_runs` arranges the runs by unit and factor. `CrossedPair` divides the error of a
+difference into sources of variation. `find_critical_difference` and `compute_log_p` test the difference against these
+sources. Both systems share the units and some factors, such as prompts, and are compared within each level. Other
+factors, such as seeds, have separate levels for each system.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from registry.significance.matrix import Matrix, additive
 from registry.significance.resampling.scores import runs_refusal
 from registry.significance.units import linearize
 
-OWN = "run"  # the factor whose levels are each system's own; other factors cross the systems
+OWN = "run"  # the factor with separate levels for each system; systems share the levels of all other factors
 _SMALLEST_LOG_P = -690.0  # smaller p-values are reported as this one
 _HALVINGS = 55
-_FAR, _APART = 0.01, 6.0  # chance among all systems and levels; standard errors of the system's other levels
+_FAR, _APART = 0.01, 6.0  # probability over all systems and levels; standard errors of other levels of a system
 
-Axes = tuple[int, ...]  # of a table, in order: 0 are the units
+Axes = tuple[int, ...]  # axes of a table in ascending order; axis 0 has the units
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Source:
     """One source of the error of a difference.
 
     Attributes:
-        axes: The factors whose interaction it is; (0,) are the units.
-        side: The system (0 or 1) that has these levels; None if both systems share them.
-        squared: Its part of the squared standard error.
-        degrees: The degrees of freedom of that estimate.
+        axes: The factors whose interaction is the source; (0,) stands for the units.
+        side: The system (0 or 1) with these levels; None if both systems share them.
+        squared: Contribution to the squared standard error.
+        degrees: Degrees of freedom of this estimate.
     """
 
     axes: Axes
@@ -48,10 +48,11 @@ class Source:
 
 
 class CrossedPair:
-    """Tables of two systems, [units, levels, ...], whose errors are split into sources.
+    """Scores of two systems by unit and factor, and the sources of their errors.
 
-    Let v(T) be the part of the interaction of the factors T in the squared error. Average the table over all factors
-    outside G: the mean square of the interaction of G, over its number of cells, has the expectation
+    Let v(T) be the contribution of the interaction of the factors T to the squared error. Average the table over all
+    factors outside a set G. The mean square of the interaction of G, divided by its number of cells, has the
+    expectation
 
         w(G) = sum of v(T) over all T that contain G
 
@@ -59,8 +60,8 @@ class CrossedPair:
     without bias and without an assumption of normality.
 
     Attributes:
-        tables: One table for each system.
-        shared: Of the units and of every factor, whether both systems have the same levels.
+        tables: Scores of each system, [units, levels of a factor, ...].
+        shared: For the units and each factor: True if both systems have the same levels.
     """
 
     def __init__(self, tables: tuple[Floats, Floats], shared: Sequence[bool]) -> None:
@@ -69,18 +70,24 @@ class CrossedPair:
 
     @property
     def axes(self) -> Axes:
-        """The units and all factors."""
+        """Indices of the units (0) and of all factors."""
         return tuple(range(len(self.shared)))
 
     def estimate(self, axes: Axes) -> list[tuple[int | None, float, int]]:
-        """Return the terms of w(axes) as (side, value, degrees); one term if all axes are shared, else one per side."""
+        """Return the terms of w(axes) as (side, value, degrees of freedom).
+
+        There is one term if the systems share all axes, otherwise one term per system.
+        """
         if all(self.shared[axis] for axis in axes):
             a, b = (_average(table, axes) for table in self.tables)
             return [(None, *_interaction(a - b))]
         return [(side, *_interaction(_average(table, axes))) for side, table in enumerate(self.tables)]
 
     def components(self) -> Iterator[Source]:
-        """Yield v of each set of factors, for each side if the systems do not share them; v can be negative."""
+        """Yield the contribution v of each set of factors to the squared error.
+
+        If the systems do not share the factors, each system has its own contribution. An estimate can be negative.
+        """
         terms = {axes: self.estimate(axes) for axes in _subsets(self.axes)}
         for axes, mean_square in terms.items():
             for side, _, degrees in mean_square:
@@ -91,11 +98,14 @@ class CrossedPair:
                 yield Source(axes, side, 0.0 if is_rounding else squared, degrees)
 
     def bounds(self, over: Iterable[int]) -> list[Source]:
-        """Return sources whose sum is at least the squared error when the axes `over` are random.
+        """Return sources whose sum is an upper bound of the squared error.
 
-        A factor counts with all its interactions, because its few degrees of freedom hold for all of them together. The
-        rest of the units counts by itself. Interactions of two factors count twice. The sum is at least the part of the
-        units when nothing else is random.
+        A factor includes all its interactions, because its few degrees of freedom hold for all of them together. The
+        remaining contribution of the units is a separate source. Interactions of two factors are counted twice. The sum
+        is at least the contribution of the units alone.
+
+        Args:
+            over: The random axes.
         """
         random = tuple(over)
         factors = [axis for axis in random if axis]
@@ -111,7 +121,7 @@ class CrossedPair:
 
 
 def _subsets(axes: Sequence[int]) -> Iterator[Axes]:
-    """Yield all subsets except the empty one."""
+    """Yield all nonempty subsets of the axes."""
     for n in range(1, len(axes) + 1):
         yield from combinations(axes, n)
 
@@ -121,7 +131,10 @@ def _average(table: Floats, kept_axes: Axes) -> Floats:
 
 
 def _interaction(table: Floats) -> tuple[float, int]:
-    """Return the mean square of the interaction of all axes over the table's size, and its degrees of freedom."""
+    """Return the mean square of the interaction of all axes, and its degrees.
+
+    The mean square is divided by the size of the table.
+    """
     for axis in range(table.ndim):
         table = table - table.mean(axis=axis, keepdims=True)
     degrees = int(np.prod([size - 1 for size in table.shape]))
@@ -130,15 +143,15 @@ def _interaction(table: Floats) -> tuple[float, int]:
 
 @dataclass(frozen=True, eq=False)
 class Crossing:
-    """Replicates of all systems as tables by unit and factor.
+    """Runs of all systems, arranged by unit and factor.
 
-    Scores are linearized: a score is the mean of its table up to a constant. So estimates for means also hold for
+    Scores are linearized: a score is the mean of its table plus a constant. So the estimates for means also apply to
     F-scores and BLEU.
 
     Attributes:
-        names: Of the axes: `items`, then the factors in the plural, such as `runs` and `prompts`.
-        shared: Of every factor, whether the levels are the same for all systems.
-        tables: Deviation of each system's score in each cell, [units, levels of a factor, ...], with mean 0.
+        names: Names of the axes: `items`, then the factors in the plural, such as `runs` and `prompts`.
+        shared: For each factor: True if all systems have the same levels.
+        tables: Deviations of the score in each cell, with mean 0, [units, levels of a factor, ...] for each system.
     """
 
     names: tuple[str, ...]
@@ -146,26 +159,38 @@ class Crossing:
     tables: list[Floats]
 
     def pair(self, a: int, b: int | None) -> CrossedPair:
-        """Return the tables of two systems; None is a score that never varies."""
+        """Return the tables of systems `a` and `b`; None stands for a constant score."""
         table = self.tables[a]
         return CrossedPair((table, np.zeros_like(table) if b is None else self.tables[b]), self.shared)
 
     def bounds(self, pairs: Iterable[tuple[int, int | None]], over: str) -> tuple[Floats, Floats]:
-        """Return `CrossedPair.bounds` as parts of squared errors and degrees of freedom, [pairs, sources] each."""
+        """Return upper bounds of the squared errors by source (`CrossedPair.bounds`).
+
+        Args:
+            pairs: Pairs of systems; None stands for a constant score.
+            over: Name of the random axis, or `all`.
+
+        Returns:
+            Contributions to the squared errors, and their degrees of freedom, [pairs, sources] each.
+        """
         bounds = [self.pair(a, b).bounds(self.axes(over)) for a, b in pairs]
         return (np.array([[source.squared for source in sources] for sources in bounds]),
                 np.array([[source.degrees for source in sources] for sources in bounds], dtype=np.float64))
 
     def axes(self, over: str) -> Axes:
-        """Return the random axes of a conclusion `over` the axis of that name, or over `all` axes."""
+        """Return the indices of the random axes.
+
+        Args:
+            over: Name of the random axis, or `all`.
+        """
         return tuple(range(len(self.names))) if over == "all" else (self.names.index(over),)
 
 
 def explain_crossing_refusal(matrix: Matrix) -> Message | None:
-    """Return why runs cannot be crossed by their factors, or None if they can.
+    """Return the reason why runs cannot be arranged by their factors.
 
-    Every factor needs two levels or more, every combination occurs once, and systems share the levels of all factors
-    except their own runs.
+    The result is None if they can. Every factor needs at least two levels, and every combination of levels must occur
+    once. Systems must share the levels of all factors except the factor `run`.
     """
     if matrix.factors is None:
         return runs_refusal(matrix)
@@ -186,11 +211,11 @@ def explain_crossing_refusal(matrix: Matrix) -> Message | None:
 def cross_runs(matrix: Matrix) -> Crossing:
     """Arrange the runs of systems by unit and factor.
 
-    If the score F is a quotient of sums of n and d, a cell deviates by (n - F d) over the mean of d; otherwise by the
-    jackknife's pseudo-value, from the score without the cell. Undefined deviations are nan.
+    If the score F is a quotient of sums of n and d, a cell has the deviation (n - F d) / (mean of d). Otherwise the
+    deviation comes from the jackknife, the score without the cell. Undefined deviations are nan.
 
     Args:
-        matrix: By unit, with the runs of its systems; `explain_crossing_refusal` returns None for it.
+        matrix: Runs of systems, with units as rows; `explain_crossing_refusal` returns None for it.
     """
     assert matrix.runs is not None
     factors, tables = _factors(matrix), [_table(matrix, runs) for runs in matrix.runs]
@@ -202,7 +227,7 @@ def cross_runs(matrix: Matrix) -> Crossing:
 
 
 def name_axes(matrix: Matrix) -> tuple[str, ...]:
-    """Return the names of the tables' axes; see `Crossing`."""
+    """Return the names of the axes of the tables (`Crossing.names`)."""
     return "items", *(f"{name}s" for name in _factors(matrix))
 
 
@@ -216,7 +241,10 @@ def count_levels(matrix: Matrix) -> Iterator[int]:
 
 
 def _factors(matrix: Matrix) -> list[str]:
-    """Return the factors that distinguish runs: `run` without declared factors."""
+    """Return the factors that distinguish runs.
+
+    Only `run` if no factors are declared.
+    """
     if matrix.factors is None:
         return [OWN]
     return sorted(matrix.factors[0][0], key=lambda name: (name != OWN, name))
@@ -240,34 +268,36 @@ def _table(matrix: Matrix, runs: Floats) -> Floats:
 
 
 def find_critical_difference(variances: Floats, degrees: Floats, level: float) -> Floats:
-    """Return the smallest significant difference of each pair, two-sided at a level, [pairs].
+    """Return the smallest significant difference of each pair in a two-sided test.
 
-    Its square is the sum of t^2 V over the sources. V is the part of a source in the squared standard error, and t the
-    quantile of Student's distribution with the degrees of freedom of V (Banerjee 1961). The level is kept however large
-    each source is, if each V is estimated by itself. A chi-squared variable with one degree of freedom exceeds x with a
-    probability that is convex in x. So the difference exceeds the sum at most as often as the sources, weighted by
-    their shares of the variance, exceed their own quantiles. The estimates need not be independent of each other.
-    Satterthwaite's degrees of freedom of all sources together reject too often: in 12.5 % at 5 % if the two runs of one
-    system make up most of the variance (docs/significance.md).
+    The array has the shape [pairs]. The square of this difference is the sum of t^2 V over the sources. V is the
+    contribution of a source to the squared standard error, and t the quantile of Student's distribution with the
+    degrees of freedom of V (Banerjee 1961). The error rate is at most the level for sources of any size, because each V
+    is estimated separately. The proof: a chi-squared variable with one degree of freedom exceeds x with a probability
+    that is convex in x. So the difference exceeds the sum at most as often as the sources, weighted by their shares of
+    the variance, exceed their own quantiles. The estimates need not be independent of each other. One Satterthwaite
+    estimate of the degrees of freedom for all sources together rejects too often: in 12.5 % of cases at 5 % if the two
+    runs of one system contribute most of the variance (docs/significance.md).
 
     Args:
-        variances: Part of every source in the squared error, [pairs, sources].
-        degrees: Their degrees of freedom, [pairs, sources].
-        level: Between 0 and 1.
+        variances: Contribution of every source to the squared error, [pairs, sources].
+        degrees: Degrees of freedom of these contributions, [pairs, sources].
+        level: Significance level, between 0 and 1.
     """
     return _reach(variances, degrees, np.full(len(variances), math.log(level)))
 
 
 def compute_log_p(difference: Floats, variances: Floats, degrees: Floats, alternative: Alternative) -> Floats:
-    """Return log p-values: the smallest levels at which differences are significant, [pairs].
+    """Return log p-values: the logarithms of the smallest levels with significance.
 
-    A two-sided p-value is not below e^-690. It is nan if a difference has no variance, or an undefined one.
+    The array has the shape [pairs]. A two-sided p-value is at least e^-690. It is nan if the variance of a difference
+    is 0 or undefined.
 
     Args:
-        difference: [pairs], positive if A is better.
-        variances: Part of every source in the squared error, [pairs, sources].
-        degrees: Their degrees of freedom, [pairs, sources].
-        alternative: The alternative hypothesis.
+        difference: Differences, positive if A is better, [pairs].
+        variances: Contribution of every source to the squared error, [pairs, sources].
+        degrees: Degrees of freedom of these contributions, [pairs, sources].
+        alternative: Alternative hypothesis.
     """
     low, high = np.full(len(difference), _SMALLEST_LOG_P), np.zeros(len(difference))
     for _ in range(_HALVINGS):

@@ -1,10 +1,13 @@
-"""Closed-form confidence intervals of scores and of differences, without resampling.
+"""Closed-form confidence intervals of scores and differences, not resampled.
 
-The range of the metric and the units of one system determine the method of its interval, never other systems. Units
-that are right or wrong have Wilson's interval, and other bounded scores the same interval with the effective sample
-size. Scores with one bound have a score interval whose variance is proportional to the score. Correlations have
-Student's interval of Fisher's z, and all other scores Student's interval. If runs are random, an interval contains all
-values that the test `crossed` does not reject.
+The range of the metric and the units of a system determine the method of the interval; other systems have no influence.
+
+- If every unit is right or wrong: Wilson's score interval.
+- Other scores with two bounds: Wilson's score interval with the effective sample size.
+- Scores with one bound: a score interval with a variance that is proportional to the score.
+- Correlations: Student's interval of Fisher's z.
+- All other scores: Student's interval.
+- If runs are random: all values that the test `crossed` does not reject.
 """
 
 from __future__ import annotations
@@ -30,45 +33,50 @@ from registry.significance.distributions import bonett_price, wilson, wilson_of_
 from registry.significance.matrix import Matrix, Range, count_shared, count_unshared
 from registry.significance.units import linearize
 
-_NEAR = 1e-4  # of the sum of two variances: a smaller variance of the difference has lost digits
-_DIGITS = 6  # of an interval's width: other systems can change the last bits of sums
-_LEAST_EVEN, _UNEVEN = 40, 0.5  # units of equal weight, and their share of all: below both, errors are too small
-_FEW_DEGREES, _FEW_OF_MANY = 8, 1 / 8  # of freedom, and as a share of units: below both, an error is hardly known
-_FEW_TRIALS = 15  # of a rare class: MCC with 3 of 300 positives (7.9 trials) covers in 88 %, with 6 (20) in 95 %
-_GROUPS = 500  # groups of units for the jackknife of a correlation: the jackknife by unit would take n^2
-_TOGETHER = 2**22  # statistics or influences in one product
+_NEAR = 1e-4  # relative to the sum of two variances: a smaller variance of their difference has lost digits
+_DIGITS = 6  # digits of an interval's width that are kept, because other systems can change the last bits of sums
+_LEAST_EVEN, _UNEVEN = 40, 0.5  # effective number of units, and its share: below both, errors are too small
+_FEW_DEGREES, _FEW_OF_MANY = 8, 1 / 8  # degrees of freedom, and their share of units: below both, errors are imprecise
+_FEW_TRIALS = 15  # limit of `class_sizes`: MCC with 3 of 300 positives (7.9) has 88 % coverage, with 6 (20) 95 %
+_GROUPS = 500  # groups of units for the jackknife of a correlation, because the jackknife by unit takes n^2 steps
+_TOGETHER = 2**22  # statistics or influences in one block
 _ROUNDING = 1e-12  # relative error of a score: a score this near to a bound, or to another score, equals it
 
 Method = Literal["wilson", "share", "proportional", "student", "fisher", "bonett-price", "mover", "crossed"]
 
 
 class Ends(NamedTuple):
-    """Lower and upper ends of intervals, arrays of one shape; nan if there is no interval."""
+    """Lower and upper ends of intervals, arrays of the same shape.
+
+    nan without an interval.
+    """
 
     low: Floats
     high: Floats
 
 
 class Estimates(NamedTuple):
-    """Scores with their intervals and standard errors, arrays of one shape."""
+    """Scores with their intervals and standard errors, arrays of the same shape."""
 
     scores: Floats
     ends: Ends
     errors: Floats
 
     def select(self, chosen: Ints) -> Estimates:
-        """Return the chosen estimates, in this order."""
+        """Return the chosen estimates, in the order of `chosen`."""
         return Estimates(self.scores[chosen], Ends(*(end[chosen] for end in self.ends)), self.errors[chosen])
 
 
 def wilson_interval(scores: ArrayLike, sizes: ArrayLike, score_range: Range, quantile: float) -> Ends:
-    """Return Wilson score intervals of bounded scores, mapped to the range.
+    """Return Wilson score intervals of scores with two bounds.
+
+    The scores are mapped to [0, 1], and the ends are mapped back.
 
     Args:
         scores: Observed scores, of any shape.
-        sizes: Effective sample sizes, of that shape; see `effective_sizes`.
+        sizes: Effective sample sizes, of the same shape; see `effective_sizes`.
         score_range: Lower and upper bound.
-        quantile: Number of standard errors, of the normal or of Student's distribution.
+        quantile: Quantile of the normal or of Student's distribution.
     """
     low, high = score_range
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -77,9 +85,10 @@ def wilson_interval(scores: ArrayLike, sizes: ArrayLike, score_range: Range, qua
 
 
 def effective_sizes(scores: Floats, errors: Floats, score_range: Range) -> Floats:
-    """Return the number of right-or-wrong trials that would have the same standard errors.
+    """Return the effective sample sizes of scores with two bounds.
 
-    Surveys use this size for proportions of clustered samples (Korn and Graubard 1998; Dean and Pagano 2015).
+    The effective size is the number of independent right-or-wrong units with the same standard error. Surveys use this
+    size for proportions of clustered samples (Korn and Graubard 1998; Dean and Pagano 2015).
     """
     low, high = score_range
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -87,10 +96,10 @@ def effective_sizes(scores: Floats, errors: Floats, score_range: Range) -> Float
 
 
 def proportional_interval(scores: Floats, errors: Floats, score_range: Range, quantile: float) -> Ends:
-    """Return score intervals of scores with one bound, whose variance is proportional to the distance from it.
+    """Return score intervals of scores with one bound.
 
-    With x the distance of the score from the bound and c = error^2 / x, the ends solve (x - y)^2 = quantile^2 c y. They
-    are nan for a score at the bound or beyond it.
+    The variance is assumed to be proportional to the distance x of the score from the bound. With c = error^2 / x, the
+    ends solve (x - y)^2 = quantile^2 c y. They are nan for a score at the bound or beyond it.
     """
     bound, sign = one_bound(score_range)
     distances = sign * (scores - bound)
@@ -104,22 +113,26 @@ def proportional_interval(scores: Floats, errors: Floats, score_range: Range, qu
 
 
 def one_bound(score_range: Range) -> tuple[float, int]:
-    """Return the finite bound of a range with one bound, and 1 if it is the lower one, else -1."""
+    """Return the finite bound of a range with one bound, and 1 if it is the lower.
+
+    The second value is -1 for an upper bound.
+    """
     return (score_range[0], 1) if math.isfinite(score_range[0]) else (score_range[1], -1)
 
 
 def difference_interval(a: Estimates, b: Estimates, error: Floats) -> Ends:
-    """Return intervals of differences A - B from the intervals of A and B (Newcombe 1998; Zou and Donner 2008).
+    """Return intervals of differences A - B from the intervals of A and B.
 
-    They never leave the range of the differences if the intervals of the scores do not leave theirs.
+    This is the method of Newcombe (1998) and of Zou and Donner (2008). If the intervals of the scores are within the
+    range of the metric, the intervals of the differences are within the range of differences.
 
     Args:
-        a: Of A, [pairs].
-        b: Of B.
-        error: Standard errors of the differences. The correlation of A and B follows from the three standard errors;
-            it counts as 0 if A or B has none.
+        a: Estimates of A, [pairs].
+        b: Estimates of B, [pairs].
+        error: Standard errors of the differences, [pairs]. The correlation of A and B follows from the three standard
+            errors; it counts as 0 if A or B has no standard error.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):  # 2 (1 - r), with all digits if the systems hardly differ
+    with np.errstate(divide="ignore", invalid="ignore"):  # 2 (1 - r), accurate even if the systems hardly differ
         twice_distance = (error**2 - (a.errors - b.errors)**2) / (a.errors * b.errors)
     twice_distance = np.clip(np.where((a.errors > 0) & (b.errors > 0), twice_distance, 2.0), 0, 4)
 
@@ -132,7 +145,13 @@ def difference_interval(a: Estimates, b: Estimates, error: Floats) -> Ends:
 
 
 def round_ends(ends: tuple[Floats, Floats], defined: Flags, bounds: Range = (-math.inf, math.inf)) -> Ends:
-    """Round ends to six digits of their width, within the bounds; set them to nan unless they are defined."""
+    """Round the ends of intervals to six digits of their width, within the bounds.
+
+    Args:
+        ends: Lower and upper ends.
+        defined: Flags; ends without a flag become nan.
+        bounds: Lower and upper bound of the ends.
+    """
     low, high = ends
     with np.errstate(divide="ignore", invalid="ignore"):
         places = np.clip(np.nan_to_num(_DIGITS - np.ceil(np.log10(high - low)), posinf=0, neginf=0), -15, 15)
@@ -143,16 +162,19 @@ def round_ends(ends: tuple[Floats, Floats], defined: Flags, bounds: Range = (-ma
 
 
 def influences(matrix: Matrix) -> Floats:
-    """Give the influence of every unit on every system's score, [units, systems].
+    """Return the influence of every unit on the score of every system.
 
-    Where the score F is a quotient N / D of sums of n and d it is (n - F d) / D; the score's deviation from its mean,
-    over the number of units, where it is that of the units. For any other score it is the jackknife's, F less the score
-    without the unit, centred, times (n - 1) / n. Either way influences add up to 0, and n / (n - 1) times the sum of
-    the squares of those of n units estimates the variance of the score, and of their differences that of the difference
-    of two scores on the same units (Efron and Stein 1981; Shao and Tu 1995, section 2.1).
+    The array has the shape [units, systems]. If the score F is a quotient N / D of sums of n and d, the influence is (n
+    - F d) / D. If all denominators are equal, this is the deviation of a unit's score from the mean, divided by the
+    number of units. For any other score, the influence comes from the jackknife: F minus the score without the unit,
+    centred, times (n - 1) / n. In both cases the influences add up to 0. For n units, n / (n - 1) times the sum of
+    their squares estimates the variance of the score. With the differences of the influences of two systems, the same
+    formula estimates the variance of the difference of their scores (Efron and Stein 1981; Shao and Tu 1995, section
+    2.1).
 
     Args:
-        matrix: By unit. A score that is undefined, also without one unit, gives nan.
+        matrix: Its rows must be units (`Matrix.by_unit`). Influences are nan if the score is undefined, or if it is
+            undefined without one unit.
     """
     if matrix.quotient is None:
         moved = -matrix.jackknife()
@@ -162,7 +184,10 @@ def influences(matrix: Matrix) -> Floats:
 
 
 def standard_errors(influence: Floats) -> Floats:
-    """Give the standard error of a score, or of a difference of scores, from influences [units, ...]."""
+    """Return standard errors of scores or differences from their influences.
+
+    The array has the shape [units, ...].
+    """
     n = len(influence)
     if n < 2:
         return np.full(influence.shape[1:], np.nan)
@@ -170,9 +195,14 @@ def standard_errors(influence: Floats) -> Floats:
 
 
 def errors_of_pairs(influence: Floats, a: Ints, b: Ints) -> Floats:
-    """Give the standard errors of the differences of systems `a` and `b` from influences [systems, units], [pairs].
+    """Return the standard errors of the differences of pairs, [pairs].
 
-    Those of all come from one product of the systems, unless too many digits cancel.
+    One matrix product gives the errors of all pairs. Errors that lose too many digits in it are computed separately.
+
+    Args:
+        influence: Influences, [systems, units].
+        a: First systems, [pairs].
+        b: Second systems, [pairs].
     """
     systems, places = np.unique(np.stack([a, b]), return_inverse=True)
     n = influence.shape[1]
@@ -192,9 +222,9 @@ def errors_of_pairs(influence: Floats, a: Ints, b: Ints) -> Floats:
 
 
 def has_few_sources(influence: Floats) -> Flags:
-    """Flag the scores whose error a few of many units make up, [systems].
+    """Flag scores whose standard error comes from a few of many units, [systems].
 
-    Fourth moments give the degrees of freedom of the error (Satterthwaite 1946), as of a normal sample of that size.
+    The degrees of freedom of the error are estimated from fourth moments (Satterthwaite 1946).
 
     Args:
         influence: Influences of the units on the scores, [systems, units].
@@ -210,10 +240,11 @@ def has_few_sources(influence: Floats) -> Flags:
 def class_sizes(matrix: Matrix) -> Floats:
     """Return K^2 / sum(1 / n_k) for K classes with n_k items each, [systems].
 
-    The mean of K recalls has the variance of so many right-or-wrong trials if items err independently, equally often.
+    The mean of K recalls has the variance of this number of right-or-wrong trials, if errors are independent and
+    equally frequent in all items.
 
     Args:
-        matrix: By unit, of counts of classes; clusters count all of their items.
+        matrix: Counts of classes; its rows must be units (`Matrix.by_unit`). All items of a cluster are counted.
     """
     counts = matrix.statistics.sum(axis=0)[:, 2::3] / matrix.multiple
     with np.errstate(divide="ignore"):
@@ -222,13 +253,13 @@ def class_sizes(matrix: Matrix) -> Floats:
 
 
 def error_free_sizes(matrix: Matrix) -> Floats:
-    """Return the number of right-or-wrong trials that a score at a bound of its range stands for, [systems].
+    """Return the sample size of scores at a bound of their range, [systems].
 
-    It is the number of units with a denominator; for a score that is averaged over classes, or corrected for chance,
-    at most `class_sizes`.
+    Such scores have a standard error of 0. The size is the number of units with a denominator. If the score is averaged
+    over classes or corrected for chance, the size is at most `class_sizes`.
 
     Args:
-        matrix: By unit.
+        matrix: Its rows must be units (`Matrix.by_unit`).
     """
     if matrix.classes != "pooled":
         return np.minimum(class_sizes(matrix), matrix.n_units)
@@ -239,7 +270,14 @@ def error_free_sizes(matrix: Matrix) -> Floats:
 
 
 def refusal(matrix: Matrix, over: str = "runs") -> Message | None:
-    """Return why a matrix, as `group_by_item` returns it, has no closed-form intervals; None if it has."""
+    """Return the reason why a matrix has no closed-form intervals.
+
+    The result is None if it has them.
+
+    Args:
+        matrix: Result of `group_by_item`.
+        over: If runs are random, the factors to which the conclusion generalizes, as in `crossed`.
+    """
     if matrix.runs is not None and (reason := explain_crossing_refusal(matrix)):
         return reason
     if matrix.n_units < 2 and (matrix.runs is None or over in ("all", "items")):
@@ -259,12 +297,12 @@ def refusal(matrix: Matrix, over: str = "runs") -> Message | None:
 
 @dataclass(frozen=True, eq=False)
 class ClosedForm:
-    """The intervals of a matrix that `refusal` accepts.
+    """Closed-form intervals of a matrix for which `refusal` returns None.
 
     Attributes:
-        matrix: By unit, as `group_by_item` returns it.
+        matrix: Result of `group_by_item`.
         confidence: Confidence level of the intervals.
-        over: If runs are random, the population of conclusions, as in `crossed`.
+        over: If runs are random, the factors to which the conclusion generalizes, as in `crossed`.
         execution: Limits the memory.
     """
 
@@ -278,7 +316,10 @@ class ClosedForm:
         return round_ends(self._scores, ~np.isnan(self._scores.low), self.matrix.score_range)
 
     def differences(self, a: Ints, b: Ints) -> Ends:
-        """Return intervals of the differences between systems `a` and `b`, [pairs], positive if A is better."""
+        """Return intervals of the differences of pairs, positive if A is better.
+
+        The array has the shape [pairs].
+        """
         difference = self.matrix.difference(self.matrix.observed[a], self.matrix.observed[b])
         bounds = difference_range(self.matrix.score_range)
         if self.matrix.runs is not None:
@@ -299,19 +340,22 @@ class ClosedForm:
         return round_ends((low, high), ~np.isnan(low), bounds)
 
     def are_counted(self, a: Ints, b: Ints) -> Flags:
-        """Flag the pairs whose interval follows from the difference and the number of discordant units, [pairs]."""
+        """Flag pairs whose interval depends only on counts, [pairs].
+
+        The counts are the difference and the number of discordant units.
+        """
         if self.matrix.runs is not None:
             return np.zeros(len(a), dtype=bool)
         return self._right_or_wrong[a] & self._right_or_wrong[b]
 
     @property
     def quantile(self) -> float:
-        """Upper end of the confidence level in the standard normal distribution."""
+        """Two-sided quantile of the normal distribution for the confidence level."""
         return NormalDist().inv_cdf((1 + self.confidence) / 2)
 
     @property
     def score_methods(self) -> tuple[Method, ...]:
-        """Methods of the scores' intervals, each of at least one system."""
+        """Methods of the score intervals; at least one system uses each."""
         if self._method == "crossed":
             return ("crossed",)
         binary = self._right_or_wrong
@@ -320,7 +364,7 @@ class ClosedForm:
 
     @property
     def difference_methods(self) -> tuple[Method, ...]:
-        """Methods of the differences' intervals, each of at least one pair of systems."""
+        """Methods of the difference intervals; at least one pair uses each."""
         if self._method == "crossed":
             return ("crossed",)
         binary = int(self._right_or_wrong.sum())
@@ -329,7 +373,10 @@ class ClosedForm:
             *methods, "mover" if self._method in ("share", "fisher") else "student")
 
     def count_skewed(self) -> int:
-        """Count the scores whose interval covers too seldom: skewed units, few of many that err, or a rare class."""
+        """Count scores whose intervals have too low coverage.
+
+        The reason is that units are skewed, that few of many units have errors, or that a class is rare.
+        """
         if self._method in ("crossed", "fisher") or self._right_or_wrong.all():
             return 0
         if self.matrix.family == "confusion":
@@ -350,19 +397,22 @@ class ClosedForm:
         return int(np.count_nonzero(doubtful & ~self._right_or_wrong))
 
     def count_even_units(self) -> float | None:
-        """Return the number of units of equal weight with the same information if it is too small, else None."""
+        """Return the effective number of units if it is too small; otherwise None.
+
+        It is the number of units of equal weight with the same information.
+        """
         if self.matrix.runs is not None or self._right_or_wrong.all():
             return None
         even = compute_effective_units(self.matrix)
         return even if even < _LEAST_EVEN and even < _UNEVEN * self.matrix.n_units else None
 
     def count_error_free(self) -> int:
-        """Count the scores without an interval because they equal the one bound of their range."""
+        """Count scores that have no interval because they equal the bound of their range."""
         return 0 if self._method != "proportional" else int(np.count_nonzero(self._at_a_bound & ~self._right_or_wrong))
 
     @cached_property
     def _method(self) -> Method:
-        """The method for systems with units that are not all right or wrong."""
+        """Method for systems with some units that are neither right nor wrong."""
         if self.matrix.runs is not None:
             return "crossed"
         if self.matrix.family == "pair":
@@ -372,7 +422,7 @@ class ClosedForm:
 
     @cached_property
     def _scores(self) -> Ends:
-        """Intervals of the scores, [systems], not rounded."""
+        """Intervals of the scores before rounding, [systems]."""
         scores, binary = self.matrix.observed, self._right_or_wrong
         if self._method == "crossed":
             far = self._compute_crossed_margins([(n, None) for n in range(len(scores))])
@@ -380,14 +430,14 @@ class ClosedForm:
         wilson_low, wilson_high = np.full((2, len(binary)), np.nan)
         hits = np.rint(scores[binary] * self.matrix.n_units)
         wilson_low[binary], wilson_high[binary] = wilson_of_counts(hits, self.matrix.n_units, self.confidence)
-        if binary.all():  # no influence is needed
+        if binary.all():  # these intervals need no influences
             return Ends(wilson_low, wilson_high)
         errors, is_free = self._errors, self._at_a_bound
-        defined = errors > _ROUNDING * np.abs(scores)  # neither undefined nor the same in every unit
+        defined = errors > _ROUNDING * np.abs(scores)  # false if undefined, or if all units have the same score
         if self._method == "share":
             sizes = effective_sizes(scores, errors, self.matrix.score_range)
             if self.matrix.classes == "averaged":
-                # a class of a few items in which a system happens not to err adds nothing to its standard error
+                # a small class in which a system has no errors by chance adds nothing to the standard error
                 sizes = np.minimum(sizes, class_sizes(self.matrix))
             if is_free.any():
                 sizes = np.where(is_free, error_free_sizes(self.matrix), sizes)
@@ -408,7 +458,10 @@ class ClosedForm:
                     np.where(binary, wilson_high, np.where(defined, ends.high, np.nan)))
 
     def _by_errors(self, a: Ints, b: Ints, difference: Floats) -> Ends:
-        """Return intervals of differences, [pairs], from the standard errors; nan for a constant difference."""
+        """Return intervals of differences from standard errors, [pairs].
+
+        The result is nan if the difference is the same in every unit.
+        """
         error, scores = errors_of_pairs(self._influences, a, b), self.matrix.observed
         constant = error <= _ROUNDING * (np.abs(scores[a]) + np.abs(scores[b]))
         if self._method in ("share", "fisher"):
@@ -427,7 +480,7 @@ class ClosedForm:
 
     @cached_property
     def _grouped(self) -> Matrix:
-        """The matrix; that of a correlation by groups of units if these are many."""
+        """The matrix; for a correlation with many units, the matrix with grouped units."""
         matrix = self.matrix
         if matrix.family != "pair" or matrix.n_units <= _GROUPS:
             return matrix
@@ -436,7 +489,10 @@ class ClosedForm:
 
     @cached_property
     def _right_or_wrong(self) -> Flags:
-        """Flags the systems whose units are all right or wrong and have equal weights, [systems]."""
+        """Whether all units of a system are right or wrong and have equal weights.
+
+        The array has the shape [systems].
+        """
         flags = np.ones(self.matrix.statistics.shape[1], dtype=bool)
         if self.matrix.quotient is None or self.matrix.score_range not in ((0, 1), (-math.inf, math.inf)):
             return ~flags
@@ -448,7 +504,10 @@ class ClosedForm:
 
     @cached_property
     def _at_a_bound(self) -> Flags:
-        """Flags the scores that equal a bound of their range, so that no unit errs, or all units do, [systems]."""
+        """Whether a score equals a bound of its range, because no or all units are wrong.
+
+        The array has the shape [systems].
+        """
         scores, finite = self.matrix.observed, [bound for bound in self.matrix.score_range if math.isfinite(bound)]
         slack = _ROUNDING * max((1.0, *map(abs, finite)))
         return np.asarray(np.any([np.zeros(len(scores), dtype=bool), *(
@@ -456,7 +515,10 @@ class ClosedForm:
 
     @cached_property
     def _influences(self) -> Floats:
-        """Influences of the units on the scores, [systems, units]; in a temporary file if they are many."""
+        """Influences of the units on the scores, [systems, units].
+
+        A large array is stored in a temporary file.
+        """
         matrix = self._grouped
         moved = make_array((matrix.statistics.shape[1], matrix.n_units), self.execution.memory // 4, np.float64)
         step = max(1, _TOGETHER // max(1, math.prod(matrix.statistics[:, :1].shape)))
@@ -467,18 +529,28 @@ class ClosedForm:
 
     @cached_property
     def _errors(self) -> Floats:
-        """Standard errors of the scores, [systems], from the sums of one row after another."""
+        """Standard errors of the scores, [systems].
+
+        Each row is summed separately, so that other systems do not affect the result.
+        """
         moved = self._influences
         n = moved.shape[1]
         return np.asarray(np.sqrt(n / (n - 1) * np.einsum("su,su->s", moved, moved)))
 
     def _compute_crossed_margins(self, pairs: Sequence[tuple[int, int | None]]) -> Floats:
-        """Return the half widths of intervals of scores, or of differences of two, over items and runs."""
+        """Return half widths of intervals over items and runs, [pairs].
+
+        Args:
+            pairs: Two systems for the interval of a difference; a system and None for the interval of a score.
+        """
         return find_critical_difference(*cross_runs(self.matrix).bounds(pairs, self.over), 1 - self.confidence)
 
 
 def group_by_item(matrix: Matrix) -> Matrix:
-    """Return the matrix by unit; if rows are answers, by the items that these belong to."""
+    """Return the matrix with units as rows.
+
+    If rows are answers, group them by item first.
+    """
     if matrix.answers_to is not None:
         matrix = replace(matrix, units=matrix.answers_to, answers_to=None, resampled=None)
     return matrix.by_unit

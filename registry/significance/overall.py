@@ -1,4 +1,4 @@
-"""Tests of all systems of a board together: is there any difference among them?"""
+"""Tests of all systems of a board together: is there any difference between them?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,14 @@ from registry.values import Value
 
 @dataclass(frozen=True, slots=True)
 class OverallResult:
-    """A test of all systems: its chi-squared statistic with degrees of freedom, and its p-value."""
+    """Result of a test of all systems.
+
+    Attributes:
+        statistic: Chi-squared statistic.
+        degrees: Degrees of freedom.
+        p_value: p-value.
+        log10_p: Decimal logarithm of the p-value.
+    """
 
     statistic: float
     degrees: int
@@ -28,7 +35,10 @@ class OverallResult:
 
 
 class OverallTest(Value):
-    """A test of the hypothesis that all systems are equally good; class attributes as in `PairTest`."""
+    """A test of the hypothesis that all systems are equally good.
+
+    Class attributes have the same meaning as in `PairTest`.
+    """
 
     terse: ClassVar[bool] = True
     null: ClassVar[str]
@@ -37,7 +47,11 @@ class OverallTest(Value):
     units: ClassVar[tuple[Unit, ...]] = ("item", "cluster")
 
     def refusal(self, matrix: Matrix) -> str | None:
-        """Say why this test does not apply to the matrix (by unit), or None where it does."""
+        """Return the reason why this test does not apply to the matrix; None if it does.
+
+        Args:
+            matrix: Its rows must be units (`Matrix.by_unit`).
+        """
         if not isinstance(matrix, StatisticMatrix):
             return f"{self.name} compares the scores of single units, which correlations do not have"
         if reason := unit_refusal(self.name, matrix):
@@ -48,9 +62,9 @@ class OverallTest(Value):
                 "leave overall out")
 
     def run(self, matrix: Matrix) -> OverallResult:
-        """Test all systems; systems that never differ have p = 1.
+        """Test all systems; identical systems have p = 1.
 
-        Units where a system's score is undefined are left out.
+        Units are omitted if the score of a system is undefined.
 
         Raises:
             ValueError: The test does not apply, see `refusal`.
@@ -67,11 +81,17 @@ class OverallTest(Value):
 
     @abstractmethod
     def statistic(self, scores: Floats) -> float:
-        """The statistic of scores [units, systems], chi-squared under the null; 0 where nothing differs."""
+        """Return the statistic, which is chi-squared under the null.
+
+        0 if nothing differs.
+
+        Args:
+            scores: Scores of units, [units, systems].
+        """
 
 
 class CochranQ(OverallTest):
-    """Cochran's Q: McNemar's (uncorrected) test for more than two systems."""
+    """Cochran's Q, McNemar's (uncorrected) test for more than two systems."""
 
     name: ClassVar[str] = "cochran"
     null: ClassVar[str] = "whichever systems get an item right, any others of the same number are as likely to"
@@ -81,7 +101,7 @@ class CochranQ(OverallTest):
     units: ClassVar[tuple[Unit, ...]] = ("item",)
 
     def refusal(self, matrix: Matrix) -> str | None:
-        """Refuse units that are not right or wrong."""
+        """Refuse units that are neither right nor wrong."""
         if reason := super().refusal(matrix):
             return reason
         if np.isin(additive(matrix).unit_scores(), (0, 1)).all():
@@ -89,14 +109,17 @@ class CochranQ(OverallTest):
         return "cochran needs units that are right or wrong; take friedman for graded ones"
 
     def statistic(self, scores: Floats) -> float:
-        """K (k - 1) sum (total - mean)^2 over the sum of r (k - r), where r systems are right in a unit."""
+        """Return k (k - 1) sum (total - mean)^2 divided by the sum of r (k - r).
+
+        There are k systems, and r of them are right in a unit.
+        """
         k, totals, correct = scores.shape[1], scores.sum(axis=0), scores.sum(axis=1)
         mixed = float((correct * (k - correct)).sum())
         return k * (k - 1) * float(((totals - totals.mean()) ** 2).sum()) / mixed if mixed else 0.0
 
 
 class Friedman(OverallTest):
-    """Friedman's test of the systems' ranks within units, with its correction for ties."""
+    """Friedman's test of the ranks of systems within units, corrected for ties."""
 
     name: ClassVar[str] = "friedman"
     null: ClassVar[str] = "within a unit every order of the systems is equally likely"
@@ -104,7 +127,10 @@ class Friedman(OverallTest):
     citation: ClassVar[str] = "Friedman 1937; Conover 1999, section 5.8"
 
     def statistic(self, scores: Floats) -> float:
-        """(k - 1) sum (rank totals - their mean)^2 over the spread of all ranks."""
+        """Return (k - 1) sum (rank total - mean)^2 divided by the spread of all ranks.
+
+        There are k systems.
+        """
         k, slack = scores.shape[1], ROUNDING * float(np.abs(scores).max(initial=0))
         ranks = np.array([midranks(row, slack) for row in scores])
         spread = float(((ranks - (k + 1) / 2) ** 2).sum())

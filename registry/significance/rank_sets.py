@@ -1,8 +1,9 @@
 """Simultaneous bounds of ranks, and the corrected score of the best system.
 
-`compute_rank_sets` bounds the ranks of all systems by joint resamples of all differences (`Bootstrapped`, `Flipped`),
-and `compute_rank_sets_by_tests` by p-values. `correct_winner` corrects the best score for its selection. Resamples and
-corrections use `Influences`: the influence of every unit on every score.
+`compute_rank_sets` bounds the ranks of all systems with joint resamples of all differences (`Bootstrapped`, `Flipped`).
+`compute_rank_sets_by_tests` uses p-values instead. `correct_winner` corrects the score of the best system, which is too
+high because the system was selected. Resamples and corrections use `Influences`, the influence of every unit on every
+score.
 """
 
 from __future__ import annotations
@@ -39,11 +40,11 @@ RANK_DRAWS = 1000  # resamples, as in csranks
 LEAST_UNITS = {"bootstrap": 20, "flips": 50, "holm": 0}
 
 _ROUNDING = 1e-13  # rounding error of a score without one unit, relative to the largest score
-_NEAR = 1e-4  # relative to the squares of two systems: smaller squares of their difference are summed directly
-_PAIRS_PER_BLOCK = 2**10  # of such pairs
-_CONSTANT = 1e-5  # relative to the observed square: below it, an error does not vary in a resample
+_NEAR = 1e-4  # relative to the squares of two systems: if that of their difference is smaller, it is summed directly
+_PAIRS_PER_BLOCK = 2**10  # pairs whose squares are summed directly in one block
+_CONSTANT = 1e-5  # relative to the observed square: below it, a difference counts as constant in a resample
 _UNITS_PER_BLOCK = 2**11  # units whose squares are multiplied together
-_CLEAR = 5.0  # standard errors; units of larger differences are not counted
+_CLEAR = 5.0  # standard errors: discordant units are not counted for larger differences
 _TIED = 1e-5  # relative to a statistic, because squared errors are summed in single precision
 _PAIRS_PER_ROW_BLOCK = 2**10  # pairs whose errors are computed together
 _MAX_MAXIMA = 2**22  # stored maxima over groups of pairs
@@ -54,15 +55,15 @@ _TIED_SCORE = 1e-9  # relative to the best score, and to 1 for slopes
 
 @dataclass(frozen=True, eq=False)
 class Influences:
-    """Scores of systems, and the influence of every unit on them.
+    """Scores of systems, and the influence of every unit on each score.
 
-    The score of a resample is the observed score plus the influences of the resampled units, to first order. So every
+    To first order, the score of a resample is the observed score plus the influences of the resampled units. So every
     metric is treated as a mean, and one resample yields all differences and their standard errors.
 
     Attributes:
-        scores: Higher is better: scores are negated if lower is better, [systems].
+        scores: Scores, [systems]. Higher is better, because scores are negated if lower is better.
         values: Influences, which add up to 0 for each system, [units, systems].
-        strata: Stratum in which each unit is resampled, numbered from 0, [units]; None for one stratum.
+        strata: Stratum of each unit, numbered from 0, [units]; None: one stratum. Units are resampled within strata.
         runs: Contribution of random runs to the squared standard error; 0 if runs are fixed, [systems].
         n_runs: Number of random runs, [systems].
     """
@@ -75,9 +76,10 @@ class Influences:
 
     @classmethod
     def of(cls, matrix: Matrix) -> Influences:
-        """Compute the jackknife over units (Efron and Tibshirani 1993, chapter 11) and over random runs.
+        """Compute the influences with the jackknife over units and over random runs.
 
-        The influences of a system are nan if its score is undefined without one of the units.
+        See Efron and Tibshirani 1993, chapter 11. The influences of a system are nan if its score is undefined without
+        one of the units.
         """
         matrix = matrix.by_unit
         sign, n = -1.0 if matrix.lower_is_better else 1.0, matrix.n_units
@@ -117,7 +119,7 @@ class Influences:
 
     @cached_property
     def are_equal(self) -> Flags:
-        """Whether two systems have the same score and the same influences, [systems, systems]."""
+        """Whether two systems have the same score and influences, [systems, systems]."""
         return np.asarray((self.squares == 0) & (np.abs(self.differences) <= self.tolerance))
 
     @cached_property
@@ -127,7 +129,10 @@ class Influences:
 
     @cached_property
     def squares(self) -> Floats:
-        """Sums of the squared differences of two systems' influences, [systems, systems]; 0 if they are constant."""
+        """Sums of the squared differences of the influences of two systems.
+
+        The array has the shape [systems, systems]. A sum is 0 if the two systems have a constant difference.
+        """
         products = self.values.T @ self.values
         norms = np.diag(products)
         squares = norms[:, None] + norms - 2 * products
@@ -140,7 +145,10 @@ class Influences:
 
     @cached_property
     def centred_squares(self) -> Floats:
-        """`squares` about the mean of each stratum, [systems, systems]."""
+        """Sums of squared differences as in `squares`, about the mean of each stratum.
+
+        The array has the shape [systems, systems].
+        """
         squares = self.squares.copy()
         for units in self.units_by_stratum:
             sums = self.values[units].sum(axis=0)
@@ -157,7 +165,10 @@ class Influences:
         return covariances
 
     def find_steps(self, system: int) -> Floats:
-        """Return the smallest nonzero contribution of a unit to each difference to a system, [systems]."""
+        """Return the smallest nonzero contribution of a unit to each difference.
+
+        The array has the shape [systems].
+        """
         sizes = np.abs(self.values - self.values[:, [system]] + (self.scores - self.scores[system]) / self.n_units)
         sizes[sizes <= _ROUNDING * max(1.0, float(np.abs(self.scores).max(initial=0)))] = np.inf
         steps: Floats = sizes.min(axis=0)
@@ -166,13 +177,13 @@ class Influences:
 
 @dataclass(frozen=True, eq=False)
 class JointErrors(ABC):
-    """Studentized errors of all differences in the same resamples.
+    """Errors of all differences in joint resamples, divided by standard errors.
 
     The standard error is estimated in every resample, because the largest error often has a standard error that is
     small by chance. With fixed standard errors rank sets fail too often (Hall 1992, section 3.6; docs/limits.md).
 
     Attributes:
-        influences: Defined influences.
+        influences: Influences of systems with defined scores.
         settings: Number of resamples, seed, and execution with its memory.
     """
 
@@ -182,7 +193,10 @@ class JointErrors(ABC):
     @cached_property
     @abstractmethod
     def squared_errors(self) -> Floats:
-        """Squared standard errors of the observed differences, [systems, systems]; 0 for constant differences."""
+        """Squared standard errors of the observed differences, [systems, systems].
+
+        They are 0 for constant differences.
+        """
 
     @abstractmethod
     def prepare(self) -> None:
@@ -190,19 +204,29 @@ class JointErrors(ABC):
 
     @abstractmethod
     def compute_rows(self, systems: slice) -> Floats:
-        """Return studentized errors of the differences of some systems to all, [resamples, some systems, systems].
+        """Return studentized errors of the differences of some systems to all systems.
 
-        An error is 0 if the difference does not vary in the resample.
+        The array has the shape [resamples, some systems, systems]. An error is 0 if the difference does not vary in the
+        resample.
         """
 
     @cached_property
     def observed(self) -> Floats:
-        """Observed differences divided by their standard errors, [systems, systems]; 0 for constant differences."""
+        """Observed differences divided by their standard errors, [systems, systems].
+
+        They are 0 for constant differences.
+        """
         squared = self.squared_errors
         return np.divide(self.influences.differences, np.sqrt(squared), out=np.zeros_like(squared), where=squared > 0)
 
     def _studentize(self, systems: slice, errors: Floats, squared: Floats) -> Floats:
-        """Divide errors by the root of their squared standard errors, [resamples, some systems, systems] each."""
+        """Divide errors by their standard errors, [resamples, some systems, systems].
+
+        Args:
+            systems: The first systems of the differences.
+            errors: Errors of the differences.
+            squared: Squared standard errors in the resamples; overwritten.
+        """
         observed = self.squared_errors[systems]
         varies = (squared > _CONSTANT * observed) & (observed > 0)
         np.sqrt(squared, out=squared, where=varies)
@@ -211,10 +235,10 @@ class JointErrors(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Bootstrapped(JointErrors):
-    """Errors in bootstrap resamples of the units within strata, and of random runs.
+    """Errors in bootstrap resamples of units within strata, and of random runs.
 
-    Few runs cannot be resampled. Their contribution is simulated by a normal distribution, and their variance by a
-    chi-squared distribution with one degree of freedom less than runs.
+    There are too few runs to resample them. So the contribution of the runs is simulated with a normal distribution.
+    Its variance is simulated with a chi-squared distribution with one degree of freedom less than the number of runs.
     """
 
     @cached_property
@@ -252,7 +276,7 @@ class Bootstrapped(JointErrors):
 
     @cached_property
     def _counts(self) -> NDArray[np.uint8]:
-        """Counts of every unit, [resamples, units]."""
+        """Number of times that each unit is in each resample, [resamples, units]."""
         influences, resamples = self.influences, self.settings.resamples
         counts = make_array((resamples, influences.n_units), self.settings.execution.memory // 4, np.uint8)
         counts_by_block = self.settings.execution.local.map(
@@ -270,7 +294,10 @@ class Bootstrapped(JointErrors):
 
     @cached_property
     def _run_errors(self) -> tuple[Floats, Floats] | None:
-        """Contributions of runs to the errors and to their squared standard errors, [resamples, systems] each."""
+        """Contributions of runs to the errors and to squared errors.
+
+        Each array has the shape [resamples, systems]. None if no system has random runs.
+        """
         influences = self.influences
         if not influences.n_runs.any():
             return None
@@ -286,10 +313,11 @@ class Bootstrapped(JointErrors):
 
 @dataclass(frozen=True, eq=False)
 class Flipped(JointErrors):
-    """Errors if the signs of unit differences are flipped in random units, the same units for all pairs.
+    """Errors after random sign flips of the unit differences.
 
-    For two systems and a mean of units this is the studentized permutation test. It is exact for a pair with symmetric
-    unit differences, and asymptotically valid for several pairs together. Strata are ignored.
+    All pairs flip the same units. For two systems and a mean of unit scores this is the studentized permutation test.
+    It is exact for a pair with symmetric unit differences, and asymptotically valid for several pairs together. Strata
+    are ignored.
     """
 
     @cached_property
@@ -310,7 +338,7 @@ class Flipped(JointErrors):
 
     @cached_property
     def _sums(self) -> Floats:
-        """Sums of all units after sign flips, [permutations, systems]."""
+        """Sums over all units after random sign flips, [permutations, systems]."""
         influences, settings = self.influences, self.settings
         statistics = (influences.values + influences.scores / influences.n_units)[:, :, None]
         flipped = np.concatenate(list(sum_permutations(
@@ -323,20 +351,24 @@ JOINT_ERRORS: dict[str, type[JointErrors]] = {"bootstrap": Bootstrapped, "flips"
 
 @dataclass(frozen=True, eq=False)
 class RankSets:
-    """Confidence sets of ranks, each statement at level 1 - alpha; the best system has rank 1.
+    """Confidence sets of ranks; each statement has the level 1 - alpha.
+
+    The best system has rank 1.
 
     Attributes:
         low, high: Simultaneous bounds of all ranks, [systems]. A tied system has all ranks of the tie: from 1 + the
             number of better systems to n - the number of worse systems. All systems that are truly among the best t,
-            ties included, have a `low` of t or less.
+            ties included, have a `low` of at most t.
         marginal_low, marginal_high: Bounds of the rank of each system separately, [systems].
-        wins: Whether the first system is significantly better than the second, simultaneously, [systems, systems].
-        possible: Whether the system may be the best, [systems]. This includes a system that is truly the best with
-            probability 1 - alpha. If several systems are tied for the best, those with a `low` of 1 include all.
+        wins: Whether the first system is significantly better than the second, simultaneously for all pairs, [systems,
+            systems].
+        possible: Whether the system may be the best, [systems]. The set of flagged systems includes the truly best one
+            with probability 1 - alpha. If several systems are tied for the best, the systems with a `low` of 1 include
+            all of them.
         lead_low, lead_high: Bounds of the difference to the best of the other systems, positive if the system is
             better, [systems]. They hold simultaneously if one system is truly the best (Hsu 1984), and always include
             0: [0, high] means that the system is the best, and [low, 0] that it is not better than the best other
-            system. nan if they are unknown.
+            system. nan if unknown.
     """
 
     low: Ints
@@ -350,7 +382,15 @@ class RankSets:
 
     @classmethod
     def of(cls, wins: Flags, marginal_wins: Flags, marginal_losses: Flags, possible: Flags, leads: Floats) -> RankSets:
-        """Combine decisions over all pairs, and over the pairs of each system separately ([system, other])."""
+        """Combine decisions about pairs into rank sets.
+
+        Args:
+            wins: Simultaneous wins over all pairs, [systems, systems].
+            marginal_wins: Wins over the pairs of each system separately, [system, other].
+            marginal_losses: Losses over the pairs of each system separately, [system, other].
+            possible: Whether each system may be the best, [systems].
+            leads: Lower and upper bounds of the lead of each system, [2, systems].
+        """
         n = len(wins)
         return cls(1 + wins.sum(axis=0), n - wins.sum(axis=1), 1 + marginal_losses.sum(axis=1),
                    n - marginal_wins.sum(axis=1), wins, possible, *leads)
@@ -363,16 +403,16 @@ def compute_rank_sets(matrix: Matrix, settings: Settings, *, alpha: float = 0.05
     The largest studentized error over all ordered pairs bounds all differences simultaneously. Significant pairs are
     removed, and the remaining pairs are tested again until no pair is significant (Mogstad et al. 2024; Romano and Wolf
     2005). The smallest rank of a system is 1 + the number of significantly better systems. The largest rank is the
-    number of systems minus the number of significantly worse ones.
+    number of systems minus the number of significantly worse systems.
 
     Mogstad, Romano, Shaikh and Wilhelm (2024), "Inference for ranks with applications to mobility across neighbourhoods
     and academic achievement across countries", Review of Economic Studies 91.
 
-    A system whose score, or jackknife, is undefined neither wins nor loses: it may have every rank, and be the best.
-    Systems with constant differences over all units are never distinguished.
+    A system with an undefined score or jackknife has no wins and no losses: it may have every rank, and may be the
+    best. Systems with a constant difference over all units are never distinguished.
 
     Args:
-        matrix: By item or by unit.
+        matrix: The matrix; its rows are items or units.
         settings: Number of resamples, seed, and execution.
         alpha: 1 - confidence, below 1/2.
         method: One of `JOINT_ERRORS`.
@@ -426,7 +466,10 @@ def compute_rank_sets_by_tests(results: Sequence[PairResult], systems: int, *, a
 
 
 def _count_differing(matrix: Matrix, errors: JointErrors, systems: Ints) -> Ints:
-    """Count the units in which systems differ, [systems, systems]; clear and small differences count all units."""
+    """Count the units in which two systems differ, [systems, systems].
+
+    For very large and very small differences the result is the number of all units.
+    """
     sizes = np.abs(errors.observed)
     counts = np.full(sizes.shape, matrix.n_units)
     a, b = np.nonzero(np.triu((sizes > 1) & (sizes < _CLEAR)))
@@ -435,16 +478,16 @@ def _count_differing(matrix: Matrix, errors: JointErrors, systems: Ints) -> Ints
 
 
 def _decide(errors: JointErrors, alpha: float, differing: Ints) -> tuple[Flags, Flags, Flags, Floats]:
-    """Test all pairs by resampled errors; only the errors of some systems are in memory together.
+    """Test all pairs by resampled errors.
 
-    If systems are exchangeable and differ in m units, all of these favour one system with a probability of 2^(1 - m),
-    or a given one with 2^-m. If that exceeds alpha, the pair is not significant, because resamples of so few units are
-    not reliable.
+    Only the errors of some systems are in memory at the same time. If systems are exchangeable and differ in m units,
+    the probability that all of these units favour the same system is 2^(1 - m), and that all favour a given system
+    2^-m. If this exceeds alpha, the pair is not significant, because resamples of so few units are not reliable.
 
     Returns:
         wins: Simultaneous wins over all pairs, [systems, systems].
         own_wins, own_losses: Wins and losses over the pairs of each system separately, [system, other].
-        margins: If each system is assumed to be the best, the simultaneous one-sided margins of error of its
+        margins: Margins of error under the assumption that a system is the best: simultaneous one-sided margins of its
             differences to the others, [best, other]; infinite on the diagonal and if unknown.
     """
     observed = np.where(np.exp2(1.0 - differing) > alpha, 0.0, errors.observed)
@@ -470,7 +513,10 @@ def _decide(errors: JointErrors, alpha: float, differing: Ints) -> tuple[Flags, 
 
 
 def _yield_rows(errors: JointErrors) -> Iterator[tuple[int, Floats]]:
-    """Yield every system with the errors of its differences, [resamples, systems]."""
+    """Yield the index of every system with the errors of its differences.
+
+    Each array has the shape [resamples, systems].
+    """
     errors.prepare()
     n = len(errors.observed)
     step = max(1, _PAIRS_PER_ROW_BLOCK // n)
@@ -483,13 +529,15 @@ def _yield_rows(errors: JointErrors) -> Iterator[tuple[int, Floats]]:
 
 @dataclass(frozen=True, eq=False)
 class _Family:
-    """Largest errors over groups of ordered pairs, in descending order of the observed statistic.
+    """Largest errors in groups of ordered pairs.
+
+    The groups are in descending order of the observed statistic.
 
     Attributes:
         observed: Observed statistics, [systems, systems].
         limits: Smallest statistic of each group of pairs with a positive difference, descending, [groups].
-        largest: Largest error of each group; the last group has the pairs without a positive difference, [resamples,
-            groups + 1].
+        largest: Largest error of each group, [resamples, groups + 1]. The last group has the pairs without a positive
+            difference.
     """
 
     observed: Floats
@@ -499,7 +547,7 @@ class _Family:
     @classmethod
     def of(cls, observed: Floats, resamples: int) -> _Family:
         positive = np.sort(observed[observed > 0])[::-1]
-        size = -(-len(positive) // max(1, _MAX_MAXIMA // resamples))  # of a group: 1, except with many pairs
+        size = -(-len(positive) // max(1, _MAX_MAXIMA // resamples))  # size of a group: 1, unless there are many pairs
         limits = positive[size - 1::size] if len(positive) else positive
         limits = np.unique(np.append(limits, positive[-1:]))[::-1]
         return cls(observed, limits, np.full((resamples, len(limits) + 1), -np.inf))
@@ -515,7 +563,10 @@ class _Family:
         self.largest[:, groups] = np.maximum(self.largest[:, groups], largest)
 
     def find_critical(self, alpha: float) -> float:
-        """Return the critical value of the step-down procedure, which removes significant groups."""
+        """Return the critical value of the step-down procedure.
+
+        The procedure removes significant groups and repeats until no further group is significant.
+        """
         remaining = np.maximum.accumulate(self.largest[:, ::-1], axis=1)[:, ::-1]
         n_significant = 0
         while True:
@@ -527,7 +578,7 @@ class _Family:
 
 
 def _distinguish(observed: Floats, errors: Floats, alpha: float) -> tuple[Flags, Flags]:
-    """Return significant wins and losses of one system by the step-down procedure over its pairs."""
+    """Return significant wins and losses of one system by a step-down procedure."""
     wins, losses = np.zeros((2, len(observed)), dtype=bool)
     while True:
         value = _find_critical(np.maximum(errors[:, ~wins].max(axis=1, initial=-np.inf),
@@ -539,7 +590,10 @@ def _distinguish(observed: Floats, errors: Floats, alpha: float) -> tuple[Flags,
 
 
 def _find_critical(largest: Floats, alpha: float) -> float:
-    """Return the 1 - alpha quantile of the largest errors, where the test set counts as one more resample."""
+    """Return the 1 - alpha quantile of the largest errors.
+
+    The test set counts as one more resample.
+    """
     k = math.floor(alpha * (len(largest) + 1) * (1 + 1e-12))
     return math.inf if k < 1 else float(np.partition(largest, -k)[-k])
 
@@ -549,10 +603,11 @@ def _exceeds(observed: Floats, value: float) -> Flags:
 
 
 def _compute_lead_bounds(influences: Influences, margins: Floats) -> tuple[Floats, Flags]:
-    """Return bounds of the differences to the best other system, [2, systems], and which systems may be the best.
+    """Return bounds of the leads, [2, systems], and flags of the possible best.
 
-    These are the constrained intervals of Hsu 1996, chapter 4. Each system in turn is assumed to be the best. This
-    needs no correction, because the bounds of the true best hold at level 1 - alpha.
+    The lead of a system is its difference to the best other system. The bounds are the constrained intervals of Hsu
+    1996, chapter 4. Each system in turn is assumed to be the best. This needs no correction, because the bounds of the
+    truly best system hold at level 1 - alpha.
     """
     upper = (influences.differences + margins).min(axis=1)
     is_possible = upper >= -influences.tolerance
@@ -563,10 +618,12 @@ def _compute_lead_bounds(influences: Influences, margins: Floats) -> tuple[Float
 
 @dataclass(frozen=True)
 class Winner:
-    """The best system, with its score corrected for its selection as the best; higher scores are better.
+    """The best system, with a score that is corrected for its selection.
+
+    Higher scores are better.
 
     Attributes:
-        system: Index of the system; the first of several with the same score.
+        system: Index of the system; the first one if several systems have the same score.
         score, error: Score and standard error.
         low, high: Plain interval, which ignores the selection.
         corrected: Median-unbiased score.
@@ -584,7 +641,10 @@ class Winner:
 
 
 def correct_winner(influences: Influences, alpha: float = 0.05) -> Winner | None:
-    """Return the best of the defined systems; None without such a system, or if its score does not vary."""
+    """Return the best system with its corrected score.
+
+    The result is None if no system has a defined score, or if the best score does not vary.
+    """
     systems = np.flatnonzero(influences.are_defined)
     if not len(systems):
         return None
@@ -600,17 +660,18 @@ def correct_winner(influences: Influences, alpha: float = 0.05) -> Winner | None
 def correct_best_score(scores: Floats, best: int, covariances: Floats, steps: Floats, alpha: float = 0.05) -> Winner:
     """Correct the score of the best system for its selection.
 
-    Of many equally good systems the luckiest has the highest score, so its plain interval is too high. The hybrid
-    interval (Andrews et al. 2024, section 5) conditions on the selection of the system, given the data
-    that are independent of its score, and on a simultaneous interval of all scores. It is hardly wider than the plain
-    interval if the best system leads clearly, and never much wider than the simultaneous interval.
+    Of many equally good systems the luckiest one has the highest score, so its plain interval is too high. The hybrid
+    interval (Andrews et al. 2024, section 5) conditions on two events. The first is the selection of the system, given
+    the data that are independent of its score. The second is that a simultaneous interval contains all scores. The
+    hybrid interval is hardly wider than the plain one if the best system leads clearly, and never much wider than the
+    simultaneous one.
 
     Andrews, Kitagawa and McCloskey (2024), "Inference on winners", Quarterly Journal of Economics 139.
 
     Args:
-        scores: [systems].
+        scores: Scores, [systems].
         best: Index of the best system.
-        covariances: Covariances of all scores with the best score, with its variance, [systems].
+        covariances: Covariances of all scores with the best score, including its variance, [systems].
         steps: Smallest possible change of each difference to the best score, [systems]. Coarse scores are tied by
             chance. If scores were uniform within their steps, the best one would lead by a third of a step, the mean
             of a positive difference of two uniform values.
@@ -621,7 +682,7 @@ def correct_best_score(scores: Floats, best: int, covariances: Floats, steps: Fl
     score, error = float(scores[best]), math.sqrt(float(covariances[best]))
     plain = float(ndtri(1 - alpha / 2)) * error
     beta = _BETA * alpha
-    # With probability 1 - beta no error is larger, whatever the correlations (Sidak 1967).
+    # With probability 1 - beta no error is larger, for any correlations (Sidak 1967).
     max_error = float(ndtri((1 + (1 - beta) ** (1 / len(scores))) / 2))
     lower, upper = _find_selection_bounds(scores, best, covariances, steps)
     bounds = (lower - score) / error, (upper - score) / error
@@ -632,7 +693,10 @@ def correct_best_score(scores: Floats, best: int, covariances: Floats, steps: Fl
 
 
 def _find_selection_bounds(scores: Floats, best: int, covariances: Floats, steps: Floats) -> tuple[float, float]:
-    """Return the range of scores with which the system is the best, given the data independent of its score."""
+    """Return the range of scores of the best system in which it stays the best.
+
+    The data that are independent of its score are fixed.
+    """
     slope = 1 - covariances / covariances[best]  # of the lead as a function of the score
     varies = np.abs(slope) > _TIED_SCORE
     lead = scores[best] - scores
@@ -643,10 +707,10 @@ def _find_selection_bounds(scores: Floats, best: int, covariances: Floats, steps
 
 
 def _solve_true_score(share: float, lower: float, upper: float, max_error: float) -> float:
-    """Return the true score for which the distribution function of the observed score is `share`.
+    """Return the true score at which P(observed score or less) equals `share`.
 
-    All values are in units of the standard error, relative to the observed score. The function falls from 1 to 0 as the
-    true score rises from -`max_error` to `max_error`.
+    All values are in units of the standard error, relative to the observed score. The probability falls from 1 to 0 as
+    the true score rises from -`max_error` to `max_error`.
     """
     below, above = -max_error, max_error
     for _ in range(_BISECTIONS):
@@ -659,7 +723,7 @@ def _solve_true_score(share: float, lower: float, upper: float, max_error: float
 
 
 def _compute_probability(mean: float, lower: float, upper: float) -> float:
-    """Return P(X <= 0) of a normal variable with this mean, truncated to two bounds."""
+    """Return P(X <= 0) of a normal variable with this mean, truncated at two bounds."""
     from scipy.special import ndtr
 
     ends = np.array([lower, 0.0, upper]) - mean

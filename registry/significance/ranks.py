@@ -1,6 +1,7 @@
-"""Ranks of systems from scores and pairwise decisions: ranks, rank ranges, clusters and letter displays.
+"""Ranks of systems, rank ranges, clusters and compact letter displays.
 
-All functions take scores and decisions as arrays and need no knowledge of the test.
+They follow from the scores and from the significant differences of pairs. All functions take arrays and do not depend
+on the test.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ import numpy as np
 
 from registry.arrays import Flags, Floats, Ints
 
-_ROWS = 512  # resamples at a time: they stay in the processor's cache
+_ROWS = 512  # resamples in one block, which fits into the processor's cache
 _MOST_GROUPS = 702  # the number of names from a to zz
 
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Ranks of systems, in the given order of systems.
+    """Ranks of systems; all arrays have the order of the given systems.
 
     Attributes:
-        order: The systems from best to worst; undefined scores last, ties in the given order.
-        rank: Competition ranks (1, 2, 2, 4): equal scores share a rank. Systems without a score share the last one.
-        low, high: The rank range, [significant losses + 1, n - significant wins].
-        cluster: From 1; a new cluster begins if every system above wins significantly against every one below.
+        order: Indices of the systems from best to worst. Systems with undefined scores come last, and ties keep their
+            given order.
+        rank: Competition ranks (1, 2, 2, 4): equal scores share a rank. Systems without a score share the last rank.
+        low, high: Rank range: from significant losses + 1 to the number of systems minus significant wins.
+        cluster: Cluster numbers from 1. A new cluster begins if every system above wins significantly against every
+            system below.
     """
 
     order: Ints
@@ -36,12 +39,12 @@ class Ranks:
 
 
 def rank(scores: Floats, wins: Flags, *, lower_is_better: bool = False) -> Ranks:
-    """Rank systems by score at full precision, and bound their ranks by decisions.
+    """Rank systems by score, and bound their ranks by significant differences.
 
     Args:
-        scores: [systems]; nan if undefined.
-        wins: [systems, systems]; `wins[a, b]` says that a is significantly better than b.
-        lower_is_better: The direction of the scores.
+        scores: Scores at full precision, [systems]; nan if undefined.
+        wins: [systems, systems]; `wins[a, b]` is true if a is significantly better than b.
+        lower_is_better: True if lower scores are better.
     """
     n = len(scores)
     keys = np.where(np.isnan(scores), np.inf, scores if lower_is_better else -scores)
@@ -55,13 +58,15 @@ def rank(scores: Floats, wins: Flags, *, lower_is_better: bool = False) -> Ranks
 
 
 def find_neighbour_ranges(wins: Flags) -> tuple[Ints, Ints]:
-    """Return rank ranges from the nearest better system that differs significantly to the nearest such worse system.
+    """Return rank ranges between the nearest systems that differ significantly.
 
-    Differences to systems further away are ignored, so these ranges say less than those of `rank` about systems that
-    are far apart.
+    A range begins after the nearest significantly better system and ends before the nearest significantly worse system.
+    Other differences are ignored, so these ranges are less informative than those of `rank` about systems that are far
+    apart.
 
     Args:
-        wins: [systems, systems], the systems from best to worst.
+        wins: [systems, systems]; `wins[a, b]` is true if a is significantly better than b. The systems are ordered from
+            best to worst.
     """
     n = len(wins)
     low, high = np.ones(n, dtype=np.int64), np.full(n, n)
@@ -73,13 +78,14 @@ def find_neighbour_ranges(wins: Flags) -> tuple[Ints, Ints]:
 
 
 def count_rank_shares(scores: Floats, *, lower_is_better: bool = False) -> Floats:
-    """Return how often every system has every rank in resamples, [systems, ranks]; rows and columns add up to 1.
+    """Return how often every system has every rank in resamples, [systems, ranks].
 
-    Systems with equal scores share their ranks equally; undefined scores are the worst.
+    The values are shares: rows and columns add up to 1. Systems with equal scores share their ranks equally, and
+    undefined scores are the worst.
 
     Args:
-        scores: [resamples, systems].
-        lower_is_better: The direction of the scores.
+        scores: Scores in resamples, [resamples, systems].
+        lower_is_better: True if lower scores are better.
     """
     resamples, n = scores.shape
     steps = np.zeros(n * (n + 1))  # a share begins at the first of its places and ends after the last
@@ -100,25 +106,33 @@ def count_rank_shares(scores: Floats, *, lower_is_better: bool = False) -> Float
 
 
 def find_frequent_ranks(frequencies: Floats, confidence: float) -> tuple[Ints, Ints]:
-    """Return rank intervals from frequencies [systems, ranks], with at most (1 - confidence) / 2 outside each end."""
+    """Return intervals of ranks that contain a given share of the resamples.
+
+    At most (1 - confidence) / 2 of the resamples are below the interval, and at most as many above.
+
+    Args:
+        frequencies: Result of `count_rank_shares`, [systems, ranks].
+        confidence: Share of the resamples.
+    """
     outside, sums = (1 - confidence) / 2, np.cumsum(frequencies, axis=1)
     slack = 1e-9  # sums of shares are rounded
     return 1 + (sums <= outside + slack).sum(axis=1), 1 + (sums < 1 - outside - slack).sum(axis=1)
 
 
 def find_groups(differ: Flags) -> list[tuple[int, ...]]:
-    """Return all maximal groups of systems without a significant difference between any two.
+    """Return all maximal groups of systems without significant differences.
 
-    The groups are the columns of the compact letter display of Piepho (2004), found as maximal cliques (Bron and
+    The groups are the columns of the compact letter display of Piepho (2004), computed as maximal cliques (Bron and
     Kerbosch 1973, with pivots).
 
     Args:
-        differ: [systems, systems], symmetric; the systems from best to worst.
+        differ: Flags of significant differences, [systems, systems], symmetric; the systems are ordered from best to
+            worst.
 
     Returns:
-        The groups by their first and then their later members; none if there are more than 702.
+        The groups in the order of their members; an empty list if there are more than 702 groups.
     """
-    order = np.argsort(differ.sum(axis=1), kind="stable")  # pivots that are near many others leave few branches
+    order = np.argsort(differ.sum(axis=1), kind="stable")  # this order leaves few branches
     alike = np.packbits(~differ[np.ix_(order, order)], axis=1, bitorder="little")
     near = [int.from_bytes(row.tobytes(), "little") & ~(1 << a) for a, row in enumerate(alike)]
     groups = list(islice(_cliques(near), _MOST_GROUPS + 1))
@@ -128,7 +142,9 @@ def find_groups(differ: Flags) -> list[tuple[int, ...]]:
 
 
 def assign_letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
-    """Return the letters of every system: two systems that share a letter do not differ significantly.
+    """Return the letters of every system.
+
+    Systems that share a letter do not differ significantly.
 
     >>> assign_letters([(0, 1), (1, 2)], 3)
     ['a', 'ab', 'b']
@@ -142,7 +158,7 @@ def assign_letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
 
 
 def name_group(n: int) -> str:
-    """Return the n-th name, from 0: a to z, then aa to zz.
+    """Return the name of group n, counted from 0: a to z, then aa to zz.
 
     >>> [name_group(n) for n in (0, 25, 26, 701)]
     ['a', 'z', 'aa', 'zz']
@@ -151,12 +167,12 @@ def name_group(n: int) -> str:
 
 
 def _cliques(near: Sequence[int]) -> Iterator[int]:
-    """Yield all maximal cliques; sets are the bits of integers.
+    """Yield all maximal cliques; a set is an integer with one bit per system.
 
-    The stack holds branches: cliques that contain `chosen`, otherwise only members of `candidates`, and that no member
-    of `excluded` extends.
+    Args:
+        near: For each system, the set of systems that do not differ significantly from it.
     """
-    stack = [(0, (1 << len(near)) - 1, 0)]  # cliques can be larger than Python's recursion limit
+    stack = [(0, (1 << len(near)) - 1, 0)]  # a stack, because cliques can be larger than Python's recursion limit
     while stack:
         chosen, candidates, excluded = stack.pop()
         if not candidates and not excluded:
@@ -168,7 +184,10 @@ def _cliques(near: Sequence[int]) -> Iterator[int]:
 
 
 def _branches(candidates: int, excluded: int, near: Sequence[int]) -> int:
-    """Return few candidates, those that are not near a pivot: every maximal clique has one of them."""
+    """Return a small set of candidates; every maximal clique contains one of them.
+
+    These are the candidates that are not near a pivot.
+    """
     fewest = candidates
     for least, pivots in ((0, excluded), (1, candidates)):  # a candidate is not near itself
         for pivot in _members(pivots):

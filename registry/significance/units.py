@@ -1,4 +1,7 @@
-"""Scores of single units and their differences, for tests that use these rather than the score of all units."""
+"""Scores of single units, and their differences.
+
+Some tests use these instead of the score of all units.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,19 @@ from registry.arrays import ROUNDING, Flags, Floats, without_rounding
 from registry.significance.base import Observed, ObservedPairs
 from registry.significance.matrix import Matrix, additive
 
-_FEW = 128  # units of a pair that are looked at, at a time
+_FEW = 128  # units of a pair in one block
 
 
 def unit_refusal(name: str, matrix: Matrix) -> str | None:
-    """Return why the test `name` of the scores of single units does not apply to a matrix (by unit), else None.
+    """Return the reason why a test of unit scores does not apply to a matrix.
 
-    One item has a Matthews correlation of 0, right or wrong, and Cohen's kappa of 0 if it is wrong and none if it is
-    right: the systems differ, the scores of their units do not.
+    The result is None if it does. With some metrics all units have the same score, or no score, although the scores of
+    systems differ. For example, one item has a Matthews correlation of 0, right or wrong. Cohen's kappa of one item is
+    0 if it is wrong, and undefined if it is right.
+
+    Args:
+        name: Name of the test.
+        matrix: Its rows must be units (`Matrix.by_unit`).
     """
     if len(np.unique(matrix.observed)) < 2 or matrix.is_mean:
         return None
@@ -33,15 +41,15 @@ def unit_refusal(name: str, matrix: Matrix) -> str | None:
 
 
 def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> Flags:
-    """Flag the pairs that undefined scores of units make indistinguishable, [pairs].
+    """Flag pairs that cannot be distinguished because scores of units are undefined.
 
-    These are pairs without a unit in which both scores are defined; and pairs whose systems' scores differ, while every
-    unit in which their statistics differ lacks a score.
+    The array has the shape [pairs]. A pair is flagged in two cases. First, if no unit has two defined scores. Second,
+    if the scores of the systems differ, but all units with different statistics have an undefined score.
 
     Args:
         pairs: Pairs that differ in some unit.
-        unequal: True if scores are compared over each system's own units. The flagged pairs are then those in which a
-            system has no unit with a score.
+        unequal: True if each system has its own units. Then a pair is flagged if one of its systems has no unit with a
+            defined score.
     """
     is_unscored, statistics = np.zeros(len(pairs), dtype=bool), pairs.matrix.statistics
     if pairs.matrix.is_mean:
@@ -62,16 +70,19 @@ def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> Flags:
 
 
 def unit_scores(observed: Observed) -> tuple[Floats, Floats]:
-    """Score every unit of both systems, [units] each; undefined is nan."""
+    """Compute the score of every unit for both systems, [units] each.
+
+    The result is nan if undefined.
+    """
     score = additive(observed.matrix).score
     return score(observed.a), score(observed.b)
 
 
 def unit_differences(observed: Observed) -> tuple[Floats, float]:
-    """Return the differences of unit scores, positive if A is better, and the slack within which they are tied.
+    """Return differences of unit scores, positive if A is better, and their tolerance.
 
-    Units with an undefined score are left out. Differences are rounded, yet 1/3 - 1/6 must tie with 1/6 - 0;
-    differences within the slack of 0 are 0.
+    Differences within the tolerance are tied, because rounding must not separate 1/3 - 1/6 from 1/6 - 0. Differences
+    within the tolerance of 0 are set to 0. Units with an undefined score are omitted.
     """
     a, b = unit_scores(observed)
     differences = observed.matrix.difference(a, b)
@@ -83,12 +94,14 @@ def unit_differences(observed: Observed) -> tuple[Floats, float]:
 
 
 def linearize(numerators: Floats, denominators: Floats, whole: Callable[[Floats], Floats]) -> Floats:
-    """Return the effect of every cell on the quotient F of all, (n - F d) / D; nan if D is 0.
+    """Return the influence of every cell on the quotient F = N / D, (n - F d) / D.
+
+    The result is nan if D is 0.
 
     Args:
         numerators: Numerators n of the cells.
         denominators: Denominators d of the cells.
-        whole: Returns D of all of them, such as their sum or their mean.
+        whole: Computes N or D from all cells, such as their sum or their mean.
     """
     sizes = whole(denominators)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -98,7 +111,10 @@ def linearize(numerators: Floats, denominators: Floats, whole: Callable[[Floats]
 
 
 def midranks(values: Floats, slack: float = 0.0) -> Floats:
-    """Rank values from 1; values within the slack of their neighbour are tied and share the mean of their ranks."""
+    """Rank values from 1; tied values share the mean of their ranks.
+
+    Neighbouring values are tied if they differ by at most the slack.
+    """
     order = np.argsort(values, kind="stable")
     group = np.concatenate([[0], np.cumsum(np.diff(values[order]) > slack)])
     last = np.cumsum(np.bincount(group))
@@ -109,7 +125,7 @@ def midranks(values: Floats, slack: float = 0.0) -> Floats:
 
 
 def has_binary_units(observed: Observed) -> bool:
-    """Return whether every unit with two defined scores is right or wrong."""
+    """Return True if every unit with two defined scores is right or wrong."""
     a, b = unit_scores(observed)
     both = ~np.isnan(a) & ~np.isnan(b)
     return bool(both.any()) and bool(np.isin([a[both], b[both]], (0, 1)).all())

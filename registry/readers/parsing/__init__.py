@@ -1,1 +1,1 @@
-"""Parsing of text, tables and JSON, for readers of several formats."""
+"""Functions that parse text, tables and JSON, for readers of several formats."""

@@ -1,4 +1,4 @@
-"""Delimited text as cells with the numbers of their lines; a header names the columns."""
+"""Functions that divide delimited text into cells, with line numbers."""
 
 from __future__ import annotations
 
@@ -13,18 +13,24 @@ from registry.readers.parsing.document import MAX_CELLS, MAX_LINE, Document
 
 MARKS = {"tab": "\t", "comma": ",", "semicolon": ";", "whitespace": " "}  # between cells
 _QUOTED = {mark: re.compile(rf'(?<![^{mark}])"[^"]*+(?:""[^"]*+)*+"') for mark in ",;"}  # a cell
-_PLAINLY_QUOTED = {  # one that says the same without its quotes
+_PLAINLY_QUOTED = {  # a cell that stays the same without its quotes
     mark: re.compile(rf'(?<![^{mark}\n])"([^"{mark}\n]*)"(?![^{mark}\n])') for mark in ",;"}
-FEW_CELLS = 2**7  # where a format has but a few
+FEW_CELLS = 2**7  # limit for formats with few columns
 
 _CELL = re.compile(r"[^ \t]+")
-csv.field_size_limit(MAX_LINE)  # its own limit is for all of Python, and less than a long text takes
+csv.field_size_limit(MAX_LINE)  # the default limit is too small for long texts
 
 Separator = Literal["tab", "comma", "semicolon", "whitespace"]
 
 
 class Written(NamedTuple):
-    """How text is written: what separates its columns, how comments begin, and whether blank lines are rows."""
+    """Syntax of delimited text.
+
+    Attributes:
+        separator: Separator of columns.
+        comment: Beginning of comments; None if there are no comments.
+        blank_rows: True if blank lines are rows.
+    """
 
     separator: Separator
     comment: str | None = None
@@ -32,7 +38,10 @@ class Written(NamedTuple):
 
 
 def read_content_lines(document: Document, written: Written) -> Iterator[tuple[int, str]]:
-    """Yield lines and numbers without comments; blank lines are empty, or left out if they are no rows."""
+    """Yield every line that is not a comment, with its number.
+
+    A blank line is yielded as empty text if blank lines are rows, and is otherwise left out.
+    """
     blank = " " if written.separator == "tab" else None
     for number, line in document.lines():
         if written.comment and line.startswith(written.comment):
@@ -44,10 +53,13 @@ def read_content_lines(document: Document, written: Written) -> Iterator[tuple[i
 
 
 def read_cells(document: Document, written: Written) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of every content line, none for a blank line; commas and semicolons with quotes as in RFC 4180.
+    """Yield line number and cells of every line that is not a comment.
+
+    Blank lines have no cells. If the separator is a comma or semicolon, cells may have quotes as in RFC 4180.
 
     Raises:
-        InputError: A line is not CSV (a quoted cell does not run over its end), or has more than `MAX_CELLS`.
+        InputError: A line is not valid CSV (a quoted cell cannot contain a line end), or has more than `MAX_CELLS`
+            cells.
     """
     mark = MARKS[written.separator]
     if mark not in _QUOTED:
@@ -55,7 +67,7 @@ def read_cells(document: Document, written: Written) -> Iterator[tuple[int, list
             yield number, split_cells(line, written.separator) if line else []
         return
     pending: list[str] = []
-    rows = csv.reader(iter(pending.pop, None), strict=True, delimiter=mark)  # finds nothing where a quoted cell runs on
+    rows = csv.reader(iter(pending.pop, None), strict=True, delimiter=mark)  # ends early if a quoted cell continues
     for number, line in read_content_lines(document, written):
         if not line:
             yield number, []
@@ -76,7 +88,11 @@ def read_cells(document: Document, written: Written) -> Iterator[tuple[int, list
 
 
 def strip_quotes(text: str, separator: Separator) -> str | None:
-    """Return CSV lines without quotes if their cells stay the same, else None; other formats unchanged."""
+    """Return lines of CSV without the quotes around cells.
+
+    Returns:
+        The lines; None if a cell would change without quotes. Text with other separators is returned unchanged.
+    """
     mark = MARKS[separator]
     if mark not in _PLAINLY_QUOTED or '"' not in text:
         return text
@@ -85,11 +101,19 @@ def strip_quotes(text: str, separator: Separator) -> str | None:
 
 
 def split_columns(block: str, width: int, separator: Separator) -> list[list[str]] | None:
-    """Return the columns of a block of lines that all have `width` cells; None if a line differs.
+    """Return the columns of a block of lines that have the same number of cells.
 
-    Commas and semicolons are between cells wherever they stand: quotes are left out before, see `strip_quotes`.
-    It takes a fifth of the time of splitting line by line: every line end is made a cell of its own, which must then be
-    each last one of `width` and one.
+    Commas and semicolons always separate cells, so that quotes must be removed before; see `strip_quotes`. The function
+    takes a fifth of the time that splitting line by line takes: it makes every line end a cell of its own, and then
+    checks that these cells are at regular distances.
+
+    Args:
+        block: Lines of the file.
+        width: Expected number of cells.
+        separator: Separator of columns.
+
+    Returns:
+        Cells by column; None if a line has another number of cells.
     """
     n_lines, mark = block.count("\n") + 1, MARKS[separator]
     if sum(map(block.count, "\t " if mark == " " else mark)) > 8 * width * n_lines:
@@ -103,10 +127,16 @@ def split_columns(block: str, width: int, separator: Separator) -> list[list[str
 
 
 def read_header(names: list[str], wanted: Iterable[str], document: Document, line: int) -> tuple[str, ...]:
-    """Return the columns that a header names.
+    """Return the column names in a header.
+
+    Args:
+        names: Cells of the header.
+        wanted: Columns that must exist.
+        document: The file, for errors.
+        line: Line number of the header.
 
     Raises:
-        InputError: A wanted column is not there, or one is named twice.
+        InputError: A requested column is missing, or a name occurs twice.
     """
     for name in wanted:
         if name not in names:
@@ -118,9 +148,9 @@ def read_header(names: list[str], wanted: Iterable[str], document: Document, lin
 
 
 def split_cells(line: str, separator: str, most: int = MAX_CELLS) -> list[str]:
-    """Split a line at tabs, or (`whitespace`) at runs of spaces and tabs; other blanks are part of cells.
+    """Split a line at every tab, or at runs of spaces and tabs if `whitespace`.
 
-    After `most` cells the rest of the line is one cell.
+    Other blank characters are part of cells. After `most` cells, the rest of the line is one cell.
     """
     if separator == "tab":
         return line.split("\t", most)
@@ -135,5 +165,8 @@ def split_cells(line: str, separator: str, most: int = MAX_CELLS) -> list[str]:
 
 
 def iterate_words(line: str) -> Iterator[str]:
-    """Yield the words between spaces and tabs one by one: a list of all could take much memory."""
+    """Yield the words between spaces and tabs.
+
+    A list of all words could take much memory.
+    """
     return (cell[0] for cell in _CELL.finditer(line))

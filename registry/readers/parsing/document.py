@@ -1,10 +1,12 @@
-"""Strict reading of a file as lines of text; only gzip and CRLF are accepted besides plain UTF-8 with LF.
+"""Strict reading of a file as lines of text.
 
-Submissions are untrusted. Bytes that are not UTF-8 are an error with a line number. A file may decompress to at most
-`MAX_BYTES` (a small file to fewer) and `MAX_LINES` lines of at most `MAX_LINE` characters.
+Files must be UTF-8 with LF as line end; gzip and CRLF are also accepted. Submissions are untrusted. Bytes that are not
+UTF-8 are an error with a line number. A file may decompress to at most `MAX_BYTES` (less for a small file), and have at
+most `MAX_LINES` lines of at most `MAX_LINE` characters.
 
-Readers call `Document.report` for each problem. It raises the error, unless the document has `Problems` that collect
-errors; reading then continues after the faulty line, so that `registry check` shows all errors together.
+Readers call `Document.report` for each problem. This method raises the error, unless the document has a `Problems`
+object that collects errors. Reading then continues after the faulty line, so that `registry check` shows all errors
+together.
 """
 
 from __future__ import annotations
@@ -29,21 +31,23 @@ MAX_PROBLEMS = 10_000  # reading a file stops after so many problems
 
 
 class TooManyProblemsError(InputError):
-    """A file has more problems than are collected."""
+    """Error for a file with more problems than are collected."""
 
 
 class Problems:
-    """The problems of one file in the order of detection; of every line only the first one.
+    """Collector of the problems in one file, in the order of detection.
+
+    Only the first problem of every line is stored.
 
     Args:
-        limit: Number of problems to store; all are counted by category. None: all.
+        limit: Number of problems to store; None for all. Further problems are only counted, by category.
         stops: True to stop reading after `MAX_PROBLEMS` problems.
 
     Attributes:
         found: Stored problems.
         counts: Number of problems by category.
         notes: Harmless deviations, such as CRLF.
-        stopped: The error that stopped reading, if there were too many problems.
+        stopped: The error that stopped reading, if there were too many problems; else None.
     """
 
     def __init__(self, limit: int | None, *, stops: bool = True) -> None:
@@ -55,7 +59,7 @@ class Problems:
         self._lines: set[int] = set()
 
     def add(self, error: InputError) -> None:
-        """Add an error.
+        """Store an error, unless its line already has one.
 
         Raises:
             TooManyProblemsError: The file already has `MAX_PROBLEMS` problems.
@@ -68,7 +72,7 @@ class Problems:
         self._store(error)
 
     def end(self, error: InputError) -> None:
-        """Add the error that ended reading."""
+        """Store the error that ended the reading of the file."""
         if isinstance(error, TooManyProblemsError):
             self.stopped = error
         elif error.line is None or error.line not in self._lines:
@@ -93,7 +97,7 @@ _MOST_UNFOLDED_PER_ITEM = 2**16
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits of a file; None for the limits of any file.
+    """Limits of a file's size; None stands for the limit that applies to all files.
 
     Attributes:
         lines: Maximal number of lines, rows or entries.
@@ -109,7 +113,12 @@ class Bounds:
 
     @classmethod
     def for_submission(cls, n_items: int, lines: int) -> Bounds:
-        """Return the limits of a submission with at most `lines` lines."""
+        """Return the limits of a submission.
+
+        Args:
+            n_items: Number of items in the gold.
+            lines: Maximal number of lines; small numbers are replaced by `LEAST_LINES`.
+        """
         return cls(max(LEAST_LINES, lines), max(_LEAST_UNFOLDED, _UNFOLDED_PER_ITEM * n_items),
                    max(_MOST_UNFOLDED, _MOST_UNFOLDED_PER_ITEM * n_items),
                    f" of a submission to {n_items:,} item{'s' * (n_items != 1)}; is it for another task?")
@@ -120,14 +129,20 @@ _CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of a UTF-8 character after its
 
 
 def describe_invisible(text: str) -> str:
-    """Describe the first character that is not printable."""
+    """Return a description of the first character in a text that is not printable."""
     first = next(character for character in text if not character.isprintable())
     name = unicodedata.name(first, "")
     return f"a control or invisible character, U+{ord(first):04X}" + (f" ({name})" if name else "")
 
 
 def describe_unprintable(row: Mapping[str, str], wanted: Collection[str], *, can_repair: bool) -> str:
-    """Describe the first column of a row that is not printable, and the remedy."""
+    """Return a message about the first cell of a row that is not printable.
+
+    Args:
+        row: Cells by column.
+        wanted: Columns that options name.
+        can_repair: True if the option `repair` can remove the characters.
+    """
     name, cell = next((name, cell) for name, cell in row.items() if not (name + cell).isprintable())
     place = f"{describe_invisible(name + cell)}, in column {name!r}"
     if name in wanted:
@@ -136,7 +151,10 @@ def describe_unprintable(row: Mapping[str, str], wanted: Collection[str], *, can
 
 
 def map_invisible(text: str) -> dict[int, str]:
-    """Map control and format characters to nothing, and other blanks to spaces."""
+    """Return a table for `str.translate` that removes invisible characters.
+
+    Control and format characters are removed, and spaces replace other blank characters.
+    """
     kinds = {character: unicodedata.category(character) for character in set(text) - {"\n", "\t"}
              if not character.isprintable()}
     return {ord(character): " " if kind[0] == "Z" else "" for character, kind in kinds.items()
@@ -144,13 +162,19 @@ def map_invisible(text: str) -> dict[int, str]:
 
 
 def count_marks(line: str) -> int:
-    """Return the length of the longest run of combining marks."""
+    """Return the length of the longest run of combining marks in a line."""
     runs = groupby(line, lambda character: unicodedata.combining(character) > 0)
     return max((sum(1 for _ in run) for are_marks, run in runs if are_marks), default=0)
 
 
 def count_characters(content: bytes, start: int, end: int) -> int:
-    """Return how many characters a part of a UTF-8 file has, without decoding it."""
+    """Return the number of characters in a part of a UTF-8 file, without decoding.
+
+    Args:
+        content: Content of the file.
+        start: First byte of the part.
+        end: Byte after the part.
+    """
     return sum(len(content[offset:min(offset + _PART, end)].translate(None, _CONTINUATION))
                for offset in range(start, end, _PART))
 
@@ -161,10 +185,10 @@ _MEMBER = 2**10
 
 
 def unfold(content: bytes, most: int) -> bytes:
-    """Decompress a gzip file, but at most `most` bytes and a few more.
+    """Decompress a gzip file, but stop soon after `most` bytes.
 
     Raises:
-        ValueError: The file is damaged, or has too many parts.
+        ValueError: The file is damaged, or consists of too many gzip files.
     """
     if (members := content.count(MARK + b"\x08")) > _MEMBERS + len(content) // _MEMBER:  # each takes 64 microseconds
         raise ValueError(f"some {members:,} gzip files, one after the other; compress the text as one file")
@@ -176,7 +200,14 @@ def unfold(content: bytes, most: int) -> bytes:
 
 
 def read_at_most(limit: int, read: Callable[[int], bytes]) -> bytes:
-    """Read a file in parts, up to just more than `limit` bytes; one large request would reserve `limit` bytes."""
+    """Read a file in parts, and stop soon after `limit` bytes.
+
+    One large request would reserve `limit` bytes of memory.
+
+    Args:
+        limit: Number of bytes.
+        read: Function that reads a number of bytes.
+    """
     parts, size = [], 0
     while size <= limit and (part := read(2**16)):
         parts.append(part)
@@ -207,17 +238,17 @@ _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "UTF-8 with a byte-order mark", b"\xff\xfe
 
 @dataclass(frozen=True)
 class Document:
-    """The content of a file.
+    """Content of a file.
 
     Attributes:
-        path: Path for errors.
+        path: Path of the file, for errors.
         content: Bytes of the file on disk.
-        problems: Collects errors; None to raise the first one.
-        repair: Accepted repairs: see `declare`.
-        skip: Number of ignored first lines.
-        name: Name in records.
+        problems: Collector of errors; None to raise the first error.
+        repair: Accepted repairs; see `declare`.
+        skip: Number of first lines that are ignored.
+        name: Name of the file in provenance records.
         made: Cache of derived data, because a file may contain many systems.
-        bounds: Limits of its size.
+        bounds: Limits of the file's size.
     """
 
     path: str
@@ -231,7 +262,11 @@ class Document:
 
     @classmethod
     def load(cls, path: str | Path, within: Path | None = None) -> Document:
-        """Read the file at `path`; records name it relative to the folder `within`, see `recorded_name`.
+        """Read a file.
+
+        Args:
+            path: Path of the file.
+            within: Folder relative to which provenance records name the file; see `recorded_name`.
 
         Raises:
             InputError: The file cannot be read.
@@ -249,57 +284,69 @@ class Document:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the bytes, as `sha256sum` prints it."""
+        """Digest of the file's bytes, as `sha256sum` prints it."""
         return digest(self.content)
 
     def error(self, message: str, line: int | None = None, item: str | None = None, *,
               category: Category = "format") -> InputError:
-        """Return an error with its place in the file."""
+        """Return an error that names this file, and the line and item if they are set."""
         return InputError(message, path=self.path, line=line, item=item, category=category)
 
     def refuse(self, message: str, line: int | None = None, item: str | None = None, *,
                category: Category = "format") -> None:
-        """Report an error with its place in the file; see `report`."""
+        """Report an error that names this file; see `report`."""
         self.report(self.error(message, line, item, category=category))
 
     def report(self, error: InputError) -> None:
-        """Collect the error if the document has `problems`, so that reading continues; otherwise raise it."""
+        """Store the error if the document collects problems; otherwise raise it."""
         if self.problems is None:
             raise error
         self.problems.add(error)
 
     def report_empty(self, noun: str) -> None:
-        """Report that the file has no item, sentence, ... (`noun`), unless other problems explain that."""
+        """Report that the file has nothing to read, unless other problems explain that.
+
+        Args:
+            noun: What is missing, such as "item" or "sentence".
+        """
         if self.problems is None or not self.problems.counts:
             self.refuse(f"no {noun} in this file")
 
     def collect(self, problems: Problems | None) -> Document:
-        """Return the file with another collector of problems; None to raise errors."""
+        """Return a copy of the document with another collector of problems.
+
+        Args:
+            problems: The collector; None to raise errors.
+        """
         return replace(self, problems=problems)
 
     @property
     def has_notes(self) -> bool:
-        """True if lines end with CR LF and the options do not accept that."""
+        """True if lines end with CR LF although the options do not accept this."""
         if "notes" not in self.made:
             self.made["notes"] = b"\r\n" in self._extract_text()
         return "crlf" not in self.repair and bool(self.made["notes"])
 
     def declare(self, repair: tuple[str, ...], skip: int = 0) -> Document:
-        """Return the file without its first `skip` lines, with repairs to its text.
+        """Return a copy of the document with repairs, and without its first lines.
 
-        Skipped lines count in line numbers. `crlf`: accept CR LF without a note; `bom`: remove a byte-order mark of
-        UTF-8; `nfc`: normalize the text to NFC; `invisible`: remove control and format characters, and replace other
-        blanks by spaces.
+        Skipped lines count in line numbers.
+
+        Args:
+            repair: Names of the repairs. `crlf` accepts CR LF without a note. `bom` removes a byte-order mark. `nfc`
+                normalizes the text to NFC. `invisible` removes control and format characters, and replaces other blank
+                characters by spaces.
+            skip: Number of first lines to ignore.
         """
         return replace(self, repair=repair, skip=skip) if repair or skip else self
 
     def limit(self, bounds: Bounds) -> Document:
-        """Return the file with other limits."""
+        """Return a copy of the document with other limits."""
         return replace(self, bounds=bounds)
 
     @property
     def most_lines(self) -> int:
-        """Maximal number of lines, rows or entries."""
+        """Maximal number of lines, rows or entries in the file."""
         return MAX_LINES if self.bounds.lines is None else min(self.bounds.lines, MAX_LINES)
 
     @property
@@ -308,11 +355,21 @@ class Document:
         return min(get_decompression_limit(self.content, self.bounds.unfolded), self.bounds.most_unfolded or MAX_BYTES)
 
     def make_bounds_error(self, count: str, most: int, line: int | None = None) -> InputError:
-        """Return the error for more lines, rows or entries than allowed."""
+        """Return the error for a file with too many lines, rows or entries.
+
+        Args:
+            count: Actual number with its noun, such as "70,000 lines".
+            most: Maximal number.
+            line: Line number of the first line above the limit.
+        """
         return self.error(f"{count}; {most:,} are the most that are read{self.bounds.reason}", line, category="order")
 
     def make_size_error(self, remedy: str = "") -> InputError:
-        """Return the error for a file that decompresses to more than `most_unfolded` bytes."""
+        """Return the error for a file that decompresses to too many bytes.
+
+        Args:
+            remedy: Advice at the end of the message.
+        """
         size = f"decompresses to more than {self.most_unfolded >> 20} MiB"
         if self.most_unfolded == MAX_BYTES:
             return self.error(size)
@@ -321,25 +378,29 @@ class Document:
         return self.error(f"{size}, over {MAX_RATIO} times its size{remedy}")
 
     def text(self) -> str:
-        """Decode the file without its last line end; see `blocks`."""
+        """Return the text of the file without its last line end; see `blocks`."""
         return "\n".join(block for _, block in self.blocks(MAX_LINES))
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield line numbers from 1 and lines without their line ends (LF or CRLF); see `blocks`."""
+        """Yield line numbers from 1, and lines without their line ends; see `blocks`."""
         for number, block in self.blocks():
             lines = block.split("\n")
             del block  # which may be one very long line
             yield from enumerate(lines, number)
 
     def blocks(self, most_lines: int | None = None) -> Iterator[tuple[int, str]]:
-        """Yield blocks of whole lines, each with the number of its first line, counted from 1.
+        """Yield blocks of whole lines, each with the number of its first line.
 
-        Line ends are LF; a block has none at its end. A list of all lines would take up to 50 times the memory of the
-        text. If problems are collected, invalid bytes become U+FFFD, and NUL becomes U+2400.
+        Lines are numbered from 1. LF separates the lines of a block; there is no line end at the end of a block. A list
+        of all lines would take up to 50 times the memory of the text. If problems are collected, U+FFFD replaces
+        invalid bytes, and U+2400 replaces NUL.
+
+        Args:
+            most_lines: Maximal number of lines; None for the limit of this document.
 
         Raises:
-            InputError: The file is empty, binary, damaged, or not UTF-8, or has too many or too long lines; names the
-                line.
+            InputError: The file is empty, binary, damaged or not UTF-8, or has too many or too long lines; the error
+                names the line.
         """
         content = self._extract_text()
         n_lines = content.count(b"\n")
@@ -373,7 +434,12 @@ class Document:
             yield first, holder.pop()  # without a reference to the block, which may be large
 
     def _skip_lines(self, content: bytes, stop: int) -> int:
-        """Return the offset of the first line that is not skipped."""
+        """Return the position in the content of the first line that is not skipped.
+
+        Args:
+            content: Bytes of the text.
+            stop: Position of the end of the last line.
+        """
         offset = 0
         for _ in range(self.skip):
             offset = content.find(b"\n", offset, stop) + 1
@@ -382,7 +448,11 @@ class Document:
         return offset
 
     def _extract_text(self) -> bytes:
-        """Return the bytes of the text: decompressed, not empty, of no other file type, without byte-order mark."""
+        """Return the bytes of the text: decompressed, and without byte-order mark.
+
+        Raises:
+            InputError: The file is empty, or of another type than text.
+        """
         content = self._unfold()
         if not content or content.isspace():
             raise self.error("the file is empty")
@@ -405,7 +475,12 @@ class Document:
         return content
 
     def _decode(self, block: bytes, first: int) -> str:
-        """Decode lines, which begin at line number `first`; report every line that is not text."""
+        """Return a block of lines as text, and report every line that is not text.
+
+        Args:
+            block: Bytes of the lines.
+            first: Number of the first line.
+        """
         try:
             text = block.decode("utf-8")
         except UnicodeDecodeError:
@@ -424,7 +499,10 @@ class Document:
         return text.replace("\0", "\u2400")
 
     def _compose(self, line: str, number: int) -> str:
-        """Return a line in NFC; report long runs of marks, which would take quadratic time."""
+        """Return a line in Unicode normal form NFC.
+
+        Long runs of combining marks are reported instead, because normalization would take quadratic time.
+        """
         if unicodedata.is_normalized("NFC", line):
             return line
         if (most := count_marks(line)) > MAX_MARKS:
@@ -452,5 +530,10 @@ class Document:
 
 
 def get_decompression_limit(content: bytes, trusted: int | None = None) -> int:
-    """Return the number of bytes to which a file may decompress; `trusted` is the minimum, by default TRUSTED."""
+    """Return the number of bytes to which a file may decompress.
+
+    Args:
+        content: Content of the file.
+        trusted: Number of bytes that every file may have, at most `TRUSTED`; None for `TRUSTED`.
+    """
     return min(MAX_BYTES, max(min(TRUSTED, trusted or TRUSTED), MAX_RATIO * len(content)))

@@ -1,10 +1,10 @@
-"""Fast readers of whole tables, most of them by DuckDB, which can reach nothing but the one file.
+"""Fast readers of whole tables; most of them use DuckDB.
 
-`read_table` returns None for a file that is not certainly valid. Readers then read row by row and report errors with
-their places.
+DuckDB can access only the one file that is read. `read_table` returns None for a file that may have a fault. Readers
+then read the file row by row, and report errors with their lines.
 
-A Parquet file of some kilobytes can unfold to gigabytes, because equal values are stored once. Its size is therefore
-checked twice: by its footer before anything is decoded, and by its values before any leaves DuckDB.
+A Parquet file of some kilobytes can decompress to gigabytes, because equal values are stored once. Its size is
+therefore checked twice: by its footer before any data are decoded, and by its values before any leave DuckDB.
 """
 
 from __future__ import annotations
@@ -40,9 +40,14 @@ LEAST_MEMORY = 2**28  # bytes for DuckDB; more if a file may decompress to more 
 
 @contextmanager
 def open_duckdb(content: bytes, name: str) -> Iterator[tuple[Any, Path]]:
-    """Write a file called `name` into its own folder, and connect a database that can read only that file.
+    """Write content to a file, and yield a DuckDB connection that can read only it.
 
-    A path is a pattern to DuckDB: `escape_path` names this file alone.
+    The connection comes with the path of the file. DuckDB interprets a path as a pattern; use `escape_path` to name
+    this file alone.
+
+    Args:
+        content: Content of the file.
+        name: Name of the file, in a temporary folder.
     """
     import duckdb
 
@@ -58,17 +63,17 @@ def open_duckdb(content: bytes, name: str) -> Iterator[tuple[Any, Path]]:
 
 
 def escape_path(path: Path) -> str:
-    """Return the pattern that matches only this path."""
+    """Return a pattern that matches only this path."""
     return glob.escape(str(path))
 
 
 def quote_text(text: str) -> str:
-    """Quote a text for SQL."""
+    """Return a text as an SQL literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def quote_name(column: str) -> str:
-    """Quote a column's name for SQL."""
+    """Return a column name as a quoted SQL identifier."""
     return '"' + column.replace('"', '""') + '"'
 
 
@@ -89,7 +94,11 @@ _DECLARED = """
 
 
 def read_parquet_rows(document: Document, names: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the named columns (None: all) of every row, with row numbers from 1.
+    """Yield row numbers from 1, and cells by column, of a Parquet file.
+
+    Args:
+        document: The file.
+        names: Columns to read; None for all.
 
     Raises:
         InputError: The file is not Parquet, is damaged or too large, or a column is missing.
@@ -111,10 +120,10 @@ def read_parquet_rows(document: Document, names: Sequence[str] | None = None) ->
 
 
 def read_parquet_head(document: Document) -> tuple[list[str], list[Any]]:
-    """Return the column names and the first row, or no cells if the table is empty.
+    """Return the column names and the first row; an empty table has no first cells.
 
     Raises:
-        InputError: As `read_parquet_rows`.
+        InputError: The file is not Parquet, or is damaged.
     """
     with open_parquet(document) as (connection, pattern):
         names = _read_names(connection, pattern, document)
@@ -124,7 +133,7 @@ def read_parquet_head(document: Document) -> tuple[list[str], list[Any]]:
 
 @contextmanager
 def open_parquet(document: Document) -> Iterator[tuple[Any, str]]:
-    """Connect a database that can read the file; yields the connection and the file's pattern.
+    """Yield a DuckDB connection that can read a Parquet file, and the file's pattern.
 
     Raises:
         InputError: The file is not Parquet, or a query of the caller cannot read it.
@@ -157,17 +166,38 @@ def _read_names(connection: Any, pattern: str, document: Document) -> list[str]:
 
 
 def check_footer(connection: Any, pattern: str, document: Document, names: Sequence[str]) -> int:
-    """Refuse a file whose footer declares that these columns are too large; return the number of rows."""
+    """Check the sizes that the footer of a Parquet file declares.
+
+    Args:
+        connection: Connection from `open_parquet`.
+        pattern: Pattern of the file.
+        document: The file.
+        names: Columns whose sizes count.
+
+    Returns:
+        Number of rows.
+
+    Raises:
+        InputError: The columns are too large.
+    """
     rows, size = connection.execute(_DECLARED, [pattern, list(names)]).fetchone()
     _require_bounded(document, rows, max(size, 2 * rows * len(names)))
     return int(rows)
 
 
 def check_sizes(connection: Any, pattern: str, document: Document, columns: Sequence[str]) -> None:
-    """Refuse a file whose columns (SQL expressions) are too large.
+    """Check the actual sizes of columns in a Parquet file, because a footer may lie.
 
-    The query counts actual data, because a footer may lie: rows, bytes of all values with separators, and bytes of the
-    longest value.
+    The query counts rows, bytes of all values with separators, and bytes of the longest value.
+
+    Args:
+        connection: Connection from `open_parquet`.
+        pattern: Pattern of the file.
+        document: The file.
+        columns: SQL expressions of the columns.
+
+    Raises:
+        InputError: The columns are too large.
     """
     sizes = [f"coalesce(strlen({column}::VARCHAR), 0)" for column in columns]
     total, longest = " + ".join(f"{size} + 1" for size in sizes), ", ".join(sizes)
@@ -177,7 +207,17 @@ def check_sizes(connection: Any, pattern: str, document: Document, columns: Sequ
 
 
 def _require_bounded(document: Document, rows: int, size: int, longest: int = 0) -> None:
-    """Refuse more rows or bytes than allowed; `longest` is the size of the longest value."""
+    """Check the size of a table.
+
+    Args:
+        document: The file, which has the limits.
+        rows: Number of rows.
+        size: Size of all values, in bytes.
+        longest: Size of the longest value, in bytes.
+
+    Raises:
+        InputError: A number is larger than its limit.
+    """
     if rows > document.most_lines:
         raise document.make_bounds_error(f"{rows:,} rows", document.most_lines)
     if longest > MAX_LINE:
@@ -200,7 +240,7 @@ Syntax = Literal["delimited", "jsonl", "json", "parquet"]
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table is written; see `readers.tables.TableReader`."""
+    """Syntax of a table; the attributes are options of `readers.tables.TableReader`."""
 
     syntax: Syntax
     separator: Separator
@@ -213,12 +253,12 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The columns of a table.
+    """Columns of a table.
 
     Attributes:
-        rows: Item of each row.
-        attributes: Attributes of the items by name; only columns of text.
-        numbers: Columns of numbers by name, nan if absent.
+        rows: Name of the item and line number of each row.
+        attributes: Attributes of the items, by column; only columns of text.
+        numbers: Columns of numbers, by name; NaN for an absent number.
     """
 
     rows: Rows
@@ -226,7 +266,15 @@ class Table:
     numbers: dict[str, Floats]
 
     def make_items(self, attributes: Sequence[str], golds: Iterable[Any]) -> list[Item] | None:
-        """Return items with these golds and attributes; None if a column is missing."""
+        """Return items with these attributes and gold values.
+
+        Args:
+            attributes: Columns that are attributes of items.
+            golds: Gold value of each row.
+
+        Returns:
+            Items; None if a column is missing.
+        """
         if not set(attributes) <= self.attributes.keys():
             return None
         of_rows = make_attribute_rows({name: self.attributes[name] for name in attributes})
@@ -234,10 +282,10 @@ class Table:
 
 
 def make_attribute_rows(columns: Mapping[str, list[str]]) -> Iterator[Mapping[str, str]]:
-    """Yield attributes of each row by column, without end if there are no columns.
+    """Yield the attributes of each row, by column.
 
-    Rows that equal the previous row or one of the first `_SHARED` distinct rows share one object, because test sets
-    have fewer documents than items.
+    If there are no columns, the function yields empty attributes without end. Rows that equal the previous row, or one
+    of the first `_SHARED` distinct rows, share one object, because test sets have fewer documents than items.
     """
     if not columns:
         yield from repeat({})
@@ -256,9 +304,9 @@ def make_attribute_rows(columns: Mapping[str, list[str]]) -> Iterator[Mapping[st
 
 
 def read_table(document: Document, layout: Layout) -> Table | None:
-    """Read a valid table, once per layout; None if it may have a fault.
+    """Return the columns of a valid table; None if the table may have a fault.
 
-    This is where a file is found fit for the fast way, or left to the careful one.
+    The result is cached, because several systems may share a file.
     """
     if document.problems is not None or len(document.content) < ENOUGH or layout.syntax == "json":
         return None
@@ -312,7 +360,7 @@ def _read_delimited(document: Document, layout: Layout) -> Table | None:
 
 
 def _is_plain(text: str, layout: Layout) -> bool:
-    """True if every line is a row, and the separator alone splits its cells."""
+    """Return True if every line is a row, whose cells the separator alone divides."""
     if text.startswith("\n") or "\n\n" in text or "\r" in text:
         return False
     if layout.comment and (text.startswith(layout.comment) or f"\n{layout.comment}" in text):
@@ -346,12 +394,19 @@ def _read_json_lines(document: Document, layout: Layout) -> Table | None:
 
 
 def parse_unscored(unscored: Iterable[str]) -> frozenset[float]:
-    """Return the numbers among marks for absent scores: JSON and Parquet have -1 for "-1"."""
+    """Return the numbers among the values that mark absent scores.
+
+    For example, "-1" also marks the number -1 in JSON and Parquet.
+    """
     return frozenset(float(mark) + 0.0 for mark in unscored if re.fullmatch(NUMBER, mark))
 
 
 def _to_numbers(cells: list[Any], unscored: tuple[str, ...]) -> Floats | None:
-    """Return a column as numbers, nan if absent; None if a cell is neither."""
+    """Return a column as numbers, with NaN for absent numbers.
+
+    Returns:
+        The numbers; None if a cell is neither a number nor marks an absent number.
+    """
     if any(type(cell) is str and cell not in unscored for cell in cells):
         return None
     absent = np.array([cell is None or type(cell) is str for cell in cells], dtype=np.bool_)
@@ -392,7 +447,14 @@ def _read_parquet(document: Document, layout: Layout) -> Table | None:
 
 
 def _fetch(connection: Any, columns: Mapping[str, str], table: str, pattern: str) -> dict[str, Any]:
-    """Fetch columns, given as SQL by name, as arrays."""
+    """Return columns of a table as arrays.
+
+    Args:
+        connection: DuckDB connection.
+        columns: SQL expressions by column.
+        table: SQL expression of the table.
+        pattern: Parameter of this expression: the pattern of the file.
+    """
     chosen = ", ".join(f"{column} AS v{n}" for n, column in enumerate(columns.values()))
     query = f"SELECT {chosen} FROM {table}"  # noqa: S608 - made of quoted names
     arrays = connection.execute(query, [pattern]).fetchnumpy()
@@ -400,7 +462,14 @@ def _fetch(connection: Any, columns: Mapping[str, str], table: str, pattern: str
 
 
 def _make_table(fetched: Mapping[str, Any], layout: Layout, texts: Iterable[str], lines: range) -> Table | None:
-    """Make the table if each line has a row and each row a key."""
+    """Return the table; None if a line has no row or a row has no name.
+
+    Args:
+        fetched: Arrays by column.
+        layout: Syntax of the table.
+        texts: Names of the columns of text.
+        lines: Line numbers of the rows.
+    """
     cells = {name: fetched[name].tolist() for name in texts}
     if not lines or any(len(column) != len(lines) for column in fetched.values()):
         return None
@@ -416,7 +485,11 @@ def _make_table(fetched: Mapping[str, Any], layout: Layout, texts: Iterable[str]
 
 
 def _check_numbers(column: Any) -> Floats | None:
-    """Return a column of numbers if all can be stored; nan is an absent number."""
+    """Return a column of numbers, with NaN for absent numbers.
+
+    Returns:
+        The numbers; None if some are too large to be stored.
+    """
     if np.ma.is_masked(column):
         return None
     values: Floats = np.ma.getdata(column) + 0.0  # no -0.0

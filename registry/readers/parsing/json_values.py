@@ -1,7 +1,7 @@
-"""Strict JSON: a whole file, or one object per line (JSON Lines).
+"""Strict parsing of JSON: one value per file, or one object per line.
 
 A column is named by its key or by a path. `results.rouge2.f` is the value of `f` in the object `rouge2` in the object
-`results`; a number is an index of a list, from 0. A key that itself contains dots takes precedence.
+`results`. A number in a path is the index of a list element, from 0. A key that itself contains dots takes precedence.
 """
 
 from __future__ import annotations
@@ -23,10 +23,16 @@ _KEY_END = re.compile(r'(?<!\\)"\s*:')  # in texts a double quote has a backslas
 
 
 def parse_object(line: str, path: str, number: int | None, *, nan: bool = False) -> dict[str, Any]:
-    """Parse the object in line `number` of the file at `path`; see `parse_json`.
+    """Return the JSON object in one line of a file; see `parse_json`.
+
+    Args:
+        line: Text of the line.
+        path: Path of the file, for errors.
+        number: Line number, for errors.
+        nan: True to allow NaN and Infinity.
 
     Raises:
-        InputError: It is not JSON (nan and infinity are not), no object, or a key occurs twice.
+        InputError: The line is not a JSON object, or a key occurs twice.
     """
     if (n := _count_keys(line)) > MAX_KEYS:
         raise InputError(f"{n:,} keys in one line; {MAX_KEYS:,} are the most that are read", path=path, line=number)
@@ -46,7 +52,11 @@ def parse_object(line: str, path: str, number: int | None, *, nan: bool = False)
 
 
 def parse_columns(block: str) -> dict[str, list[Any]] | None:
-    """Return the columns of a block of objects with the same keys; None if one differs."""
+    """Return the columns of lines of JSON objects with the same keys.
+
+    Returns:
+        Cells by column; None if an object has other keys.
+    """
     if _count_keys(block) > MAX_KEYS or has_more_containers(block, MAX_CONTAINERS):
         return None
     try:
@@ -59,10 +69,14 @@ def parse_columns(block: str) -> dict[str, list[Any]] | None:
 
 
 def parse_json(text: str | bytes, *, nan: bool = False) -> Any:
-    """Parse any JSON value; `nan` accepts NaN and Infinity, which some programs write.
+    """Return the value of a JSON text.
+
+    Args:
+        text: The text.
+        nan: True to allow NaN and Infinity, which some programs write.
 
     Raises:
-        ValueError: It is not JSON, or a key occurs twice in an object.
+        ValueError: The text is not JSON, or a key occurs twice in an object.
     """
     try:
         return json.loads(text, object_pairs_hook=_make_object, parse_constant=float if nan else _refuse_constant,
@@ -72,7 +86,7 @@ def parse_json(text: str | bytes, *, nan: bool = False) -> Any:
 
 
 def has_more_containers(text: str, most: int) -> bool:
-    """Return whether a text of JSON has more lists and objects than `most`."""
+    """Return True if a JSON text has more than `most` lists and objects."""
     if text.count("[") + text.count("{") <= most:
         return False
     containers = (text[match.start()] != '"' for match in _CONTAINER.finditer(text))
@@ -80,7 +94,7 @@ def has_more_containers(text: str, most: int) -> bool:
 
 
 def _count_keys(text: str) -> int:
-    """Return an upper bound of the number of keys, or 0 if the text is too short for many."""
+    """Return an upper limit of the number of keys; 0 if the text is short."""
     return sum(1 for _ in _KEY_END.finditer(text)) if len(text) > 4 * MAX_KEYS else 0
 
 
@@ -109,11 +123,11 @@ _PLACE = re.compile(r"[0-9]{1,9}")
 _DEEPEST = 8  # levels of nested objects whose columns are read as columns and suggested
 _MOST_SUGGESTED = 1000  # columns
 _MOST_HINTS = 100  # rows of a file
-_CONTAINERS_PER_LINE = 64  # lists and objects of a file that is one value, for each entry that it may have
+_CONTAINERS_PER_LINE = 64  # lists and objects per allowed entry, in a file that is one JSON value
 
 
 def read_json_rows(document: Document, written: Written) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield every line of JSON Lines as an object, with its number."""
+    """Yield every line number and JSON object of JSON Lines; report faulty lines."""
     for number, line in read_content_lines(document, written):
         try:
             entry = parse_object(line, document.path, number)
@@ -124,13 +138,18 @@ def read_json_rows(document: Document, written: Written) -> Iterator[tuple[int, 
 
 
 def read_json_entries(document: Document, item: str | None, column: str | None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows of a file that is one JSON value, each with the line where it begins.
+    """Yield the rows of a file that is one JSON value, each with its first line.
 
-    The value is a list of objects, or an object whose members are items by name. Such a member is an object, which
-    receives its name under the key `item`, or the value of `column`.
+    The value is a list of objects, or an object whose members are items by name. If the member of an item is an object,
+    it gets the item's name under the key `item`; otherwise it becomes the value of `column` in a new row.
+
+    Args:
+        document: The file.
+        item: Key of the items' names.
+        column: Key of members that are not objects.
 
     Raises:
-        InputError: It is not JSON, has another structure, or is too large; names the line.
+        InputError: The file is not JSON, has another structure, or is too large; the error names the line.
     """
     for line, name, value in read_json_members(document):
         entry = _make_entry(name, value, item, column)
@@ -141,10 +160,12 @@ def read_json_entries(document: Document, item: str | None, column: str | None) 
 
 
 def read_json_members(document: Document) -> Iterator[tuple[int, str | None, Any]]:
-    """Yield line, name (None in a list) and value of each member of a list or object.
+    """Yield line, name and value of each member of a JSON list or object.
+
+    The name is None in a list.
 
     Raises:
-        InputError: It is not JSON, neither a list nor an object, or too large; names the line.
+        InputError: The file is not JSON, is neither a list nor an object, or is too large; the error names the line.
     """
     text, line, counted_to = document.text(), 1 + document.skip, 0
     if has_more_containers(text, most := _CONTAINERS_PER_LINE * document.most_lines):
@@ -161,18 +182,31 @@ def read_json_members(document: Document) -> Iterator[tuple[int, str | None, Any
 
 
 def get_value(entry: Any, name: str) -> Any:
-    """Return the value of column `name` in a row or value, or `ABSENT`."""
+    """Return the value of a column in a row; `ABSENT` if there is none.
+
+    Args:
+        entry: The row or value.
+        name: Key or path of the column.
+    """
     return entry[name] if type(entry) is dict and name in entry else follow_path(entry, name.split("."))
 
 
 def describe_missing(document: Document, entry: Mapping[str, Any], name: str) -> str:
-    """Describe a missing column; only the first rows suggest names, because that is slow."""
+    """Return a message about a missing column.
+
+    Only messages for the first rows of a file suggest other names, because that is slow.
+    """
     n = document.made[describe_missing] = document.made.get(describe_missing, 0) + 1
     return f"no key {name!r}" + (f"; {suggest(name, _list_paths(entry))}" if n <= _MOST_HINTS else "")
 
 
 def get_column(columns: Mapping[str, list[Any]], name: str) -> list[Any] | None:
-    """Return the cells of a column of rows with the same keys; None if a row lacks it."""
+    """Return the cells of a column given by key or path; None if a row lacks it.
+
+    Args:
+        columns: Cells by key, of rows with the same keys.
+        name: Key or path of the column.
+    """
     if name in columns:
         return columns[name]
     first, *rest = name.split(".")
@@ -181,7 +215,10 @@ def get_column(columns: Mapping[str, list[Any]], name: str) -> list[Any] | None:
 
 
 def flatten_columns(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return the columns, and the columns by path within objects that have the same keys in all rows."""
+    """Return columns by key, and also by path to nested values.
+
+    Nested values become columns if the objects have the same keys in all rows.
+    """
     flat = dict(columns)
     nested = {name: cells for name, cells in columns.items() if "." not in name}
     for _ in range(_DEEPEST):
@@ -195,7 +232,12 @@ def flatten_columns(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
 
 
 def follow_path(value: Any, path: Sequence[str]) -> Any:
-    """Return the value at the end of a path of keys and list indices, or `ABSENT`."""
+    """Return the value at the end of a path; `ABSENT` if there is none.
+
+    Args:
+        value: Value at the beginning of the path.
+        path: Keys of objects and indexes of lists.
+    """
     for key in path:
         if isinstance(value, Mapping) and key in value:
             value = value[key]
@@ -207,7 +249,10 @@ def follow_path(value: Any, path: Sequence[str]) -> Any:
 
 
 def _list_paths(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """List the columns of a row for messages: values that are no objects."""
+    """Return the columns of a row, by key or path, for messages.
+
+    Columns are values that are not objects.
+    """
     paths: dict[str, Any] = {}
     nested: Mapping[str, Any] = entry
     for _ in range(_DEEPEST):
@@ -220,10 +265,10 @@ def _list_paths(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_members(text: str) -> Iterator[tuple[int, str | None, Any]]:
-    """Yield offset, name and value of each member of a list or object.
+    """Yield position, name and value of each member of a JSON list or object.
 
     Raises:
-        JSONDecodeError: The text is not JSON, or neither of both.
+        JSONDecodeError: The text is not JSON, or is neither a list nor an object.
     """
     offset = _skip_blanks(text, 0)
     ends = {"[": "]", "{": "}"}.get(text[offset:offset + 1])
@@ -271,7 +316,14 @@ def _skip_mark(text: str, offset: int, mark: str) -> int:
 
 
 def _make_entry(name: str | None, value: Any, item: str | None, column: str | None) -> dict[str, Any] | str:
-    """Return the row for a member of the whole value, or a fault."""
+    """Return the row for a member of a JSON list or object, or a message.
+
+    Args:
+        name: Name of the member; None in a list.
+        value: Value of the member.
+        item: Key under which the row gets the name.
+        column: Key under which the row gets a value that is not an object.
+    """
     if name is None:
         return value if isinstance(value, dict) else "not a JSON object, as every entry of the list must be"
     if item is None:

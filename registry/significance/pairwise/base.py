@@ -1,4 +1,7 @@
-"""The base of every paired test; exact tails of many pairs; and tests of a few pairs for planning."""
+"""The base class of paired tests, exact p-values of pairs, and trial tests.
+
+Trial tests of a few pairs predict the cost of all pairs.
+"""
 
 from __future__ import annotations
 
@@ -30,15 +33,15 @@ class PairTest(Value):
         null: Null hypothesis.
         assumes: Assumptions.
         citation: Source of the method.
-        units: Units that can be tested, the default first.
-        takes_strata: True if it draws within strata.
-        takes_runs: True if a system's runs can be random.
-        families: Accepted families of statistics; None: all whose statistics add up, unlike those of correlations.
-        independent: True if it assumes that the two systems' results are independent of each other, which they hardly
-            ever are on one test set (Yeh 2000, section 2).
+        units: Kinds of units that can be tested; the first one is the default.
+        takes_strata: True if the test resamples within strata.
+        takes_runs: True if the runs of a system can be random.
+        families: Accepted families of statistics. None: all families except `pair`, the family of correlations.
+        independent: True if the test assumes that the results of the two systems are independent. This is rarely true
+            if they have the same test set (Yeh 2000, section 2).
         takes_unequal: True if the systems may have different items.
-        of_unit_scores: True if it compares the scores of single units, not sums over all units.
-        draws_intervals: True if intervals of scores are always drawn.
+        of_unit_scores: True if the test compares the scores of single units, not sums over all units.
+        draws_intervals: True if score intervals of this test always come from resamples.
     """
 
     terse: ClassVar[bool] = True
@@ -55,7 +58,10 @@ class PairTest(Value):
     draws_intervals: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
-        """Refuse options without a default: the docs list the metrics that each test applies to with its defaults."""
+        """Raise an error if an option has no default value.
+
+        The documentation lists the metrics to which each test applies with its default options.
+        """
         super().__init_subclass__()
         if lacking := [option.name for option in fields(cls) if option.default is MISSING]:
             raise TypeError(f"option {lacking[0]!r} of the test {cls.name} has no default, which every test's needs")
@@ -67,27 +73,53 @@ class PairTest(Value):
 
     @property
     def swaps_units(self) -> bool:
-        """True if p-values count the ways to swap n units. They are at least 2^-n, or 2^(1 - n) two-sided."""
+        """True if p-values are shares of the ways to swap two systems in n units.
+
+        They are at least 2^-n one-sided, or 2^(1 - n) two-sided.
+        """
         return False
 
     def why_drawn(self, matrix: Matrix) -> str:  # noqa: ARG002
-        """Return why pairs of the matrix (by unit) need random draws; empty if the test always draws, or never."""
+        """Return the reason why pairs of the matrix need a simulation.
+
+        The result is empty if the test always simulates p-values or never does.
+
+        Args:
+            matrix: Its rows must be units (`Matrix.by_unit`).
+        """
         return ""
 
     def work(self, observed: Observed, settings: Settings) -> float:  # noqa: ARG002
-        """Return the cost of an exact p-value in additions, about 0 if it is cheap, infinite if the pair is drawn."""
+        """Return the cost of an exact p-value in additions.
+
+        The result is infinite if the p-value is simulated. If the computation is cheap, the cost is about 0.
+        """
         return 0.0
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterable[PairWarning]:  # noqa: ARG002
-        """Return warnings about pairs for which it is not a test of equal scores."""
+        """Return warnings about pairs with properties that make this test unreliable.
+
+        For example, the null hypothesis can be false although the scores are equal.
+        """
         return ()
 
     def own_refusal(self, matrix: Matrix) -> str | None:  # noqa: ARG002
-        """Return why this test in particular does not apply to the matrix (by unit), or None if it does."""
+        """Return the reason why this test does not apply to the matrix; None if it does.
+
+        Subclasses override this method. It has only the conditions that are not common to all tests; `refusal` adds
+        those.
+
+        Args:
+            matrix: Its rows must be units (`Matrix.by_unit`).
+        """
         return None
 
     def refusal(self, matrix: Matrix) -> str | None:
-        """Return why the test does not apply to the matrix (by unit), or None if it does; see `own_refusal`."""
+        """Return the reason why the test does not apply to the matrix; None if it does.
+
+        Args:
+            matrix: Its rows must be units (`Matrix.by_unit`).
+        """
         if matrix.family == "pair" and "pair" not in (self.families or ()):
             return (f"{self.name} needs statistics that add up, unlike correlations; take permutation, "
                     "bootstrap or williams")
@@ -104,18 +136,24 @@ class PairTest(Value):
         return unit_refusal(self.name, matrix) if self.of_unit_scores else None
 
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
-        """Return the pairs of a matrix (by unit) with the differences that it tests."""
+        """Return the pairs with the differences that this test compares.
+
+        Args:
+            matrix: Its rows must be units (`Matrix.by_unit`).
+            pairs: Pairs of systems.
+        """
         return Observed.of(matrix, pairs)
 
     def run(self, matrix: Matrix, pairs: Pairs, settings: Settings) -> PairResults:
-        """Test pairs of systems; results are in their order.
+        """Test pairs of systems; the results are in the order of the pairs.
 
-        Identical systems have p = 1 in every test. p is undefined if a score is, or if a test of single units has no
-        unit with scores that distinguishes the systems. Results warn of pairs for which the null hypothesis says more
-        than equal scores, and of pairs whose judge favours a system or has errors that are hardly known.
+        Identical systems have p = 1 in every test. The p-value is undefined if a score is undefined. In a test of
+        single units it is also undefined if no unit with two defined scores distinguishes the systems. The results have
+        warnings about pairs for which this test is unreliable (`pair_warnings`), and about pairs with a judge that
+        favours a system or has too few observed errors.
 
         Raises:
-            ValueError: The test does not apply (`refusal`).
+            ValueError: The test does not apply to the matrix (`refusal`).
         """
         matrix = matrix.by_unit
         if reason := self.refusal(matrix):
@@ -145,22 +183,33 @@ class PairTest(Value):
         return results
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
-        """Return whether the test has its own intervals of the differences of a matrix (by unit)."""
+        """Return True if the test computes its own intervals of differences.
+
+        Args:
+            matrix: Its rows must be units (`Matrix.by_unit`).
+        """
         return False
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:  # noqa: ARG002
-        """Return intervals of the systems' scores, [systems, 2]; nan if the test has none."""
+        """Return intervals of the scores of systems, [systems, 2].
+
+        The result is nan if the test has none.
+        """
         return np.full((matrix.statistics.shape[1], 2), np.nan)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Compute the p-values of one or more pairs, all with a discordant unit and a defined difference.
+        """Compute the p-values of at least one pair.
 
-        With `of_unit_scores` both scores are defined in some unit; with `takes_unequal`, each in one of its own.
+        Each pair has a discordant unit and a defined difference. If `of_unit_scores` is true, both scores are defined
+        in some unit; if `takes_unequal` is true as well, each system has a unit with a defined score.
         """
         return Tails.of([self.tail(o, settings) for o in pairs])
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Compute the p-value of one pair, for tests that do not override `tails`."""
+        """Compute the p-value of one pair.
+
+        Only tests that do not override `tails` need this.
+        """
         raise NotImplementedError
 
 
@@ -169,17 +218,17 @@ Exact = Callable[[Observed, Settings], Tail | None]
 
 def compute_or_draw(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs: ObservedPairs, places: Ints,
                    settings: Settings, label: str) -> Tails:
-    """Compute exact tails of some pairs, in threads or by a cluster, and simulate all other tails.
+    """Compute exact p-values of some pairs, and simulate all other p-values.
 
-    A cluster gets the matrix once per worker, and then indices of pairs.
+    Exact p-values are computed in parallel. A cluster receives the matrix once per worker, then only indices of pairs.
 
     Args:
-        exact: A function of a module, from a pair to its tail, or None.
-        draw: Returns the tails of pairs that are drawn.
+        exact: Function of a module that returns the exact tail of a pair; None if the tail cannot be computed.
+        draw: Returns the simulated tails of the other pairs.
         pairs: All pairs.
-        places: Indices of the pairs whose exact tails are tried.
+        places: Indices of the pairs for which `exact` is called.
         settings: Settings of the test, with the workers.
-        label: Description of the pairs in the progress.
+        label: Description of the pairs in the progress report.
     """
     execution, sent = settings.execution, pairs
     if execution.cluster is not None:  # shared resamples and the cluster are not sent
@@ -197,34 +246,41 @@ def _tail(exact: Exact, pairs: ObservedPairs, settings: Settings, n: int) -> Tai
     return exact(pairs[n], settings)
 
 
-_SYSTEMS, _PAIRS = 8, 4  # that are tried
+_SYSTEMS, _PAIRS = 8, 4  # systems and pairs of a trial test
 _LONG = 2**28  # additions above which a pair is expensive
 
 
 @dataclass(frozen=True)
 class TriedPairs:
-    """Methods and costs of a few pairs of a matrix, which predict the costs of all pairs.
+    """Methods and costs of a few tested pairs, which predict the costs of all pairs.
 
     Attributes:
-        methods: Number of pairs per method; `monte-carlo` is simulated.
-        work: Mean number of additions of pairs that are not simulated.
+        methods: Number of pairs per method; `monte-carlo` stands for simulated pairs.
+        work: Mean number of additions of the pairs that are not simulated.
     """
 
     methods: Counter[Method]
     work: float
 
     def of_method(self, method: Method, pairs: int) -> int:
-        """Predict how many of a number of pairs use a method."""
+        """Predict the number of pairs that use a method.
+
+        Args:
+            method: The method.
+            pairs: Number of all pairs.
+        """
         return round(pairs * self.methods[method] / self.methods.total())
 
 
 def few_systems(systems: int) -> list[int]:
-    """Choose indices of a few systems, from the first to the last."""
+    """Choose the indices of a few systems, evenly spaced from the first to the last."""
     return sorted({round(n) for n in np.linspace(0, systems - 1, _SYSTEMS).tolist()})
 
 
 def try_pairs(test: PairTest, matrix: Matrix, settings: Settings) -> TriedPairs:
-    """Test a few pairs with one draw each; one expensive pair represents all expensive ones.
+    """Test a few pairs with one resample each.
+
+    If several pairs are expensive, only one is tested and represents all of them.
 
     Args:
         test: A test that applies to the matrix.

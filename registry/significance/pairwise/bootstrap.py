@@ -1,8 +1,8 @@
-"""The paired bootstrap: units are resampled for both systems together, and the difference is recentred.
+"""The paired bootstrap: the units of both systems are resampled together.
 
-The null distribution of the difference is that of d* - d, the resampled difference less the observed one
-(Berg-Kirkpatrick et al. 2012, section 2: their d* > 2 d). All systems share the resamples, so it is enough to store the
-resampled scores, [resamples, systems].
+The null distribution is that of d* - d, the resampled difference minus the observed one (Berg-Kirkpatrick et al. 2012,
+section 2: their d* > 2 d). All systems share the resamples, so only the resampled scores [resamples, systems] are
+stored.
 """
 
 from __future__ import annotations
@@ -50,21 +50,22 @@ Done = TypeVar("Done")
 
 _CONSTANT = Message("constant-difference", {"over": "resample"})
 
-_LONG = 2**18  # resamples from which on threads help
+_LONG = 2**18  # least number of resamples for which threads save time
 
 
 class Bootstrap(PairTest):
-    """Paired bootstrap of whole items or clusters (and of random runs), recentred by the difference.
+    """Paired bootstrap of items or clusters, and of random runs.
 
-    The p-value is ideal, without draws, if both systems share the denominators of a quotient and the lattice is small.
-    It is nan, without an interval, if no resample at all is as extreme as the observed difference (`is_reachable`).
+    The p-value is computed without simulation (the ideal bootstrap) if both systems share the denominators of a
+    quotient and the lattice is small. If no resample at all is as extreme as the observed difference (`is_reachable`),
+    the p-value and the interval are nan.
 
     Attributes:
-        variant: `recentred`; `studentized`, the bootstrap-t for scores that are quotients: differences in units of
-            their standard errors, with intervals of them (`dual` symmetric, others equal-tailed); or
-            `berg-kirkpatrick-2012`, Figure 1 there: p = s / b, where s counts d* > 2 d, always one-sided in the
-            direction of the observed gain, so that its error rate is up to twice the level (8.7 % measured at 5 %);
-            (s + 1) / (b + 1) if s is 0.
+        variant: `recentred`: the null distribution is the resampled difference minus the observed one. `studentized`:
+            the bootstrap-t for scores that are quotients. It divides differences by their standard errors; the interval
+            `dual` is symmetric, the other intervals are equal-tailed. `berg-kirkpatrick-2012`: Figure 1 of that paper,
+            p = s / b, where s counts resamples with d* > 2 d. It is always one-sided in the direction of the observed
+            gain, so its error rate is up to twice the level (8.7 % measured at 5 %). If s is 0, p = (s + 1) / (b + 1).
     """
 
     name: ClassVar[str] = "bootstrap"
@@ -83,12 +84,12 @@ class Bootstrap(PairTest):
         return self.variant == "berg-kirkpatrick-2012"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse to studentize a score that is no quotient, and random runs that cannot be tested."""
+        """Refuse to studentize non-quotients, and runs that cannot be resampled."""
         reason = explain_run_refusal(matrix, studentized=self.variant == "studentized")
         return None if reason is None else str(reason)
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs with skewed differences, or with scores that depend on few units or a rare class."""
+        """Warn of pairs with skewed differences, or with scores that depend on few units."""
         if self.variant == "recentred" or (self.variant == "studentized" and pairs.matrix.n_units < FEW_SKEWED):
             yield from find_skewed(pairs)
         yield from find_rare_outcomes(pairs)
@@ -109,7 +110,7 @@ class Bootstrap(PairTest):
         shared = np.flatnonzero(matrix.denominators[pairs.a] == matrix.denominators[pairs.b])
         coarse = shared[~are_too_fine(pairs[shared])]
         alone = settings
-        if matrix.is_mean and settings.execution.cluster is None:  # lattices are small: threads would only wait
+        if matrix.is_mean and settings.execution.cluster is None:  # lattices are small: threads would save no time
             alone = replace(settings, execution=replace(settings.execution.local, workers=1))
         return compute_or_draw(ideal_tail, lambda rest: _test_resamples(rest, _test_recentred, settings), pairs,
                                coarse, alone, "pairs to compute")
@@ -119,7 +120,7 @@ class Bootstrap(PairTest):
         return self.variant != "berg-kirkpatrick-2012"
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
-        """Return percentile intervals of the scores, from the resamples of the pairs."""
+        """Return percentile intervals of the scores, with the resamples of the tests."""
         matrix = matrix.by_unit
         if resampling_refusal(matrix):
             return super().score_intervals(matrix, settings)
@@ -128,13 +129,25 @@ class Bootstrap(PairTest):
 
 def _test_resamples(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats, Settings], Tails],
            settings: Settings) -> Tails:
-    """Test pairs by the scores of their systems in resamples, [systems, resamples]."""
+    """Compute scores in resamples, and apply a test to them.
+
+    Args:
+        pairs: Pairs of systems.
+        test: Test that takes pairs, scores [systems, resamples] and settings.
+        settings: Settings of the test.
+    """
     pairs = pairs if shares_resamples(pairs.matrix, settings) else pairs.alone
     return test(pairs, score_resamples(pairs.matrix, settings).T, settings)
 
 
 def _test_recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
-    """Test pairs by recentred differences; undefined ones count as extreme."""
+    """Test pairs by recentred differences; undefined differences count as extreme.
+
+    Args:
+        pairs: Pairs of systems.
+        scores: Scores in resamples, [systems, resamples].
+        settings: Settings of the test.
+    """
     rank = dual_rank(settings) if settings.interval == "dual" else 0
     rounded = make_array(scores.shape, settings.execution.memory // 4, np.int16)
     results = screen_recentred(pairs, scores, rounded, settings.alternative, rank, settings.execution)
@@ -195,14 +208,24 @@ def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tai
 
 
 def _map_pairs(work: Callable[[Observed], Done], pairs: ObservedPairs, settings: Settings) -> list[Done]:
-    """Work on pairs in threads if they have many resamples; with short tasks, threads wait for the interpreter lock."""
+    """Apply a function to pairs, in threads if there are many resamples.
+
+    Threads with short tasks would wait for the interpreter lock.
+    """
     local = settings.execution.local
     local = local if settings.resamples >= _LONG else replace(local, workers=1)
     return list(local.map(work, pairs, "pairs"))
 
 
 def _test_studentized(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:
-    """Test one pair by the recentred statistics of the resamples; undefined ones count as extreme."""
+    """Test one pair by studentized differences; undefined ones count as extreme.
+
+    Args:
+        drawn: Resampled studentized differences, [resamples].
+        difference: Observed difference.
+        error: Standard error of the observed difference.
+        settings: Settings of the test.
+    """
     if not error and not difference:
         return Tail(0.0, "monte-carlo", resamples=len(drawn))
     if not error:

@@ -1,4 +1,4 @@
-"""The studentized test of a difference over items, runs, or both of them."""
+"""The studentized test of a difference over items, over runs, or over both."""
 
 from __future__ import annotations
 
@@ -28,15 +28,17 @@ Over = Literal["all", "items", "runs", "prompts", "annotators", "seeds"]
 
 
 class Crossed(PairTest):
-    """The difference in units of its standard error, which items and runs both add to, each with degrees of its own.
+    """Test of a difference divided by its standard error over items and runs.
 
-    It keeps its level from two runs of each system on, and needs some five to find much: a source with one degree of
-    freedom counts 12.7 times its error, with two 4.3 and with four 2.8 times.
+    Items and runs contribute to the standard error, each with separate degrees of freedom. The error rate is at most
+    the level if each system has at least two runs, but about five runs are needed for good power. The reason is the
+    quantile of Student's distribution by which each contribution is multiplied: 12.7 with one degree of freedom, 4.3
+    with two, and 2.8 with four.
 
     Attributes:
-        over: Factors to which the conclusion generalizes: `all`, any items and any runs of these systems (and any
-            prompts and annotators, and seeds that systems share, where runs differ by those); `items`, any items and
-            these very runs; `runs`, any runs on these very items; `prompts`, `annotators` or `seeds` in the same way.
+        over: Factors to which the conclusion generalizes. `all`: other items and other runs of these systems, and also
+            other prompts, annotators and shared seeds if runs differ by them. `items`: other items with the same runs.
+            `runs`: other runs on the same items. `prompts`, `annotators` or `seeds`: the same for these factors.
     """
 
     name: ClassVar[str] = "crossed"
@@ -49,7 +51,7 @@ class Crossed(PairTest):
     over: Over = "all"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse systems with a single run, and fixed runs."""
+        """Refuse fixed runs, and systems with a single run."""
         if matrix.runs is None:
             return 'crossed looks at single runs, which are random: set runs = "random", or take permutation'
         if reason := explain_crossing_refusal(matrix):
@@ -59,18 +61,24 @@ class Crossed(PairTest):
         return None
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Pairs whose averages over items are far from normal, or hang on few units or a class of few items."""
+        """Warn of pairs with averages over items that are far from normal.
+
+        This includes pairs with scores that depend on few units or on a class with few items.
+        """
         if self.over in ("all", "items"):
             yield from find_skewed_items(pairs)
             yield from find_rare_outcomes(pairs, RARELY)
             yield from find_rare_classes(pairs)
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
-        """True."""
+        """Return True: the test has its own intervals."""
         return True
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Compare each difference with its standard error from all sources; the interval inverts the test."""
+        """Compare each difference with its standard error from all sources.
+
+        The interval contains all differences that the test does not reject.
+        """
         if pairs.matrix.n_units < 2 and self.over in ("all", "items"):
             return Tails.make(np.full(len(pairs), math.nan), "asymptotic", messages=Messages.of("one-unit"))
         squared, degrees = cross_runs(pairs.matrix).bounds([o.pair for o in pairs], self.over)

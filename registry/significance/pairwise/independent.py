@@ -1,8 +1,9 @@
-"""Tests of independent samples: Fisher's exact test, and tests for comparison with published results.
+"""Tests of independent samples: Fisher's exact test, t, z, chi-squared, ranks.
 
-Systems that answer the same items are nearly always positively correlated, and tests that assume independence then
-lack power (Yeh 2000, section 2). Their messages have the correlation and the resulting inflation of the standard error.
-Fisher's test compares the regions that only one of two systems accepts (Evert 2004).
+Most of them are for comparison with published results. Systems that answer the same items are nearly always positively
+correlated. Tests that assume independence then lack power (Yeh 2000, section 2). Their messages report the correlation,
+and by which factor the standard error is too large. Fisher's test compares the answers that only one of two systems
+gives (Evert 2004).
 """
 
 from __future__ import annotations
@@ -30,23 +31,24 @@ from registry.significance.units import midranks, unit_scores
 Rule = Literal["point", "doubling"]
 PRECISION = ((1, 0, 0), (0, 1, 0))
 
-_SMALL = 200  # up to so many things, whole numbers are as fast
+_SMALL = 200  # size of a table up to which whole numbers are as fast as floats
 
 
 def fisher_exact(table: Sequence[Sequence[int]], alternative: Alternative = "two-sided",
                  rule: Rule = "point") -> Fraction:
-    """Return the exact p-value of a 2 x 2 table given its margins, in whole numbers throughout.
+    """Return the exact p-value of a 2 x 2 table with given margins, as a fraction.
 
     Args:
         table: [[a, b], [c, d]].
-        alternative: `greater` means that a is larger than its margins make likely.
-        rule: The two-sided p-value: `point` adds up all tables that are no more likely than the observed one, as in R
-            and scipy; `doubling` is twice the smaller one-sided p-value. They differ if the margins are uneven.
+        alternative: `greater` means that a is larger than expected from the margins.
+        rule: Definition of the two-sided p-value. `point`: the sum of all tables that are at most as likely as the
+            observed one, as in R and scipy. `doubling`: twice the smaller one-sided p-value. The two differ if the
+            margins are uneven.
     """
     (a, b), (c, d) = ((int(n) for n in row) for row in table)
     first, second, column = a + b, c + d, a + c
     low, high = max(0, column - second), min(first, column)
-    weights = list(accumulate(  # of every table with these margins, by its first cell; each from the one before
+    weights = list(accumulate(  # weight of each table with these margins, by its first cell
         range(low, high), lambda ways, k: ways * (first - k) * (column - k) // ((k + 1) * (second - column + k + 1)),
         initial=math.comb(first, low) * math.comb(second, column - low)))
     total, index = sum(weights), a - low
@@ -59,10 +61,11 @@ def fisher_exact(table: Sequence[Sequence[int]], alternative: Alternative = "two
 
 
 def fisher_tail(table: Sequence[Sequence[int]], alternative: Alternative = "two-sided", rule: Rule = "point") -> Tail:
-    """Return the p-value of `fisher_exact` to 10 digits, fast enough for thousands of large tables.
+    """Return the p-value of `fisher_exact` to 10 digits, also for large tables.
 
-    Small tables are counted in whole numbers, so that p = alpha is exact. For large ones the logarithms of
-    probabilities are summed; if two of them are nearly equal, whole numbers decide which is larger.
+    The function is fast enough for thousands of large tables. Small tables are counted in whole numbers, so that p =
+    alpha is exact. For large tables, the logarithms of the probabilities are summed. If two probabilities are nearly
+    equal, whole numbers decide which one is larger.
     """
     (a, b), (c, d) = ((int(n) for n in row) for row in table)
     if a + b + c + d <= _SMALL:
@@ -89,9 +92,9 @@ def fisher_tail(table: Sequence[Sequence[int]], alternative: Alternative = "two-
 
 
 def _log_probabilities(a: int, first: int, second: int, column: int) -> tuple[int, Floats]:
-    """Return the first cell of the first included table, and the log probabilities of the tables from there on.
+    """Return the first cell of the first table, and log probabilities from there on.
 
-    Excluded tables are e^60 times less likely than the one with a; beyond, probabilities fall faster.
+    Excluded tables are at least e^60 times less likely than the table with `a`.
     """
     low, high = max(0, column - second), min(first, column)
     mode = min(max((first + 1) * (column + 1) // (first + second + 2), low), high)
@@ -113,7 +116,9 @@ def _log_sum(logs: Floats) -> float:
 
 
 class Fisher(PairTest):
-    """Fisher's test of precision in D1 and D2, the candidates that only A and that only B accepts.
+    """Fisher's test of the precision of the answers that only one system gives.
+
+    D1 contains the candidates that only system A accepts, D2 those that only system B accepts.
 
     Attributes:
         rule: Definition of the two-sided p-value, see `fisher_exact`.
@@ -128,7 +133,7 @@ class Fisher(PairTest):
     rule: Rule = "point"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse all but the precision of candidates that are each accepted or not, and one answer to every item."""
+        """Refuse scores other than precision, and systems with one answer per item."""
         if matrix.family != "prf" or matrix.quotient != PRECISION:
             return ("fisher compares the precision of candidates that systems accept or not; take mcnemar for one "
                     "answer per item, permutation for other scores")
@@ -138,23 +143,23 @@ class Fisher(PairTest):
         return None
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Count true and false positives in the regions of a pair."""
+        """Test the true and false positives that only one system of the pair has."""
         only_a, only_b = o.a[:, 1] > o.b[:, 1], o.b[:, 1] > o.a[:, 1]
         correct = [int(o.a[only_a, 0].sum()), int(o.b[only_b, 0].sum())]
         table = [[correct[0], int(only_a.sum()) - correct[0]], [correct[1], int(only_b.sum()) - correct[1]]]
-        lead = correct[0] * sum(table[1]) - correct[1] * sum(table[0])  # of the precisions of the two regions
+        lead = correct[0] * sum(table[1]) - correct[1] * sum(table[0])  # precision in D1 - D2
         return replace(fisher_tail(table, settings.alternative, self.rule), favours=lead)
 
 
 def same_items(items: Ints, given: Flags) -> bool:
-    """Return whether every system gives just one answer to every item, although items have several candidates.
+    """Return True if every system gives exactly one answer to every item.
 
-    Answers that only one of two systems gives are then answers to the same items. So the two regions are dependent, and
+    Items must have several candidates. Then D1 and D2 contain answers to the same items, so they are dependent, and
     Fisher's test rejects three times too often (docs/ranking.md).
 
     Args:
         items: Item of every candidate, [candidates].
-        given: Flags the candidates of each system, [candidates, systems].
+        given: True if a system accepts a candidate, [candidates, systems].
     """
     unique, numbers = np.unique(items, return_inverse=True)
     if len(unique) == len(items):
@@ -163,17 +168,20 @@ def same_items(items: Ints, given: Flags) -> bool:
 
 
 def correlation(x: Floats, y: Floats) -> float:
-    """Return the correlation of two systems' scores (r12 of Yeh 2000, section 2.1); nan if one is constant."""
+    """Return the correlation of the unit scores of two systems.
+
+    The result is nan if one is constant. This is r12 of Yeh 2000, section 2.1.
+    """
     x, y = (_deviations(scores, scores) for scores in (x, y))
     spread = math.sqrt(float(x @ x) * float(y @ y))
     return float(x @ y) / spread if spread else math.nan
 
 
 def understatement(x: Floats, y: Floats) -> float:
-    """Return the ratio of the standard deviations of the difference with and without assumed independence.
+    """Return by which factor assumed independence overstates the standard error.
 
-    It is s_d-ind / s_d = sqrt((s1^2 + s2^2) / (s1^2 + s2^2 - 2 r12 s1 s2)); 1 / sqrt(1 - r12) if s1 = s2 (Yeh 2000,
-    section 2.1, equation 2). Infinite if the difference is constant.
+    It is s_d-ind / s_d = sqrt((s1^2 + s2^2) / (s1^2 + s2^2 - 2 r12 s1 s2)). If s1 = s2, it is 1 / sqrt(1 - r12) (Yeh
+    2000, section 2.1, equation 2). It is infinite if the difference is constant.
     """
     difference = _deviations(x - y, np.concatenate([x, y]))
     paired, independent = float(difference @ difference), sum(_square_sums(x, y))
@@ -181,7 +189,14 @@ def understatement(x: Floats, y: Floats) -> float:
 
 
 def _deviations(values: Floats, scores: Floats) -> Floats:
-    """Return deviations from the mean; all 0 if values differ by the rounding of the scores alone."""
+    """Return the deviations of values from their mean.
+
+    0 if they are only rounding errors.
+
+    Args:
+        values: The values.
+        scores: Scores from which the values were computed; they determine the size of rounding errors.
+    """
     if np.ptp(values) <= ROUNDING * np.abs(scores).max():
         return np.zeros_like(values)
     return np.asarray(values - values.mean())
@@ -193,7 +208,7 @@ class IndependentTest(PairTest):
     independent: ClassVar[bool] = True
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Test a pair, with a message about the effect of assuming independence."""
+        """Test a pair, and add a message about the effect of assuming independence."""
         a, b = unit_scores(o)
         both = ~np.isnan(a) & ~np.isnan(b)
         equal = not o.difference and np.array_equal(a, b, equal_nan=True)
@@ -211,14 +226,19 @@ class IndependentTest(PairTest):
 
         Args:
             o: The pair.
-            a: Scores of the first system's units, if both are defined; with `takes_unequal` if its own is.
-            b: Scores of the second system's units.
-            alternative: The alternative.
+            a: Scores of the units of the first system. Units are included if both systems have a defined score; if
+                `takes_unequal` is true, all defined scores of the system are included.
+            b: Scores of the units of the second system.
+            alternative: Alternative hypothesis.
         """
 
 
 class TwoSampleT(IndependentTest):
-    """Student's t-test of two independent samples with a common variance; Welch's test if not `pooled`."""
+    """Student's t-test of two independent samples, or Welch's test.
+
+    Attributes:
+        pooled: True: Student's test, which assumes a common variance. False: Welch's test.
+    """
 
     name: ClassVar[str] = "two-sample-t"
     takes_unequal: ClassVar[bool] = True
@@ -230,7 +250,10 @@ class TwoSampleT(IndependentTest):
     pooled: bool = True
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs with a common variance that is too small: the system with fewer items varies more."""
+        """Warn of pairs in which the system with fewer items varies more.
+
+        The common variance is then too small.
+        """
         if self.pooled:
             yield from uneven_samples(pairs, lambda x, y: (_estimate_pooled(x, y)[0], _estimate_unpooled(x, y)[0]))
 
@@ -244,7 +267,7 @@ class TwoSampleT(IndependentTest):
 
 
 def _estimate_pooled(a: Floats, b: Floats) -> tuple[float, float]:
-    """Return the squared error of a difference of means with a common variance, and its degrees of freedom."""
+    """Return the squared error with a common variance, and the degrees of freedom."""
     n, m = len(a), len(b)
     if min(n, m) < 2:
         return 0.0, 0
@@ -252,7 +275,10 @@ def _estimate_pooled(a: Floats, b: Floats) -> tuple[float, float]:
 
 
 def _estimate_unpooled(a: Floats, b: Floats) -> tuple[float, float]:
-    """Return the squared error and degrees of freedom with two variances (Welch 1947)."""
+    """Return the squared error with two variances, and the degrees of freedom.
+
+    The degrees of freedom are those of Welch (1947).
+    """
     if min(len(a), len(b)) < 2:
         return 0.0, 0
     shares = [squares / (len(x) - 1) / len(x) for x, squares in zip((a, b), _square_sums(a, b), strict=True)]
@@ -265,12 +291,12 @@ def _square_sums(*samples: Floats) -> list[float]:
 
 
 class _Proportions(IndependentTest):
-    """A test of two proportions: score = counted things over things."""
+    """Test of two proportions, such as accuracy or precision."""
 
     families: ClassVar[tuple[str, ...] | None] = ("ratio", "prf", "alignment")
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse scores that are not proportions of single counted things."""
+        """Refuse scores that are not proportions of counted objects."""
         if matrix.multiple > 1:
             return f"{self.name} counts things, which averages over runs are not; take permutation"
         is_binary = matrix.quotient is not None and {c for side in matrix.quotient for c in side} <= {0, 1}
@@ -282,7 +308,14 @@ class _Proportions(IndependentTest):
         return f"{self.name} needs a proportion of counted things, such as accuracy, precision or recall"
 
     def z(self, o: Observed, *, pooled: bool) -> float:
-        """Return the difference of the proportions over its standard error under independence; nan if that is 0."""
+        """Return the difference of the proportions divided by its standard error.
+
+        The standard error assumes independence. The result is nan if it is 0.
+
+        Args:
+            o: The pair.
+            pooled: True: the standard error uses one common proportion of both systems.
+        """
         hits, totals = (part.sum(axis=0) for part in o.matrix.parts_of(o.pair))
         shares = hits / totals
         p = np.full(2, hits.sum() / totals.sum()) if pooled else shares
@@ -291,7 +324,11 @@ class _Proportions(IndependentTest):
 
 
 class BinomialZ(_Proportions):
-    """The normal test of two binomial proportions; `pooled` takes one proportion for both in the standard error."""
+    """Normal test of two independent binomial proportions.
+
+    Attributes:
+        pooled: True: the standard error uses one common proportion of both systems.
+    """
 
     name: ClassVar[str] = "binomial-z"
     null: ClassVar[str] = "the two proportions are equal"
@@ -308,10 +345,13 @@ class BinomialZ(_Proportions):
 
 
 class ChiSquared(_Proportions):
-    """Pearson's chi-squared test of the 2 x 2 table of hits and misses (for precision: recalled and spurious).
+    """Pearson's chi-squared test of the 2 x 2 table of hits and misses.
 
-    `correction` is Yates's for continuity. With a one-sided alternative the signed root of the statistic is tested, as
-    R's prop.test does.
+    For precision, hits are correct answers and misses are spurious answers. A one-sided test uses the signed root of
+    the statistic, as R's prop.test does.
+
+    Attributes:
+        correction: True: use Yates's continuity correction.
     """
 
     name: ClassVar[str] = "chi-squared"
@@ -321,7 +361,10 @@ class ChiSquared(_Proportions):
     correction: bool = False
 
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
-        """Test the pooled z, the signed root of the statistic; Yates subtracts 1/2 from each deviation."""
+        """Test the pooled z, which is the signed root of the statistic.
+
+        Yates's correction subtracts 1/2 from each deviation.
+        """
         z = self.z(o, pooled=True)
         if math.isnan(z):
             return Tail(math.nan, "asymptotic", messages=Messages.of("empty-column"))
@@ -333,7 +376,10 @@ class ChiSquared(_Proportions):
 
 
 class RankSum(IndependentTest):
-    """Wilcoxon's rank-sum test (Mann and Whitney's U) of the scores of units, normal with ties and continuity."""
+    """Wilcoxon's rank-sum test (Mann-Whitney U) of the scores of units.
+
+    The p-value comes from the normal distribution, with corrections for ties and continuity.
+    """
 
     name: ClassVar[str] = "rank-sum"
     takes_unequal: ClassVar[bool] = True
@@ -343,16 +389,19 @@ class RankSum(IndependentTest):
     of_unit_scores: ClassVar[bool] = True
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs with unequal variances, whose ranks vary more than under one distribution."""
+        """Warn of pairs with unequal variances: the test underestimates their errors."""
         yield from uneven_samples(pairs, _squared_errors_of_u)
 
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
-        """Rank the units of both systems together."""
+        """Rank the units of both systems together, and test the sum of ranks."""
         return rank_sum(*((b, a) if o.matrix.lower_is_better else (a, b)), alternative)
 
 
 def _squared_errors_of_u(x: Floats, y: Floats) -> tuple[float, float]:
-    """Return the variance of U / (n m) under one distribution of both, and without (Brunner and Munzel 2000)."""
+    """Return the variance of U / (n m) with one common distribution, and without.
+
+    The second variance is that of Brunner and Munzel (2000).
+    """
     n, m = len(x), len(y)
     ranks = midranks(np.concatenate([x, y]))
     placements = (ranks[:n] - midranks(x)) / m, (ranks[n:] - midranks(y)) / n
@@ -361,10 +410,11 @@ def _squared_errors_of_u(x: Floats, y: Floats) -> tuple[float, float]:
 
 
 def rank_sum(x: Floats, y: Floats, alternative: Alternative, rounding: float = 1e-12) -> Tail:
-    """Test whether values of `x` tend to be larger than those of `y`; the two may be of different size.
+    """Test whether values of `x` tend to be larger than values of `y`.
 
-    This is how WMT compares human scores of systems that were judged on different segments. The statistic is the
-    smaller U. Values that differ by no more than `rounding`, relative to the largest, are tied.
+    The samples may differ in size. WMT compares human scores of systems in this way if they were judged on different
+    segments. The statistic is the smaller U. Values are tied if they differ by at most `rounding` times the largest
+    value.
     """
     n, m = len(x), len(y)
     ranks = midranks(np.concatenate([x, y]), rounding * float(max(np.abs(x).max(initial=0), np.abs(y).max(initial=0))))

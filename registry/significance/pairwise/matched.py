@@ -1,4 +1,4 @@
-"""Tests of differences in the same units: sign, McNemar, Wilcoxon, matched-pair t, and betting on bounded scores."""
+"""Tests of differences in the same units: sign, McNemar, Wilcoxon, t, betting."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from registry.significance.units import midranks, unit_differences
 
 
 class Sign(PairTest):
-    """The exact sign test on the scores of units, without ties.
+    """Exact sign test of the scores of units; ties are ignored.
 
     Attributes:
         tie: Largest difference of two scores that counts as a tie.
@@ -40,18 +40,21 @@ class Sign(PairTest):
     tie: float = 0.0
 
     def __post_init__(self) -> None:
-        """Refuse a negative or infinite width of ties."""
+        """Raise an error if the largest tie is negative or infinite."""
         super().__post_init__()
         if not 0 <= self.tie < math.inf:
             raise InputError(f"option 'tie' of sign is {self.tie!r}; expected a finite number from 0 up, "
                              "a difference of scores")
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs whose median difference is not the mean."""
+        """Warn of pairs whose median difference is not equal to the mean difference."""
         return find_asymmetric(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Count the units that favour either system, without units with an undefined score."""
+        """Count the units that favour either system.
+
+        Units with an undefined score are ignored.
+        """
         if self.tie < 0.5 and np.isin(additive(pairs.matrix).unit_scores(), (0, 1)).all():
             for_a, for_b = _count_favoured(pairs)
         else:
@@ -64,12 +67,12 @@ class Sign(PairTest):
 
 
 class McNemar(PairTest):
-    """McNemar's test of units that are right or wrong: the items that only one of the two systems gets right.
+    """McNemar's test of the units that only one of two systems gets right.
 
     Attributes:
-        variant: `exact`, the binomial test; `mid-p`, which counts half of the outcomes just as extreme as the observed
-            one (Fagerland et al. 2013) and trades the guaranteed level for power; `chi-squared`, McNemar's
-            approximation; or `corrected`, the same with Edwards's continuity correction.
+        variant: `exact`: the binomial test. `mid-p`: counts only half of the outcomes that are exactly as extreme as
+            the observed one (Fagerland et al. 2013); this gives more power, but the error rate can exceed alpha.
+            `chi-squared`: McNemar's approximation. `corrected`: the approximation with Edwards's continuity correction.
     """
 
     name: ClassVar[str] = "mcnemar"
@@ -82,7 +85,7 @@ class McNemar(PairTest):
 
     @property
     def swaps_units(self) -> bool:
-        """True if every outcome is counted."""
+        """True if the p-value is exact."""
         return self.variant == "exact"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
@@ -106,7 +109,10 @@ class McNemar(PairTest):
 
 
 def _count_favoured(pairs: ObservedPairs) -> tuple[Ints, Ints]:
-    """Count the units in which A alone is right, and B alone, if all units are right or wrong."""
+    """Count the units that only A gets right, and those that only B gets right.
+
+    Each array has the shape [pairs].
+    """
     matrix = additive(pairs.matrix)
     both = count_shared(matrix.unit_scores() == 1) if matrix.both_higher is None else matrix.both_higher
     a, b = (pairs.b, pairs.a) if matrix.lower_is_better else (pairs.a, pairs.b)
@@ -114,11 +120,14 @@ def _count_favoured(pairs: ObservedPairs) -> tuple[Ints, Ints]:
 
 
 class Wilcoxon(PairTest):
-    """Wilcoxon's signed-rank test without units of equal scores; equal differences share their mean rank.
+    """Wilcoxon's signed-rank test; units with equal scores are ignored.
+
+    Equal differences share their mean rank.
 
     Attributes:
-        variant: `exact`, the distribution over all signs of the ranks, ties included, up to some 2,000 units and
-            `normal` beyond; or `normal`, with the variance of the tied ranks and a continuity correction.
+        variant: `exact`: the distribution over all signs of the ranks, also with ties; above about 2,000 units the
+            normal approximation is used. `normal`: the normal approximation with a correction for ties and for
+            continuity.
     """
 
     name: ClassVar[str] = "wilcoxon"
@@ -159,7 +168,7 @@ class Wilcoxon(PairTest):
 
 
 class MatchedT(PairTest):
-    """The matched-pair t-test of the mean difference of units."""
+    """Paired t-test of the mean difference of units."""
 
     name: ClassVar[str] = "t"
     null: ClassVar[str] = "the mean difference of a unit is 0"
@@ -172,11 +181,14 @@ class MatchedT(PairTest):
         return (warning._replace(where=warning.where & are_means(pairs)) for warning in find_skewed(pairs))
 
     def gives_intervals(self, matrix: Matrix) -> bool:
-        """Return whether the scores are means of units' scores."""
+        """Return True if the scores are means of unit scores."""
         return matrix.is_mean
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Compare the mean difference with its standard error; the interval needs a score that is that mean."""
+        """Compare the mean difference with its standard error.
+
+        There is an interval only if the difference of the scores is this mean.
+        """
         from scipy.special import stdtrit
 
         differences, slack = unit_differences(o)
@@ -188,7 +200,7 @@ class MatchedT(PairTest):
         mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(n)
         tail = Tail(log_t_p(mean / error, n - 1, settings.alternative), "asymptotic", statistic=abs(mean / error),
                     favours=mean)
-        if not o.is_mean:  # the interval would be that of another difference
+        if not o.is_mean:  # the interval would not be about the difference of the scores
             return tail
         outside = (1 - settings.confidence) / (2 if settings.alternative == "two-sided" else 1)
         reach = float(stdtrit(n - 1, 1 - outside)) * error
@@ -196,18 +208,18 @@ class MatchedT(PairTest):
                        ci_high=math.inf if settings.alternative == "greater" else mean + reach)
 
 
-_LARGEST_BET = 0.9  # share of the wealth; one unit with the largest difference would lose all of it
-_LEVEL = 0.05  # for which the bets are optimal; the p-value is valid at all levels
+_LARGEST_BET = 0.9  # share of the wealth; with a bet of 1, one unit could lose the whole wealth
+_LEVEL = 0.05  # level for which the bets are optimal; the p-value is valid at all levels
 
 
 class Bounded(PairTest):
-    """Mean difference of scores between bounds, tested by betting on one unit after the other.
+    """Test of the mean difference of bounded scores by betting on the units.
 
-    A gambler starts with wealth 1 and bets a share of it that the next unit favours A, and another gambler that it
-    favours B. If the mean difference is 0 no bet gains on average. Then wealth reaches 2 / alpha with a probability of
+    One gambler starts with wealth 1 and bets a share of it that the next unit favours A; another gambler bets that it
+    favours B. If the mean difference is 0, no bet gains on average. Then wealth reaches 2 / alpha with a probability of
     at most alpha / 2, for any number of units and any distribution (Ville 1939). The p-value is 2 / (largest wealth of
-    both gamblers), or 1 / (largest wealth of the first gambler) if the test is one-sided. The order of the units is
-    random, and always the same for as many units, so that no seed changes the p-value.
+    both gamblers). In a one-sided test it is 1 / (largest wealth of one gambler). The order of the units is random, but
+    always the same for the same number of units, so that no seed changes the p-value.
     """
 
     name: ClassVar[str] = "bounded"
@@ -216,7 +228,7 @@ class Bounded(PairTest):
     citation: ClassVar[str] = "Waudby-Smith and Ramdas 2024"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse scores that are no means over the same denominators, and scores without two bounds."""
+        """Refuse scores without two bounds, and means with different denominators."""
         if matrix.quotient is None or len(set(matrix.denominators.tolist())) > 1:
             return ("bounded compares means over denominators that all systems share; take permutation or "
                     "bootstrap(variant=studentized)")
@@ -226,14 +238,17 @@ class Bounded(PairTest):
         return None
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Bet on the units of each pair, in one order for all of them."""
+        """Bet on the units of each pair, in the same order for all pairs."""
         order = np.random.Generator(stream(0, ORDER)).permutation(len(pairs.matrix.statistics))
         log_p = [log_betting_p(scale_differences(pairs.matrix, o.pair)[order], settings.alternative) for o in pairs]
         return Tails.make(np.array(log_p), "bound")
 
 
 def scale_differences(matrix: Matrix, pair: tuple[int, int]) -> Floats:
-    """Return the differences of a pair's units, [units], as shares of the largest possible difference."""
+    """Return the unit differences of a pair as shares of the largest possible one.
+
+    The array has the shape [units].
+    """
     numerators, denominators = matrix.parts_of(pair)
     width = matrix.score_range[1] - matrix.score_range[0]
     shares = matrix.scale * (numerators[:, 0] - numerators[:, 1]) / (width * np.abs(denominators).max())
@@ -241,12 +256,12 @@ def scale_differences(matrix: Matrix, pair: tuple[int, int]) -> Floats:
 
 
 def log_betting_p(shares: Floats, alternative: Alternative) -> float:
-    """Return the natural logarithm of the p-value of a mean of 0.
+    """Return the natural logarithm of the p-value for a mean of 0.
 
     The bets are optimal for intervals of a mean (Waudby-Smith and Ramdas 2024, section 4.2).
 
     Args:
-        shares: Independent numbers from -1 to 1, [units], in an order that does not depend on them.
+        shares: Independent numbers from -1 to 1, [units]. Their order must not depend on their values.
         alternative: `greater` than 0, `less`, or `two-sided`.
     """
     sides = {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[alternative]

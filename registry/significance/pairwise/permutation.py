@@ -1,11 +1,11 @@
-"""Permutation tests: of units, of whole runs, and of single responses.
+"""Permutation tests of units, of whole runs, and of single responses.
 
-Under the null hypothesis the outputs of two systems can be swapped in any unit. The p-value is exact if the score is a
-quotient of sums of whole numbers or decimals (accuracy, precision, recall, F-beta, error rates, means of item scores),
-because swaps move the two sums on a lattice; and if few units differ, by trying every swap. It is exact for
-exchangeable systems; `pair_warnings` warns of pairs that may have equal scores and not be exchangeable. Otherwise it is
-Noreen's Monte-Carlo p-value (c + 1) / (R + 1). For correlations, standardized predictions are swapped
-(`registry.significance.correlations`).
+Under the null hypothesis the outputs of two systems can be swapped in any unit. The p-value is exact for quotients of
+sums of whole numbers or decimals, such as accuracy, precision, recall, F-beta, error rates and means of item scores:
+the swaps are counted on a lattice. If the two systems differ in few units, all swaps are tried, for any score.
+Otherwise the p-value is Noreen's Monte-Carlo p-value (c + 1) / (R + 1). All this assumes exchangeable systems;
+`pair_warnings` warns of pairs that may have equal scores without being exchangeable. For correlations, standardized
+predictions are swapped (`registry.significance.correlations`).
 """
 
 from __future__ import annotations
@@ -54,17 +54,19 @@ from registry.significance.resampling.scores import relabel_runs, runs_refusal
 from registry.significance.resampling.screening import count_swapped_means, only_numerators_move
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
 
-FAMILY_WORK = 2**40  # additions, about 5 minutes of a core, that exact p-values of a family may cost
-ENUMERATED = 16  # discordant units up to which every swap is tried, for any score
+FAMILY_WORK = 2**40  # largest cost of the exact p-values of a family, in additions: about 5 minutes of one core
+ENUMERATED = 16  # largest number of discordant units for which all swaps are tried
 
 
 class Permutation(PairTest):
-    """Paired permutation (approximate randomization) of items or clusters; of whole runs where those are random.
+    """Paired permutation test (approximate randomization) of items or clusters.
+
+    If runs are random, whole runs are permuted.
 
     Attributes:
-        studentized: Test the difference in units of its standard error, for scores that are quotients. That is also
-            valid if systems with equal scores are not exchangeable, such as one with the higher precision and one with
-            the higher recall. It needs draws, unless few units differ.
+        studentized: Test the difference divided by its standard error, for scores that are quotients. This is also
+            valid if systems with equal scores are not exchangeable, for example if one has a higher precision and the
+            other a higher recall. The p-value is simulated, unless the systems differ in few units.
     """
 
     name: ClassVar[str] = "permutation"
@@ -73,16 +75,16 @@ class Permutation(PairTest):
     citation: ClassVar[str] = "Noreen 1989; Yeh 2000, section 3.2; Deutsch, Dror and Roth 2021 (correlations)"
     families: ClassVar[tuple[str, ...] | None] = tuple(FAMILIES)
     takes_runs: ClassVar[bool] = True
-    swaps_units = True  # random runs are swapped as a whole
+    swaps_units = True  # if runs are random, whole runs are swapped
     studentized: bool = False
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse to studentize a score that is no quotient, and random runs that cannot be tested."""
+        """Refuse to studentize non-quotients, and runs that cannot be permuted."""
         reason = runs_refusal(matrix, studentized=self.studentized)
         return None if reason is None else str(reason)
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs of systems that may have equal scores and not be exchangeable."""
+        """Warn of pairs that may have equal scores without being exchangeable."""
         few = [*find_rare_predictions(pairs)]
         yield from few
         not_exchangeable = find_uneven_non_exchangeable if self.studentized else find_non_exchangeable
@@ -90,12 +92,12 @@ class Permutation(PairTest):
                     for warning in not_exchangeable(pairs))  # studentizing does not help with few units
         yield from find_skewed(pairs)
         yield from find_alike_predictions(pairs)
-        if pairs.matrix.runs is None:  # else conclusions are about these items only
+        if pairs.matrix.runs is None:  # with random runs, conclusions are about these items only
             yield from find_opposed_classes(pairs)
         yield from uneven_runs(pairs)
 
     def why_drawn(self, matrix: Matrix) -> str:
-        """Return why swaps are not counted on a lattice."""
+        """Return the reason why swaps cannot be counted."""
         if matrix.runs is not None:
             return "there are too many ways to give runs to systems"
         if self.studentized:
@@ -105,7 +107,10 @@ class Permutation(PairTest):
         return "their sums take too many values for all swaps to be counted"
 
     def work(self, observed: Observed, settings: Settings) -> float:
-        """Return the additions that counting swaps on a lattice costs; infinite without a lattice."""
+        """Return the cost of counting swaps in additions.
+
+        The result is infinite if they cannot be counted.
+        """
         matrix = observed.matrix
         if self.studentized or matrix.runs is not None or matrix.quotient is None:
             return math.inf
@@ -115,32 +120,39 @@ class Permutation(PairTest):
         return lattice_work(observed, most) if least_work(np.array(observed.n_discordant)) <= most else math.inf
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Compute exact p-values if the lattice is small enough, and draw the other pairs together."""
+        """Compute exact p-values if the lattice is small enough.
+
+        Simulate all others together.
+        """
         if pairs.matrix.runs is not None:
             return relabel_runs(pairs, settings)
         if self.studentized:
             return _test_studentized(pairs, settings)
         if isinstance(pairs.matrix, PairMatrix):
             return _test_correlations(pairs, settings)
-        if (both := pairs.matrix.both_higher) is not None:  # all units have the same weight: fair coins
+        if (both := pairs.matrix.both_higher) is not None:  # all units have the same weight, so swaps are fair coins
             a, b = (pairs.b, pairs.a) if pairs.matrix.lower_is_better else (pairs.a, pairs.b)
             for_a, for_b = count_unshared(both, a, b)
             return Tails.make(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b)
-        # Pairs that will surely be drawn are skipped: a thread for each of them would cost more than its work.
+        # Pairs that are certainly too expensive are skipped: the overhead of a thread exceeds their work.
         coarse = np.flatnonzero(~are_surely_fine(pairs) & (least_work(pairs.n_discordant) <= _limit_work(settings)))
         return compute_or_draw(_compute_exact, lambda rest: _draw_swaps(rest, settings), pairs, coarse, settings,
                               "pairs to count")
 
 
 def _limit_work(settings: Settings) -> float:
-    """Return the additions that the exact tail of one pair may cost, which limits the time of a large family."""
+    """Return the largest cost of the exact p-value of one pair, in additions.
+
+    It limits the time of a large family.
+    """
     return min(MOST_WORK, FAMILY_WORK / max(1, settings.family))
 
 
 def _compute_exact(observed: Observed, settings: Settings) -> Tail | None:
-    """Return the exact tail of a pair, or None if the lattice is too large and the swaps are too many.
+    """Return the exact tail of a pair.
 
-    Few swaps are all tried, as in Yeh 2000.
+    The result is None if the lattice is too large and swaps are too many. If the systems differ in few units, all swaps
+    are tried, as in Yeh 2000.
     """
     if (tail := tail_on_lattice(observed, settings, _limit_work(settings))) is not None:
         return tail
@@ -155,7 +167,7 @@ def _compute_exact(observed: Observed, settings: Settings) -> Tail | None:
 
 
 def _list_swaps(units: int) -> Ints:
-    """Return all ways to swap units, [ways, units] of 0 and 1."""
+    """Return all ways to swap units, [ways, units]; 1 means swapped, 0 not swapped."""
     ways: Ints = np.arange(2**units)[:, None] >> np.arange(units) & 1
     return ways
 
@@ -169,20 +181,24 @@ def _test_studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
 
 
 def _draw_swaps(pairs: ObservedPairs, settings: Settings) -> Tails:
-    """Simulate permutations of all pairs together; each pair swaps only its own two systems."""
+    """Simulate permutations of all pairs together.
+
+    Each pair swaps only its own systems.
+    """
     if only_numerators_move(pairs.matrix):
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
-    alone = pairs.alone  # fewer systems, if few pairs are drawn again
+    alone = pairs.alone  # saves time if only few pairs are simulated again
     counter = SwapCounter.of(alone, settings.alternative)
     counts = reduce(np.add, sum_permutations(alone.matrix.statistics, settings, counter))
     return monte_carlo_tails(counts, settings.resamples)
 
 
 def _test_correlations(pairs: ObservedPairs, settings: Settings) -> Tails:
-    """Test pairs of a `PairMatrix` by all swaps if few units differ, else by random ones.
+    """Test pairs of correlations by all swaps if few units differ, else simulate.
 
-    A swap that leaves a correlation undefined counts as extreme. The tolerance of ties is absolute, and the observed
-    difference is computed like the swapped ones: correlations near 0 become others, with the rounding of those.
+    A swap that makes a correlation undefined counts as extreme. The tolerance for ties is absolute, because swaps
+    change correlations near 0 to large ones, with the rounding errors of large values. The observed difference is
+    computed in the same way as the swapped ones.
     """
     matrix, alternative = pairs.matrix, settings.alternative
     assert isinstance(matrix, PairMatrix)
@@ -204,16 +220,16 @@ def _test_correlations(pairs: ObservedPairs, settings: Settings) -> Tails:
     return Tails.join(len(pairs), parts)
 
 
-MOST = 2**14  # responses of only one system up to which all divisions are counted
+MOST = 2**14  # largest number of responses for which all divisions are counted
 
 
 class ResponsePermutation(PairTest):
-    """Shuffle single responses that only one of two systems gives.
+    """Permutation test of the single responses that only one of two systems gives.
 
-    If responses are kept together, by item or by cluster, it is the permutation of those.
+    If the responses of an item or cluster are kept together, it is the same as `Permutation`.
 
     Attributes:
-        drawn: Simulate the p-value also if it can be computed exactly, as in the paper.
+        drawn: Simulate the p-value even if it can be computed exactly, as in the paper.
     """
 
     name: ClassVar[str] = "response-permutation"
@@ -226,7 +242,7 @@ class ResponsePermutation(PairTest):
     drawn: bool = False
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse averages of runs, and scores that are not a quotient of the sums."""
+        """Refuse averages of runs, and scores other than precision, recall and F-scores."""
         if matrix.multiple > 1 or matrix.runs is not None:
             return "response-permutation shuffles responses, which averages over runs are not; take permutation"
         if matrix.quotient is None or matrix.family != "prf":
@@ -238,34 +254,35 @@ class ResponsePermutation(PairTest):
         return Permutation().pair_warnings(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Count or draw the divisions of each pair's responses."""
+        """Compute or simulate the p-values of all pairs."""
         if pairs.matrix.answers_to is None:
             return Permutation().tails(pairs, settings)
         return super().tails(pairs, settings)
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Count or draw the divisions of a pair's responses."""
+        """Compute or simulate the p-value of one pair."""
         divided = _Divided.of(o)
         n = divided.correct + divided.spurious
         if self.drawn or n > MOST:
             return monte_carlo_tail(divided.draw(settings), settings.resamples)
         ways = divided.count(settings.alternative)
-        # the logarithms are rounded, and all of the ways together can seem to be more than there are
+        # the logarithms are rounded, so that the sum can be slightly above 0
         return Tail(min(0.0, math.log(ways) - n * math.log(2)), "exact", coins=n)
 
 
 @dataclass(frozen=True, eq=False)
 class _Divided:
-    """Responses that only one system of a pair gives, for random divisions between the two systems.
+    """Responses that only one system of a pair gives, and their random divisions.
 
-    Each of them is as likely to be either system's. Only the numbers of correct and of spurious responses that the
-    first system gets matter; they are independent binomials, so the test is exact, in whole numbers.
+    Under the null hypothesis each of these responses belongs to either system with equal probability. The difference
+    depends only on the numbers of correct and of spurious responses of the first system. These numbers are independent
+    binomial variables, so the test is exact, in whole numbers.
 
     Attributes:
         quotient: Coefficients of the score, for the sums (true positives, predicted, gold).
-        shared: Sums of the responses that both systems give.
+        shared: Sums over the responses that both systems give.
         correct, spurious: Numbers of correct and of spurious responses that only one system gives.
-        observed: Numbers of them that the first system gives.
+        observed: Observed numbers of correct and of spurious responses that only the first system gives.
     """
 
     quotient: Quotient
@@ -286,16 +303,19 @@ class _Divided:
                    (correct_a, given_a - correct_a))
 
     def count(self, alternative: Alternative) -> int:
-        """Count the divisions as extreme as the observed one, of 2^(correct + spurious); undefined ones count."""
+        """Count the divisions that are at least as extreme as the observed one.
+
+        There are 2^(correct + spurious) divisions. A division with an undefined score counts as extreme.
+        """
         ways, limits = list(accumulate(_count_choices(self.spurious), initial=0)), self._find_limits(alternative)
         reached = sum(way * ways[limit + 1] for way, limit in zip(_count_choices(self.correct), limits, strict=True))
-        undefined = self._undefined  # each of them is one way
+        undefined = self._undefined  # each entry is exactly one division
         reached -= sum(spurious <= limits[correct] for correct, spurious in undefined)
         sides = 2 if alternative == "two-sided" else 1
         return min(sides * reached + len(undefined), 1 << self.correct + self.spurious)
 
     def draw(self, settings: Settings) -> int:
-        """Count the extreme ones of random divisions."""
+        """Count the extreme divisions in a simulation."""
         limits = np.array(self._find_limits(settings.alternative))
         extremes = 0
         for block, draws in blocks(settings.resamples):
@@ -310,17 +330,19 @@ class _Divided:
         return extremes
 
     def _find_limits(self, alternative: Alternative) -> list[int]:
-        """Return the most spurious responses that leave the first system far enough ahead, by correct ones; -1: none.
+        """Return the most spurious responses of extreme divisions, by correct ones.
 
-        More correct ones can only raise its lead and more spurious ones only lower it, so one walk finds all limits. To
-        be behind by as much is the same with the systems exchanged.
+        The index is the number of correct responses of the first system; the value is the largest number of its
+        spurious responses with which the division is extreme, or -1 if there is none. The lead of the first system
+        never falls with more correct responses and never rises with more spurious ones, so one pass finds all limits.
+        Being behind by the same amount is the same condition with the systems exchanged.
         """
         numerator, denominator = self._difference(*self.observed)
         bar = extremity(numerator, alternative)
 
         def reaches(correct: int, spurious: int) -> bool:
             lead, scale = self._difference(correct, spurious)
-            if not scale:  # the walk goes on beyond an undefined one
+            if not scale:  # an undefined score does not end the search
                 return spurious < self.spurious and reaches(correct, spurious + 1)
             return lead * denominator >= bar * scale
 
@@ -333,12 +355,15 @@ class _Divided:
 
     @property
     def _undefined(self) -> list[tuple[int, int]]:
-        """Divisions that give all responses to one system and leave a score undefined."""
+        """Divisions that give all responses to one system and make a score undefined."""
         corners = {(0, 0), (self.correct, self.spurious)}
         return [corner for corner in sorted(corners) if not self._difference(*corner)[1]]
 
     def _difference(self, correct: int, spurious: int) -> tuple[int, int]:
-        """Return the difference of the scores as a fraction; its denominator is 0 if a score is undefined."""
+        """Return the difference of the scores as numerator and denominator.
+
+        The denominator is 0 if a score is undefined.
+        """
         true_positives, given, gold = self.shared
         (n, d), (m, e) = ([sum(c * s for c, s in zip(side, (true_positives + k, given + k + wrong, gold), strict=True))
                            for side in self.quotient] for k, wrong in (
@@ -347,5 +372,5 @@ class _Divided:
 
 
 def _count_choices(n: int) -> Iterator[int]:
-    """Yield the numbers of ways to choose 0, 1, ..., n of n."""
+    """Yield the numbers of ways to choose 0, 1, ..., n out of n elements."""
     return accumulate(range(n), lambda ways, k: ways * (n - k) // (k + 1), initial=1)

@@ -1,9 +1,11 @@
-"""The difference of two systems on items that a judge has scored, and people some of them, with a slope of its own.
+"""The difference of two systems on judged items, some of them scored by people.
 
-Of either score the judge tells something, and of their difference something else: where two systems are much alike to
-people and the judge errs on each in its own way, two slopes that are best for the scores add noise to the difference.
-Here the judge's differences are held against people's, item by item, and the slope is that with the least error of the
-difference (power tuning; Angelopoulos, Duchi and Zrnic 2023).
+An automatic judge scores all items, and people score a sample of them. The mean of people's scores is corrected with
+the judge's scores of all items, multiplied by a weight, the slope. The best slope for the difference of two systems is
+not the best slope for each score: if people find two systems similar and the judge errs on each independently, the best
+slopes for the scores add noise to the difference. So this test compares the judge's differences with people's
+differences, item by item, and uses the slope with the least error of the difference (power tuning; Angelopoulos, Duchi
+and Zrnic 2023).
 """
 
 from __future__ import annotations
@@ -26,18 +28,19 @@ from registry.significance.matrix import JudgedItems, Matrix, StatisticMatrix
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
 
-_FEWEST = 4  # units that people looked at: t has two degrees of freedom then
+_FEWEST = 4  # least number of units that people scored: t then has two degrees of freedom
 
 
 class PredictionPowered(PairTest):
-    """Means of judged items: people's difference, corrected by the judge's, with the slope that is best for the pair.
+    """Test of means of judged items: people's difference, corrected by a judge.
 
-    The difference is not that of the two scores, which have a slope each; it has the smaller error.
+    The slope is the best one for each pair, so this difference is not the difference of the two scores, which have one
+    slope each. It has a smaller error.
 
     Attributes:
-        variant: `t`, with the degrees of freedom of the units that people looked at; `normal`, the test of ppi-python,
-            which rejects too often where these are few; or `bootstrap`, recentred, which tunes the slope in every
-            resample anew and shares the resamples among all pairs.
+        variant: `t`: the t-test, with degrees of freedom from the number of units that people scored. `normal`: the
+            test of ppi-python, which rejects too often if people scored few units. `bootstrap`: the recentred
+            bootstrap, which tunes the slope in every resample; all pairs share the resamples.
     """
 
     name: ClassVar[str] = "prediction-powered"
@@ -49,7 +52,7 @@ class PredictionPowered(PairTest):
     variant: Literal["t", "normal", "bootstrap"] = "t"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse what no judge has scored, and averages of runs."""
+        """Refuse items without scores of a judge, and averages of runs."""
         if matrix.judged is None:
             return f"{self.name} compares means of judged items (JudgedMean); take permutation or bootstrap"
         every = map(get_judged_items(matrix).of, range(matrix.statistics.shape[1]))
@@ -58,7 +61,7 @@ class PredictionPowered(PairTest):
         return None
 
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
-        """The pairs, with differences that have a slope of their own."""
+        """Return the pairs with differences that use the best slope for each pair."""
         observed, items = super().observe(matrix, pairs), get_judged_items(matrix)
         differences = [float(corrected(items.apart(*o.pair).sum(axis=0), items.slope)) for o in observed]
         return replace(observed, difference=np.array(differences, dtype=np.float64))
@@ -71,7 +74,7 @@ class PredictionPowered(PairTest):
         return Tails.of([self._tail(items.apart(*o.pair), items, settings) for o in pairs])
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
-        """True."""
+        """Return True: the test has its own intervals."""
         return True
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
@@ -102,11 +105,16 @@ class PredictionPowered(PairTest):
 
 @dataclass(frozen=True)
 class _Mean:
-    """A corrected mean with its error, from so many units that people looked at.
+    """A corrected mean with its standard error.
 
-    Residuals about a line that was fitted are too small: their squares are divided by the degrees of freedom, one less
-    than the units that people looked at, and two less where the slope was fitted too. The normal test takes them as
-    they are.
+    The residuals about a fitted line are too small. So their squares are divided by the degrees of freedom: the number
+    of units that people scored minus 1, or minus 2 if the slope is fitted as well. The normal test does not do this.
+
+    Attributes:
+        score: Corrected mean.
+        error: Standard error of the mean.
+        degrees: Degrees of freedom; infinite for the normal test.
+        looked: Number of units that people scored.
     """
 
     score: float
@@ -125,22 +133,29 @@ class _Mean:
         return cls(mean.score, mean.error * math.sqrt(looked / degrees), degrees, looked)
 
     def quantile(self, outside: float) -> float:
-        """How many errors lie between the mean and the end of an interval that leaves this probability outside."""
+        """Return the half width of an interval in standard errors.
+
+        Args:
+            outside: Probability outside of one end of the interval.
+        """
         from scipy.special import ndtri, stdtrit
 
         return -float(ndtri(outside) if math.isinf(self.degrees) else stdtrit(self.degrees, outside))
 
 
 def _bootstrap_pairs(pairs: ObservedPairs, items: JudgedItems, settings: Settings) -> Iterator[tuple[slice, Tails]]:
-    """Bootstrap pairs in blocks, each as a system whose score is the difference and a constant system."""
+    """Bootstrap pairs in blocks; each difference is treated as the score of a system.
+
+    It is compared with a system that has a constant score.
+    """
     assert items.statistics is not None
     block_size = max(1, settings.execution.memory // (64 * 16 * len(items.statistics)))
-    step = max(find_step(items.of(n)) for n in range(items.statistics.shape[1]))  # of all, whichever pairs are together
+    step = max(find_step(items.of(n)) for n in range(items.statistics.shape[1]))  # of all systems, in every block
     for start in range(0, len(pairs), block_size):
         chosen = slice(start, start + block_size)
         part = pairs[chosen]
         differences = np.stack([items.apart(*o.pair) for o in part], axis=1)
-        # The columns of one system without the scores of the judge and of people.
+        # The constant system: the columns of one system without the scores of the judge and of people.
         even = differences[:, :1] * np.isin(np.arange(differences.shape[2]), WITHOUT_SCORES)
         steps = np.rint(np.concatenate([differences, even], axis=1) / step)
         matrix = StatisticMatrix(steps, lambda sums: corrected(sums * step, items.slope), units=items.units).by_unit

@@ -21,7 +21,10 @@ from registry.significance.pairwise.base import PairTest
 
 
 class _SharedGold(PairTest):
-    """A test of two correlations with the same gold, given the correlation of the two systems' predictions."""
+    """Test of two correlations with the same gold values.
+
+    The test takes the correlation of the predictions of the two systems into account.
+    """
 
     null: ClassVar[str] = "the two systems' predictions are equally correlated with the gold values"
     assumes: ClassVar[str] = "items are independent of each other; predictions and gold values are jointly normal"
@@ -29,16 +32,17 @@ class _SharedGold(PairTest):
     units: ClassVar[tuple[Unit, ...]] = ("item",)
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse all but Pearson's and Spearman's correlations."""
+        """Refuse correlations other than Pearson's and Spearman's."""
         if isinstance(matrix, PairMatrix) and matrix.coefficient in (PEARSON, SPEARMAN):
             return None
         return f"{self.name} compares Pearson's or Spearman's correlations; take permutation or bootstrap for others"
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs whose correlations vary more than under normality, so that 6 % reject at 5 %.
+        """Warn of pairs with correlations that vary more than for normal values.
 
-        With z of the predictions and the gold, an item moves a correlation by z_x z_y - r (z_x^2 + z_y^2) / 2, whatever
-        the distribution; the variance for normal values is that of Steiger 1980, equations 2 and 3.
+        The limit is a rejection rate of 6 % at the level 5 %. Let z be standardized predictions and gold values. For
+        any distribution, an item changes a correlation r by z_x z_y - r (z_x^2 + z_y^2) / 2. The variance for normal
+        values is that of Steiger 1980, equations 2 and 3.
         """
         matrix, firsts, seconds = pairs
         if not isinstance(matrix, PairMatrix) or matrix.coefficient is not PEARSON:
@@ -57,15 +61,15 @@ class _SharedGold(PairTest):
         yield PairWarning(flags, Message("not-normal"))
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Test a pair by its three correlations."""
+        """Test a pair by its correlations with the gold and with each other."""
         matrix, (a, b) = o.matrix, o.pair
         assert isinstance(matrix, PairMatrix)
         n, scores = matrix.n_units, matrix.observed
         together = matrix.coefficient.weighted(matrix.x[:, a], matrix.x[:, b], np.ones((1, n)))
-        # At 5 %, 5.5 % of samples of normal variables with rho = .4, and 8 to 9 % with rho = .8 (tests/significance).
+        # Rejection rates at 5 % for normal variables: 5.5 % if rho = .4, 8 to 9 % if rho = .8 (tests/significance).
         is_spearman = matrix.coefficient is SPEARMAN
         messages = Messages.of("approximate-for-ranks") if is_spearman else Messages()
-        if together[0] >= 1 - ROUNDING:  # one scale is the other's, and both correlations are the same
+        if together[0] >= 1 - ROUNDING:  # predictions are equal up to scale, and so are the correlations
             return Tail(0.0, "asymptotic", messages=messages)
         if n <= 3:
             return Tail(math.nan, "asymptotic", messages=Messages.of("needs-items", least=4))
@@ -79,50 +83,61 @@ class _SharedGold(PairTest):
 
     @abstractmethod
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
-        """Give the statistic of correlations, elementwise: positive where `r_a` is larger; undefined is nan.
+        """Return the test statistic, elementwise.
+
+        Positive if `r_a` is larger, nan if undefined.
 
         Args:
-            r_a: Of the first system's predictions with the gold.
-            r_b: Of the second system's predictions with the gold.
-            r_ab: Of both systems' predictions with each other.
-            n: How many items they are from, more than 3.
+            r_a: Correlation of the first system's predictions with the gold values.
+            r_b: Correlation of the second system's predictions with the gold values.
+            r_ab: Correlation of both systems' predictions with each other.
+            n: Number of items, more than 3.
         """
 
     @abstractmethod
     def log_p(self, statistic: float, n: int, alternative: Alternative) -> float:
-        """Log p of a statistic that is positive where A is better."""
+        """Return log p of a statistic that is positive if A is better."""
 
 
 class Williams(_SharedGold):
-    """Williams' t-test, which Steiger recommends for two correlations that share a variable."""
+    """Williams' t-test of two correlations with the same gold values.
+
+    Steiger (1980) recommends this test for two correlations that share a variable.
+    """
 
     name: ClassVar[str] = "williams"
     citation: ClassVar[str] = "Williams 1959; Steiger 1980, equation 7; Graham and Baldwin 2014"
 
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
-        """T2, Student's t with n - 3 degrees of freedom under the null."""
+        """Return T2, which is Student's t under the null (n - 3 degrees of freedom)."""
         determinant = np.maximum(1 - r_a**2 - r_b**2 - r_ab**2 + 2 * r_a * r_b * r_ab, 0)
         denominator = 2 * (n - 1) / (n - 3) * determinant + ((r_a + r_b) / 2) ** 2 * (1 - r_ab) ** 3
         denominator = np.where(denominator > ROUNDING, denominator, np.nan)
         return np.asarray((r_a - r_b) * np.sqrt((n - 1) * (1 + r_ab) / denominator))
 
     def log_p(self, statistic: float, n: int, alternative: Alternative) -> float:
-        """By Student's distribution."""
+        """Return log p from Student's distribution."""
         return log_t_p(statistic, n - 3, alternative)
 
 
 class Steiger(_SharedGold):
-    """Steiger's test of the difference of Fisher's z, whose covariance is taken at the mean of both correlations."""
+    """Steiger's test of two correlations with the same gold values, by Fisher's z.
+
+    The covariance of the two z is computed at the mean of both correlations.
+    """
 
     name: ClassVar[str] = "steiger"
     citation: ClassVar[str] = "Steiger 1980, equations 10 and 14"
 
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
-        """Z1* with pooled correlations, standard normal under the null; equation 10 lacks brackets in print."""
+        """Return Z1* with pooled correlations, which is standard normal under the null.
+
+        Equation 10 lacks brackets in print.
+        """
         square = ((r_a + r_b) / 2) ** 2
         covariance = (r_ab * (1 - 2 * square) - square / 2 * (1 - 2 * square - r_ab**2)) / (1 - square) ** 2
         return np.asarray((np.arctanh(r_a) - np.arctanh(r_b)) * math.sqrt(n - 3) / np.sqrt(2 - 2 * covariance))
 
     def log_p(self, statistic: float, n: int, alternative: Alternative) -> float:  # noqa: ARG002
-        """By the normal distribution."""
+        """Return log p from the normal distribution."""
         return log_normal_p(statistic, alternative)
