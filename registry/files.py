@@ -162,7 +162,7 @@ def replace_files(folder: Path, pattern: str, files: Iterable[tuple[str, str]]) 
 
 
 def is_database(path: Path) -> bool:
-    """Return True if `path` is a file that begins with the identification of a DuckDB database."""
+    """Return True if `path` is a file that begins like a DuckDB database."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -170,7 +170,7 @@ def is_database(path: Path) -> bool:
 
 
 def portable_name(name: str) -> str:
-    """Return a similar name that every operating system permits for files and folders.
+    """Return a similar name that all operating systems permit for files and folders.
 
     Two different names may become equal.
 

@@ -1,4 +1,4 @@
-"""The complete evaluation of a task: ingest, score, compare, and load the leaderboards.
+"""The complete evaluation of a task: ingest, score, compare, load leaderboards.
 
 The evaluation uses a permanent or a temporary registry. It reports messages by calling a function with one sentence at
 a time.

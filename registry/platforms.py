@@ -72,7 +72,10 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 def keep_permissions(path: Path, status: os.stat_result) -> None:
-    """Give the file at `path` the mode in `status`, and also the owner if this user has the permission."""
+    """Give the file at `path` the mode in `status`.
+
+    If this user has the permission, the file also gets the owner in `status`.
+    """
     path.chmod(status.st_mode)
     if sys.platform != "win32":
         with suppress(OSError):
@@ -160,7 +163,9 @@ def peak_memory() -> int | None:
 
 
 def limit_process(memory: int, file_size: int | None) -> None:
-    """Limit the memory of this process and the size of the files that it writes; disable core files.
+    """Limit the memory of this process and the size of the files that it writes.
+
+    The function also disables core files.
 
     This does nothing on Windows. Memory is limited only on Linux.
 
@@ -252,7 +257,7 @@ def start_fork_server(modules: list[str]) -> None:
 
 
 def describe_crash(status: int) -> str:
-    """Return the name of the signal, or the error code of Windows, that ended a process.
+    """Return the name of the signal, or the code of Windows, that ended a process.
 
     Returns an empty text if the process ended by itself.
 

@@ -207,7 +207,7 @@ def _load_averages(studies: Sequence[PlannedStudy], database: Database) -> list[
 
 
 class _StateName(NamedTuple):
-    """A state of leaderboards: a database file, now or in the past, or one comparison in it."""
+    """Reference to a state of leaderboards: a database file, its state at a past moment, or one comparison in it."""
 
     file: Path
     at: str | None = None

@@ -1,4 +1,6 @@
-"""Parallel work in threads, processes or a dask cluster, and temporary files for large arrays.
+"""Parallel work in threads, processes or a dask cluster.
+
+The package also makes temporary files for large arrays.
 
 The package does not depend on the computations.
 """

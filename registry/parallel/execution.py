@@ -1,4 +1,4 @@
-"""Run tasks in this thread, in several threads, in processes, or on a dask cluster.
+"""Run tasks in one or several threads, in processes, or on a dask cluster.
 
 All of these ways give identical results: the result of a task depends only on its argument, and results are returned in
 the order of the tasks. Each worker of a cluster receives the function and its arrays once, and then batches of small
@@ -63,7 +63,7 @@ def submit_ahead(submit: Callable[[Task], Any], tasks: Iterable[Task], n_ahead: 
 
 
 def one_blas_thread() -> AbstractContextManager[object]:
-    """Return a context in which each matrix product of this process uses only one thread."""
+    """Return a context in which each matrix product uses only one thread."""
     limit: AbstractContextManager[object] = _find_libraries(len(sys.modules)).limit(limits=1, user_api="blas")
     return limit
 
@@ -171,7 +171,10 @@ class Cluster:
             self._check_workers(client)  # check the workers that joined later, before the caller stores the results
 
     def _wait_for_result(self, future: Future) -> Any:
-        """Wait for a result; raise an error if the cluster has no worker for `patience` seconds."""
+        """Wait for a result.
+
+        Raises an error if the cluster has no worker for `patience` seconds.
+        """
         from distributed.scheduler import KilledWorker
 
         last_worker: float | None = None  # when the last worker was gone
@@ -247,7 +250,7 @@ def _connect(address: str) -> Client:
 
 
 def _describe_differences(remote: dict[str, str], local: dict[str, str]) -> str:
-    """Return a text with all software whose version on a worker differs from the version here."""
+    """Return a text with all software whose version on a worker differs from here."""
     return ", ".join(f"{name} {remote.get(name, 'missing')} (here {local.get(name, 'missing')})"
                      for name in sorted(remote.keys() | local.keys()) if remote.get(name) != local.get(name))
 
@@ -287,7 +290,10 @@ class Execution:
 
     @property
     def local(self) -> Execution:
-        """The same settings without a cluster, for arrays that are too large to send to workers."""
+        """The same settings without a cluster.
+
+        They are used for arrays that are too large to send to workers.
+        """
         return replace(self, cluster=None)
 
     def map(self, work: Callable[[Task], Result], tasks: Iterable[Task], name: str = "blocks of draws", *,

@@ -83,7 +83,10 @@ def _module_of(function: Callable[..., object]) -> str:
 
 
 def _module_of_command() -> list[str]:
-    """Return the module of the running command, which every worker process imports again."""
+    """Return the module of the running command.
+
+    Every worker process imports this module again.
+    """
     command = getattr(sys.modules["__main__"], "main", None)
     return [command.__module__] if getattr(command, "__module__", "__main__") != "__main__" else []
 
@@ -95,7 +98,10 @@ def _initialize(folder: str, initialize: Callable[..., None], arguments: tuple[A
 
 
 def end_with_parent(folder: str) -> None:
-    """Let this process end when its parent process ends, and then remove the `shared_folder` of the parent."""
+    """Let this process end when its parent process ends.
+
+    This process then removes the `shared_folder` of the parent process.
+    """
     threading.Thread(target=_wait_for_parent, args=(folder,), daemon=True).start()
 
 

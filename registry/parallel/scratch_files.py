@@ -1,4 +1,4 @@
-"""Temporary files for arrays that are too large for memory, or that several processes use."""
+"""Temporary files for large arrays, and for arrays that several processes use."""
 
 from __future__ import annotations
 
@@ -48,7 +48,10 @@ class SharedArray:
     dtype: str
 
     def load(self) -> NDArray[Any]:
-        """Map the file into memory; changes of the array are visible only in this process."""
+        """Map the file into memory.
+
+        Changes of the array are visible only in this process.
+        """
         return np.asarray(np.memmap(self.path, dtype=self.dtype, mode="c", shape=self.shape))
 
 

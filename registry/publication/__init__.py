@@ -1,1 +1,4 @@
-"""Public files: a public file is a new registry that contains only the public data of another registry."""
+"""Public files.
+
+A public file is a new registry that contains only the public data of another registry.
+"""

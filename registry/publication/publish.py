@@ -1,4 +1,4 @@
-"""Writing of a public file: a new registry with the public data of another registry.
+"""Writing of a public file: a registry with the public data of another registry.
 
 If a task withholds its gold, its public file has no statistics of items. The file then has totals, the sums of
 statistics over all items, so that scores can still be computed. A total is an integer number of steps, and therefore
@@ -313,7 +313,7 @@ def _columns(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
 
 
 def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Yield rows of the table `source` for all normalized manifests of the published tasks.
+    """Yield rows of the table `source` for normalized manifests of published tasks.
 
     The manifests are necessary to show past boards. If a task is anonymous, manifests with a candidate system are left
     out, because the candidate is the name of a participant.
@@ -342,7 +342,9 @@ def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
 
 
 def _declare_plain_ranks(connection: Connection) -> None:
-    """Replace resampled ranks by rank ranges in the manifests of tasks that withhold their gold.
+    """Replace resampled ranks by rank ranges if a task withholds its gold.
+
+    The setting in the stored manifest of the task is replaced.
 
     Resampled ranks need the statistics of items, which the public file does not contain.
     """

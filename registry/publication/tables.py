@@ -196,7 +196,7 @@ _REPLACED_FACTS = {
 
 
 def _public_fact(field: SubmissionField) -> str:
-    """Return the SQL expression of the published value of a column of the table `submission`."""
+    """Return the SQL expression of a published column of the table `submission`."""
     if field.public == "replaced":
         return _REPLACED_FACTS[field.name]
     if field.public == "never":

@@ -98,7 +98,10 @@ def is_denied(use: str, name: str) -> bool:
 
 
 def _parse_kind(driver: Any, sql: str, query: Query) -> Any:
-    """Return the type of the statement in a text; raise a QueryError if the text has several statements."""
+    """Return the type of the statement in a text.
+
+    Raises a QueryError if the text has several statements.
+    """
     statements = driver.extract_statements(sql)
     if len(statements) != 1:
         raise QueryError(_REFUSED, path=query.source)
@@ -106,7 +109,7 @@ def _parse_kind(driver: Any, sql: str, query: Query) -> Any:
 
 
 def _split_explain(driver: Any, query: Query) -> tuple[str, str]:
-    """Return the EXPLAIN statement without leading comments, and the SELECT statement in it.
+    """Return the EXPLAIN without leading comments, and the SELECT in it.
 
     Blanks replace the removed text, so that the line and column numbers in errors remain correct.
 
@@ -140,7 +143,10 @@ def _parse_tree(driver: Any, select: str, query: Query) -> Any:
 
 
 def _collect_names(tree: Any) -> set[tuple[str, str]]:
-    """Return the kind and the name of each function and table in a syntax tree, as for `is_denied`."""
+    """Return the kind and the name of each function and table in a syntax tree.
+
+    Kinds and names have the form that `is_denied` requires.
+    """
     names = set[tuple[str, str]]()
     nodes = [tree]
     while nodes:

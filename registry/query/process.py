@@ -1,4 +1,4 @@
-"""Execution of a query in a separate process, the query process, so that limits hold.
+"""Execution of a query in a separate process (query process) with limits.
 
 DuckDB can interrupt a query only between batches of rows, and a single row may take hours or all memory. The parent
 process therefore kills the query process at the time limit or after an interrupt. The query process ends itself if the
@@ -156,7 +156,9 @@ def _end_with_parent() -> None:
 
 
 def answer(request: QueryRequest, output: TextIO) -> tuple[int, str]:
-    """Run a query and write its rows to `output`; the limits of the request apply to this whole process.
+    """Run a query and write its rows to `output`.
+
+    The limits of the request apply to this whole process.
 
     Returns:
         The exit status, and a report as JSON: the notes, or the message and the excerpt of the error.

@@ -75,7 +75,10 @@ _MACROS = """
 
 
 def load_data_model(connection: Connection) -> list[Relation]:
-    """Return all tables, views and macros, in this order; each kind is sorted by name."""
+    """Return all tables, views and macros, in this order.
+
+    The tables are sorted by name, and so are the views and the macros.
+    """
     columns: dict[str, list[RelationColumn]] = {}
     for table, column, type_, comment in connection.execute(text(_COLUMNS)):
         columns.setdefault(table, []).append(RelationColumn(column, type_, comment or ""))
@@ -106,7 +109,7 @@ def _make_macro(name: str, comment: str, parameters: list[str]) -> Relation:
 
 
 def render_schema(relations: Sequence[Relation], name: str | None, format_: str) -> str:
-    """Return all relations, or only the relation called `name`, in a format of `FORMS`.
+    """Return all relations, or only the relation `name`, in a format of `FORMS`.
 
     Raises:
         UnknownNameError: No relation has the name.
@@ -147,7 +150,10 @@ def _render_relation_markdown(relation: Relation) -> str:
 
 
 def _render_mermaid(relations: Sequence[Relation]) -> str:
-    """Return a Mermaid entity-relationship diagram of the tables, or of the views if there are no tables."""
+    """Return an entity-relationship diagram of the tables for Mermaid.
+
+    If there are no tables, the diagram shows the views.
+    """
     drawn = [relation for relation in relations if relation.kind == "table"] or [
         relation for relation in relations if relation.kind == "view"]
     if not drawn:

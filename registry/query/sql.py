@@ -62,7 +62,10 @@ def run_query(connection: Connection, query: Query) -> QueryResult:
 
 
 def execute(cursor: Any, query: Query) -> list[str]:
-    """Start a query on a cursor of DuckDB, and return notes for the user; see `run_query`."""
+    """Start a query on a cursor of DuckDB, and return notes for the user.
+
+    The errors are those of `run_query`.
+    """
     with translate_errors(query):
         checked = check(cursor, query)
         notes = _unpack_texts(cursor, checked)
@@ -135,7 +138,10 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
 
 
 def _unpack_texts(driver: Any, checked: Checked) -> list[str]:
-    """Make the rows of the view `item_text` if the query uses this view; return notes for the user."""
+    """Make the rows of the view `item_text` if the query uses this view.
+
+    Returns notes for the user.
+    """
     if not checked.reads_texts:
         return []
     from registry.query.texts import unpack  # few queries need the readers of files
@@ -175,7 +181,10 @@ def _make_row_error(max_rows: int) -> LimitError:
 
 
 def fetch_batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
-    """Yield batches of rows from the cursor of a query; raise the errors of `run_query`."""
+    """Yield batches of rows from the cursor of a query.
+
+    Raises the errors of `run_query`.
+    """
     while True:
         with translate_errors(query):
             rows = cursor.fetchmany(BATCH)

@@ -1,4 +1,6 @@
-"""The view `item_text` with the texts of items and outputs; its rows are made when a query uses the view.
+"""The view `item_text` with the texts of items and outputs.
+
+Its rows are made when a query uses the view.
 
 A registry stores the texts in compressed files, and SQL can read neither zlib nor the file formats. This module
 therefore writes the rows to a temporary table with the name of the view. Only the connection of the query has this
@@ -88,7 +90,10 @@ def unpack(driver: Any) -> list[str]:
 
 
 class _Files:
-    """The stored files; the last loaded file is cached, because it may contain the outputs of many systems."""
+    """The stored files, with a cache of the last loaded file.
+
+    The cache helps because one file may contain the outputs of many systems.
+    """
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
@@ -134,14 +139,19 @@ def _load_items(driver: Any, files: _Files, gold_revision_id: int, reader: str) 
 
 
 def _join_words(item: Item) -> str:
-    """Return the words of an item in one line; empty if the reader reads only positions of words."""
+    """Return the words of an item in one line.
+
+    The result is empty if the reader reads only positions of words.
+    """
     if isinstance(item.gold, Tagged):
         return " ".join(item.gold.tokens)
     return " ".join(word.form for word in item.gold.words) if isinstance(item.gold, Sentence) else ""
 
 
 def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tuple[int, Item]]) -> int:
-    """Insert the rows of a test set whose outputs are texts: sources, references and outputs of all runs.
+    """Insert the rows of a test set whose outputs are texts.
+
+    The rows contain sources, references, and outputs of all runs.
 
     Returns:
         Number of runs whose files are not in the database.
@@ -176,7 +186,10 @@ def _column(columns: Mapping[str, str], name: str) -> str:
 
 
 def _add_words(driver: Any, test_set_id: int, items: Sequence[tuple[int, Item]]) -> None:
-    """Insert the rows of a test set whose items have words: the words, and the answers of all runs."""
+    """Insert the rows of a test set whose items have words.
+
+    The rows contain the words, and the answers of all runs.
+    """
     driver.register("_words", {"item_id": np.array([item_id for item_id, _ in items], dtype=np.int32),
                                "text": text_column([_join_words(item) for _, item in items])})
     gold = """(SELECT string_agg(said, '; ' ORDER BY said, answer_id) FROM (

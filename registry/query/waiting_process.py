@@ -26,7 +26,10 @@ _children = threading.RLock()
 
 
 def prepare() -> None:
-    """Start the process from which query processes are forked; call this in the main thread."""
+    """Start the process from which query processes are forked.
+
+    Call this in the main thread.
+    """
     preload(["registry.query.waiting_process", "registry.query.warm"])
 
 
@@ -86,7 +89,7 @@ class WaitingProcess:
 
 
 class _Rows(io.RawIOBase):
-    """A file object that sends its content over a connection, in messages of limited size."""
+    """A file object that sends its content in messages of limited size."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

@@ -1,4 +1,6 @@
-"""Preparation for all queries: the process from which query processes are forked imports this module once.
+"""Preparation for all queries.
+
+The process from which query processes are forked imports this module once.
 
 SQLAlchemy queries DuckDB for some facts at the first connection of each process, which takes as long as the rest of a
 short query. This module makes the first connection, to a database in memory. The connection is closed again, because a

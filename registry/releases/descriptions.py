@@ -1,4 +1,4 @@
-"""Descriptions of a release: README, Croissant 1.1 and RO-Crate 1.3, with licences.
+"""Descriptions of a release: README, Croissant 1.1, RO-Crate 1.3 and licences.
 
 Croissant (https://docs.mlcommons.org/croissant) describes the tables, for sites that list data sets. RO-Crate
 (https://w3id.org/ro/crate/1.3) describes all files, for archives. An RO-Crate description is a flat list of entities,
@@ -137,12 +137,15 @@ class Contents:
 
     @property
     def date(self) -> str:
-        """Date of publication: the date in the manifest, or else the day of the newest comparison."""
+        """Date of publication.
+
+        This is the date in the manifest, or else the day of the newest comparison.
+        """
         return self.manifest.task.date or self.compared_at[:10]
 
     @property
     def citation(self) -> str:
-        """Citation in the manifest, or else a citation of the release that is made from the manifest."""
+        """Citation in the manifest, or else a citation of the release itself."""
         organisers = ", ".join(self.manifest.task.organisers)
         return self.manifest.task.citation or f"{organisers and f'{organisers}: '}{self.title} ({self.date[:4]})"
 
@@ -205,7 +208,10 @@ _TYPES = {"VARCHAR": "sc:Text", "BOOLEAN": "sc:Boolean", "DOUBLE": "cr:Float64",
 
 
 def croissant(contents: Contents) -> str:
-    """Return the Croissant description of a release; `contents.files` must contain the tables."""
+    """Return the Croissant description of a release.
+
+    `contents.files` must contain the tables.
+    """
     task = contents.manifest.task
     names = list_licences(task.licence)
     dataset: dict[str, Any] = {
@@ -242,7 +248,7 @@ def _croissant_name(name: str) -> str:
 
 
 def _croissant_version(version: str) -> str:
-    """Extend a version with one or two numbers to three numbers, because Croissant requires three."""
+    """Extend a version to three numbers, because Croissant requires three."""
     numbers = version.split(".")
     return ".".join([*numbers, "0", "0"][:3]) if all(map(str.isdecimal, numbers)) and len(numbers) < 3 else version
 
@@ -257,7 +263,10 @@ _FOLDERS = {"data": "Tables, as Parquet", "boards": "Leaderboards", "LICENSES": 
 
 
 def ro_crate(contents: Contents) -> str:
-    """Return the RO-Crate description of a release; `contents.files` must contain all other files."""
+    """Return the RO-Crate description of a release.
+
+    `contents.files` must contain all other files.
+    """
     licences = list(_licence_entities(contents.manifest.task.licence))
     graph = [
         {"@id": RO_CRATE, "@type": "CreativeWork", "about": _refer("./"), "conformsTo": _refer(RO_CRATE_VERSION)},
@@ -336,7 +345,7 @@ def _licence_entities(expression: str | None) -> Iterator[Entity]:
 
 
 def _program_entities(contents: Contents) -> Iterator[Entity]:
-    """Yield an entity for the program that compared the systems, and an entity for the comparison."""
+    """Yield entities for the program that compared the systems, and the comparison."""
     yield {"@id": "#evalregistry", "@type": "CreativeWork", "name": "evalregistry",
            "version": contents.versions["evalregistry"],
            "description": "The program that compared the systems, with " + ", ".join(
@@ -404,6 +413,6 @@ def _column_table(written: WrittenTable) -> str:
 
 
 def _inline(text: str) -> str:
-    """Escape a text from the manifest, so that it is one line of Markdown without markup."""
+    """Return a text from the manifest as one line of Markdown without markup."""
     plain = " ".join(text.split())
     return "".join(f"\\{c}" if c in "\\`*[]<>#|" else c for c in plain)

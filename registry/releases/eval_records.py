@@ -1,4 +1,4 @@
-"""Exports for other platforms: records of Every Eval Ever, and result files of the Hugging Face Hub.
+"""Exports for other platforms: Every Eval Ever and the Hugging Face Hub.
 
 Each submission to a test set is exported as one aggregate record. A second file contains the samples of the submission.
 The file has one line per item, metric and run, with the score and the statistics of the item. Inputs are empty, because
@@ -82,7 +82,10 @@ _COMPARED = text("SELECT max(created_at) FROM latest_comparison WHERE task = :ta
 
 @dataclass(frozen=True)
 class DeclaredMetric:
-    """A metric that a task declares; `alias` is the name of the metric in the manifest."""
+    """A metric that a task declares.
+
+    `alias` is the name of the metric in the manifest.
+    """
 
     metric_id: int
     alias: str
@@ -146,7 +149,7 @@ class GoldItems:
         return {number: name for name, number in numbers.items()}
 
     def load_answers(self, scoring_id: int) -> Mapping[tuple[int, int], Answers]:
-        """Load the answers of a submission, by position of the item and number of the run."""
+        """Return the answers of a submission, by position of the item and by run."""
         answers: dict[tuple[int, int], Answers] = defaultdict(list)
         for row in self.connection.exec_driver_sql(_RESPONSES, (scoring_id,)):
             answers[row.item_id - self.ids[0], row.replicate].append((row.key, row.type, row.score))
@@ -196,7 +199,7 @@ def sample_lines(items: GoldItems, metrics: Sequence[DeclaredMetric], scoring_id
 
 
 def _score_items(metric: Metric, statistics: Floats) -> tuple[Floats, Flags]:
-    """Return the score of each item, and whether this score is the best possible score."""
+    """Return the score of each item, and whether it is the best possible score."""
     if isinstance(metric.original, ConfusionMetric):
         is_correct = statistics[:, 0] == statistics[:, 1]
         return is_correct.astype(np.float64), is_correct
@@ -237,7 +240,7 @@ class RecordCounts:
 
 
 def write_records(database: Database, task: str, output: Path) -> RecordCounts:
-    """Write a record for each submission on the current boards of a task into a new folder.
+    """Write a record for each submission on the current boards into a new folder.
 
     Args:
         database: The registry, or a public file.
@@ -260,7 +263,7 @@ def write_records(database: Database, task: str, output: Path) -> RecordCounts:
 
 
 def _write_submissions(connection: Connection, row: TaskRow, folder: Path) -> Iterator[int]:
-    """Write the record of each submission, and yield the number of samples of each record."""
+    """Write the record of each submission; yield the number of samples of each."""
     manifest = decode_manifest(row.manifest)
     (boards,) = load_snapshot(connection, row.slug, pairs=BOARD_PAIRS).tasks
     standings: dict[tuple[str, str], list[tuple[Leaderboard, Standing]]] = {}
@@ -296,7 +299,10 @@ def _write_submissions(connection: Connection, row: TaskRow, folder: Path) -> It
 
 def _write_record(folder: Path, described: Described, standings: Sequence[tuple[Leaderboard, Standing]],
                   samples: tuple[GoldItems, list[DeclaredMetric], int] | None) -> int:
-    """Write one record and, if the gold is public, its samples; return the number of samples."""
+    """Write one record and, if the gold is public, its samples.
+
+    Returns the number of samples.
+    """
     standing, evaluation = standings[0][1], make_evaluation_id(described, standings[0][1])
     subfolder = Path("data", portable_name(described.task), portable_name(standing.team), portable_name(
         standing.system + (f"@{standing.version}" if standing.version != "1" else "")))
@@ -323,7 +329,7 @@ def _write_record(folder: Path, described: Described, standings: Sequence[tuple[
 
 
 def _describe_task(row: TaskRow, manifest: Manifest, metrics: Sequence[DeclaredMetric]) -> dict[str, Any]:
-    """Return the part of the manifest from which the importer of records makes the task again."""
+    """Return the declarations from which the importer of records makes the task."""
     forms = {metric.id: metric.model_dump(include={"title", "decimals"}, exclude_none=True)
              for metric in manifest.metric}
     return {
@@ -341,7 +347,9 @@ def _describe_task(row: TaskRow, manifest: Manifest, metrics: Sequence[DeclaredM
 
 def write_results(database: Database, task: str, output: Path, *, metric: str | None = None,
                   dataset: str | None = None) -> int:
-    """Write a result file of the Hugging Face Hub for every model; return the number of models.
+    """Write a result file of the Hugging Face Hub for every model.
+
+    Returns the number of models.
 
     The path of a file is `TEAM/SYSTEM/.eval_results/TASK.yaml`.
 

@@ -1,4 +1,6 @@
-"""Tables of a release: this module writes them from a registry, and loads them into a new registry.
+"""Tables of a release.
+
+This module writes the tables from a registry, and loads them into a new registry.
 
 Each table has a file `tables/<order>_<table>.sql` with one SELECT. The comment at the beginning of the file describes
 the table and, after a line with only `--`, each column. The file `loading/<order>_<table>.sql` inserts the table into a
@@ -84,7 +86,7 @@ _FACTS = [field.name for field in SUBMISSION_FIELDS if field.is_released]
 
 
 class ReleasedTable(View):
-    """A table of a release: its name, its comment, the comments on its columns, and its SELECT."""
+    """A table of a release: its name, comment, comments on columns, and SELECT."""
 
     @property
     def path(self) -> str:
@@ -250,7 +252,10 @@ def _explain_errors(table: str) -> Iterator[None]:
 
 
 def _insert_task(connection: Connection, path: Path, release: dict[str, Any]) -> None:
-    """Insert the task, and one run and one log entry for the release; all other rows refer to these rows."""
+    """Insert the task, and one run and one log entry for the release.
+
+    All other rows refer to these rows.
+    """
     if not path.is_file():
         raise InputError("the file is missing, or is not a regular file; every release has it", path=Path(path.name))
     manifest = read_manifest(path.read_bytes(), path)

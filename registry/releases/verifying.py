@@ -66,7 +66,7 @@ _RANKS = {"rank": "rank", "rank_low": "low", "rank_high": "high", "cluster": "cl
 
 
 def verify_decisions(connection: Connection, excluded: Collection[int] = ()) -> Iterator[Fault]:
-    """Compute adjusted p-values, decisions and ranks again, and yield the differences.
+    """Compute adjusted p-values, decisions and ranks again; yield differences.
 
     They are computed from the stored p-values and scores of each board.
 
@@ -132,7 +132,10 @@ def _verify_family(boards: Sequence[tuple[Any, Columns]]) -> Iterator[Fault]:
 
 
 def _verify_standings(board: Any, pairs: Columns, standings: Columns) -> Iterator[Fault]:
-    """Verify wins, losses and ranks on a board; they are computed from decisions and scores."""
+    """Verify wins, losses and ranks on a board.
+
+    Wins, losses and ranks are computed again from decisions and scores.
+    """
     rows = {submission: n for n, submission in enumerate(standings["submission_id"])}
     if unknown := (set(pairs["submission_a"]) | set(pairs["submission_b"])) - rows.keys():
         yield Fault("surplus", "pair", board.id, f"pairs of {len(unknown)} systems that are not on the board")
@@ -263,7 +266,7 @@ _OTHER_PROGRAM = ("README, page and descriptions were compared only with their c
 
 
 def is_release(folder: Path) -> bool:
-    """Return whether a folder looks like a release: it has `release.json` or `SHA256SUMS`."""
+    """Return whether a folder has a file `release.json` or `SHA256SUMS`."""
     return folder.is_dir() and any((folder / name).exists() for name in ("release.json", writing.CHECKSUMS))
 
 
@@ -386,7 +389,10 @@ def _read_release_file(path: Path) -> dict[str, Any]:
 
 
 def _verify_boards(folder: Path, task: TaskBoards) -> Iterator[Fault]:
-    """Compare each value in the files with boards with the boards that follow from the tables."""
+    """Compare the files with boards with boards that are made from the tables.
+
+    The boards are compared value by value.
+    """
     derived_files = dict(render_boards(task))
     for name, parse_rows in (("boards/boards.json", json.loads), ("boards/boards.tsv", _parse_tsv)):
         try:
@@ -402,7 +408,10 @@ def _verify_boards(folder: Path, task: TaskBoards) -> Iterator[Fault]:
 
 
 def _find_difference(stored: Any, derived: Sequence[Mapping[str, Any]]) -> str | None:
-    """Describe the first difference between stored rows and rows that follow from the tables."""
+    """Describe the first difference between stored rows and rows from the tables.
+
+    Returns None if the rows are equal.
+    """
     if not isinstance(stored, list) or not all(isinstance(row, dict) for row in stored):
         return "it is not a list of rows"
     if len(stored) != len(derived):
@@ -421,7 +430,7 @@ def _parse_tsv(text: str) -> list[dict[str, str]]:
 
 
 def _verify_documents(contents: Contents, known: Collection[str]) -> Iterator[Fault]:
-    """Make README, page, licences and descriptions again, and compare them with the files.
+    """Make README, page, licences and descriptions again; yield differences.
 
     Args:
         contents: Contents of the release.

@@ -57,7 +57,10 @@ def write_checksums(folder: Path) -> None:
 
 
 def verify_checksums(folder: Path) -> Iterator[Fault]:
-    """Compare the files of a folder with their checksums in `SHA256SUMS`; yield the differences."""
+    """Compare the files of a folder with their checksums in `SHA256SUMS`.
+
+    Yields the differences.
+    """
     try:
         lines = read_text(folder / CHECKSUMS).splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -126,7 +129,9 @@ def write_submitted(connection: Connection, folder: Path) -> None:
 
 
 def verify_submitted(connection: Connection, folder: Path) -> Iterator[Fault]:
-    """Compare the submitted files with the table of submitted files, and this table with the submissions.
+    """Verify the submitted files.
+
+    The files are compared with the table of submitted files, and this table is compared with the submissions.
 
     A release without submitted files does not have this table.
     """
@@ -171,7 +176,9 @@ _WITH_FILES = "Of the files that it names,\n# only the submitted files are part 
 
 
 def write_release(database: Database, task: str, output: Path, *, sources: bool = False) -> None:
-    """Write a release: a new folder with the current boards of a task, and the data behind these boards.
+    """Write a release: a new folder with the current boards of a task.
+
+    The folder also contains the data from which the boards were computed.
 
     Args:
         database: A public file, or a registry without embargoes.
@@ -246,7 +253,7 @@ def render_boards(task: TaskBoards) -> Iterator[tuple[str, str]]:
 
 
 def render_documents(contents: Contents) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of each file for readers: licences, page, README and citations."""
+    """Yield the path and the text of licences, page, README and citations."""
     yield from licence_files(contents.manifest.task.licence)
     yield "page.html", page(contents.boards)
     yield "README.md", readme(contents, f"evalregistry=={__version__}")

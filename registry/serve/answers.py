@@ -155,7 +155,10 @@ def _parse_media_range(part: str) -> tuple[str, float]:
 
 
 def _get_quality(form: str, accepted: Sequence[tuple[str, float]]) -> float:
-    """Return the quality of a format: the quality of the most specific media range that matches the format."""
+    """Return the quality of a format.
+
+    This is the quality of the most specific media range that matches the format.
+    """
     media = MEDIA[form].partition(";")[0]
     names = {media, *(name for name, other in _OTHER_MEDIA.items() if other == form)}
     for ranges in (names, {f"{media.partition('/')[0]}/*"}, {"*/*"}):
@@ -165,7 +168,10 @@ def _get_quality(form: str, accepted: Sequence[tuple[str, float]]) -> float:
 
 
 def write_rows(keys: Sequence[str], rows: Iterable[Sequence[Any]], form: str) -> bytes:
-    """Return rows as bytes in a format; the result is the same as that of the commands."""
+    """Return rows as bytes in a format.
+
+    The result is the same as that of the commands.
+    """
     return "".join(render_rows(keys, rows, form)).encode("utf-8", "backslashreplace")
 
 
@@ -256,7 +262,10 @@ def accepts_gzip(header: str) -> bool:
 
 
 def render_page(template: str, **values: object) -> Content:
-    """Return a page made from a template, with a content security policy; all values are escaped."""
+    """Return a page made from a template, with a content security policy.
+
+    All values are escaped.
+    """
     body = _load_templates().get_template(template).render(
         style=Markup(_load_style()), program=__version__, **values).encode()  # noqa: S704
     return Content(MEDIA["html"], body, {"Content-Security-Policy": _make_policy()})

@@ -1,4 +1,4 @@
-"""The ASGI application: the pages of `registry site`, SQL, and middleware for security.
+"""The ASGI application: pages, SQL, and middleware for security.
 
 A page of another site must not use the browser of a user to read the registry. The host name of the other site may
 point to this machine (DNS rebinding). The Host header of a request must therefore be an IP address, localhost, or a
@@ -103,7 +103,9 @@ async def serve_feed(served: Served, request: Request) -> Response:
 
 
 def make_site_url(scheme: str, host: str) -> str:
-    """Return the URL of the site for a Host header; an empty text if the header is malformed.
+    """Return the URL of the site for a Host header.
+
+    Returns an empty text if the header is malformed.
 
     >>> hosts = ("eval.example.org", "[::1]:8000", '127.0.0.1:80"/><a', "a/b", "a@b", "")
     >>> [make_site_url("http", host) for host in hosts]
@@ -121,7 +123,10 @@ async def _make_feed(reading: Reading, address: str) -> Content:
 
 
 async def serve_task(served: Served, request: Request) -> Response:
-    """Respond with the page of a task; the path contains the id of the task, with or without `.html`."""
+    """Respond with the page of a task.
+
+    The path contains the id of the task, with or without `.html`.
+    """
     name, at = request.path_params["task"], read_parameters(request.query_params, (AT,))["at"]
     return await respond(request, served, ("page", name, at), lambda reading: _make_task_page(reading, name, at))
 
@@ -180,7 +185,10 @@ OFF = ("SQL is not answered here, as others than this machine's users could ask;
 
 
 async def serve_sql(served: Served, request: Request) -> Response:
-    """Respond with the result of a query; without a query, respond with a page to write one."""
+    """Respond with the result of a query.
+
+    If the request has no query, the response is a page on which users can write a query.
+    """
     if served.queries is None:
         raise ProblemError(403, OFF)
     _refuse_other_sites(request, served)
@@ -189,7 +197,10 @@ async def serve_sql(served: Served, request: Request) -> Response:
 
 
 async def _while_connected(request: Request, response: Coroutine[Any, Any, Response]) -> Response:
-    """Await a response; if the client disconnects, cancel the response, so that its query ends."""
+    """Await a response, or cancel it if the client disconnects.
+
+    A cancelled response ends its query.
+    """
     async def wait_for_disconnect() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
@@ -205,7 +216,7 @@ async def _while_connected(request: Request, response: Coroutine[Any, Any, Respo
 
 
 async def _run_query(served: Served, queries: Queries, request: Request, query: Query | None, form: str) -> Response:
-    """Respond with the result of a query, or with the page for queries if the format is HTML."""
+    """Respond with the result of a query, or with the page for queries (HTML)."""
     if form == "html":
         return await _serve_sql_page(served, queries, query)
     if query is None:
@@ -312,7 +323,10 @@ def _parse_fields(pairs: list[tuple[str, str]]) -> dict[str, Any]:
 
 
 async def _read_body_fields(request: Request) -> dict[str, Any]:
-    """Return the fields in the body of a request, which may be a form, JSON, or only the SQL."""
+    """Return the fields in the body of a request.
+
+    The body may be a form, JSON, or only the SQL.
+    """
     try:
         body = (await asyncio.wait_for(_read_body(request), _BODY_SECONDS)).decode()
     except TimeoutError:
@@ -355,7 +369,10 @@ def _parse_json(body: str) -> dict[str, Any]:
 
 
 async def _serve_sql_page(served: Served, queries: Queries, query: Query | None) -> Response:
-    """Respond with the page for queries: a form, and below the form the result or the error."""
+    """Respond with the page for queries.
+
+    The page has a form, and below the form the result or the error.
+    """
     with served.source.lease() as reading:
         relations = await reading.make_once(
             ("relations",), lambda: reading.read(lambda opened: load_data_model(opened.connection)),
@@ -379,7 +396,7 @@ async def _serve_sql_page(served: Served, queries: Queries, query: Query | None)
 
 
 async def _load_result(queries: Queries, query: Query) -> Mapping[str, Any]:
-    """Run a query, and return the first rows of its result as values for the template of the page."""
+    """Run a query, and return the first rows as values for the template of the page."""
     answer = await queries.answer(query, "jsonl", first=MAX_SHOWN_ROWS)
     rows = [json.loads(line) for line in b"".join(answer.read_pieces()).splitlines()]
     return {"columns": list(rows[0]) if rows else [], "rows": [list(row.values()) for row in rows],
@@ -463,7 +480,10 @@ class SecurityMiddleware:
         self._app, self._settings = app, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond to a request that is not permitted; pass other requests to the application."""
+        """Respond to a request that is not permitted.
+
+        Other requests are passed to the application.
+        """
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -489,7 +509,10 @@ class SecurityMiddleware:
             await self._app(scope, receive, send_with_headers)
 
     def _get_allowed_origin(self, origin: str | None) -> str | None:
-        """Return the origin whose scripts may read the response; None if the origin is not permitted."""
+        """Return the origin whose scripts may read the response.
+
+        Returns None if the origin is not permitted.
+        """
         if "*" in self._settings.origins:
             return "*"
         return origin if origin in self._settings.origins else None
@@ -503,7 +526,9 @@ def _measure_head(scope: Scope) -> int:
 
 
 def is_known_host(header: str | None, names: tuple[str, ...]) -> bool:
-    """Return True if a Host header is an IP address, localhost or one of `names`, with any port.
+    """Return True if a Host header is an IP address, localhost or one of `names`.
+
+    The header may have any port.
 
     >>> [is_known_host(host, ("eval.example.org",)) for host in ("127.0.0.1:8000", "[::1]:8000", "localhost",
     ...     "Eval.Example.org:80", "evil.example", "localhost.evil.example", "", None)]
@@ -544,7 +569,10 @@ def _add_headers(message: MutableMapping[str, Any], origin: str | None, *, varie
 
 
 def _make_options_response(scope: Scope, headers: Headers, origin: str | None) -> Response:
-    """Return the response for an OPTIONS request: the permitted methods, and CORS headers for other sites."""
+    """Return the response for an OPTIONS request.
+
+    The response has the permitted methods, and CORS headers for other sites.
+    """
     allowed = _SQL_METHODS if scope["path"] == "/sql" else _METHODS
     answer = {"Allow": allowed}
     if origin is not None and "access-control-request-method" in headers:

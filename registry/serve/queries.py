@@ -83,7 +83,10 @@ class _RunningQuery:
             self._process = process
 
     def end(self) -> None:
-        """End the process of the query; if the process is not set yet, `start` will raise an error."""
+        """End the process of the query.
+
+        If the process is not set yet, `start` will raise an error.
+        """
         with self._lock:
             self._has_ended = True
             if self._process is not None:
@@ -202,7 +205,10 @@ class Queries:
 
 
 class _ResultWriter:
-    """A writer that limits the size of a result, compresses the result on request, and computes its digest."""
+    """A writer that limits the size of a result and computes its digest.
+
+    If requested, the writer also compresses the result.
+    """
 
     def __init__(self, file: IO[bytes], max_bytes: int, *, zipped: bool) -> None:
         self._left, self._max_bytes = max_bytes, max_bytes
@@ -223,7 +229,10 @@ class _ResultWriter:
 
 
 def _make_problem(error: RegistryError) -> ProblemError:
-    """Convert an error of a query into an error for the client, without the path of the database."""
+    """Convert an error of a query into an error for the client.
+
+    The error for the client does not contain the path of the database.
+    """
     message = str(error)
     if error.exit_code == 3 and message.startswith("SQL:"):
         return ProblemError(400, _LINE.sub(r"line \1: ", message).removeprefix("SQL: "), error.excerpt)

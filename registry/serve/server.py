@@ -144,7 +144,10 @@ def serve(settings: Settings, listener: socket.socket, announce: Callable[[], No
 
 
 class _Server(uvicorn.Server):
-    """A server that ends running queries when it stops, so that clients do not wait for results."""
+    """A server that ends running queries when it stops.
+
+    Clients then do not wait for results.
+    """
 
     def __init__(self, config: uvicorn.Config, served: Served) -> None:
         super().__init__(config)

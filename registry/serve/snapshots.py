@@ -1,4 +1,4 @@
-"""Snapshots of a registry: numbered copies that never change, and that a server reads.
+"""Snapshots of a registry: copies that never change, and that a server reads.
 
 A child process writes each snapshot, so the server never opens the registry itself. A request holds a lease of a
 snapshot while it reads the snapshot; the snapshot is deleted when its last lease ends. Leases begin and end in the
@@ -47,7 +47,10 @@ class Snapshot:
 
     @contextmanager
     def lease(self) -> Iterator[None]:
-        """Keep the file until the block ends; at the end of the last lease, the file is deleted."""
+        """Keep the file until the block ends.
+
+        At the end of the last lease, the file is deleted.
+        """
         self._leases += 1
         try:
             yield
@@ -135,7 +138,9 @@ class Snapshots:
 
 
 def _stamp(path: Path) -> _Stamp:
-    """Return the state of the file of a database and of DuckDB's log, without opening the files.
+    """Return the state of the file of a database and of DuckDB's log.
+
+    The files are not opened.
 
     Every commit changes this state.
     """

@@ -1,4 +1,6 @@
-"""Access of requests to snapshots: a few threads read snapshots, and content is made once for all clients.
+"""Access of requests to snapshots.
+
+A few threads read snapshots, and content is made once for all clients.
 
 Before a new snapshot replaces the old snapshot, the server makes recently requested content from the new snapshot.
 Requests are therefore not slow after a commit.
@@ -115,12 +117,15 @@ class ProblemError(Exception):
 
 
 def make_busy_error() -> ProblemError:
-    """Return the error for a request that may succeed if the client tries again later."""
+    """Return the error for a request that may succeed if it is sent again."""
     return ProblemError(503, BUSY, headers={"Retry-After": "2"})
 
 
 def translate_error(error: Exception) -> ProblemError | None:
-    """Convert an error into an error for the client; return None if the error is a bug of the server."""
+    """Convert an error into an error for the client.
+
+    Returns None if the error is a bug of the server.
+    """
     match error:
         case ProblemError():
             return error
@@ -214,7 +219,7 @@ class Reading:
                 del self._making[key]
 
     async def read(self, work: Callable[[Opened], T], at: str | None = None) -> T:
-        """Open the snapshot in a thread, and return the result of a function that reads it.
+        """Open the snapshot in a thread, and return the result of `work`.
 
         Args:
             work: Function that reads the open snapshot.
@@ -292,7 +297,9 @@ class Source:
                     logged = str(error)
 
     async def renew(self) -> None:
-        """Write a new snapshot, make recently requested content from it, and then show the snapshot.
+        """Write a new snapshot and show it.
+
+        Before the snapshot is shown, recently requested content is made from it.
 
         Raises:
             RegistryError: The snapshot cannot be written.
@@ -424,7 +431,10 @@ def _read_boards(opened: Opened, task: str, items: int) -> VisibleBoards | Board
 
 
 def _add_averages(boards: Boards, database: Database) -> Boards:
-    """Add averages over test sets to the boards; averages that are not stored are computed."""
+    """Add averages over test sets to the boards.
+
+    Averages that are not stored are computed.
+    """
     try:
         archive = Archive(database, Journal("serve", {}), dry_run=True)
         return boards.with_averages(load_macro_boards(boards.asked, archive))
@@ -433,7 +443,10 @@ def _add_averages(boards: Boards, database: Database) -> Boards:
 
 
 def list_public_tasks(opened: Opened) -> tuple[list[str], list[str]]:
-    """Return the tasks whose leaderboards are public, and the reasons why other tasks are not public."""
+    """Return the tasks with public leaderboards.
+
+    The second value contains the reasons why other tasks have no public leaderboards.
+    """
     missing = explain_missing_tasks(opened.connection)
     try:
         tasks = catalog.tasks(opened.connection)

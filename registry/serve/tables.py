@@ -111,7 +111,7 @@ class Endpoint:
 
 
 def _links(values: Values, parameters: Sequence[Parameter], total: int, state: str) -> str:
-    """Return the header Link, with links to the first, previous, next and last page of rows.
+    """Return the header Link: links to the first, previous, next and last page.
 
     All links refer to the same state of the registry.
     """

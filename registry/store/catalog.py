@@ -1,4 +1,4 @@
-"""The catalog: tasks, test sets, gold revisions, teams, systems, submissions and metrics.
+"""The catalog: tasks, test sets, gold, teams, systems, submissions and metrics.
 
 Each table has a frozen dataclass for its rows: `TaskRow` is a row of the table `task`. The fields of the dataclass are
 the columns that the program reads.
@@ -24,7 +24,9 @@ from registry.store.rows import insert, insert_many
 @dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class CatalogRow:
-    """Base class of rows; a subclass sets `table` and annotates the columns that it reads.
+    """Base class of rows.
+
+    A subclass sets `table` and annotates the columns that it reads.
 
     Each subclass becomes a frozen dataclass without a decorator. A subclass that is declared with `whole=True` has a
     field for every column of the table; a column without annotation gets the type `Any`.
@@ -212,7 +214,10 @@ class PairRequestRow(CatalogRow):
 
 
 class DeclaredMetric(NamedTuple):
-    """A metric that a task declares; `alias` is the name of the metric in the manifest."""
+    """A metric that a task declares.
+
+    `alias` is the name of the metric in the manifest.
+    """
 
     alias: str
     is_primary: bool
@@ -275,7 +280,9 @@ def get(connection: Connection, kind: type[RowType], **values: Any) -> RowType:
 
 
 def find_or_insert(connection: Connection, table: Table, key: dict[str, Any], **others: Any) -> int:
-    """Return the id of the row with a unique `key`; insert the row if it does not exist.
+    """Return the id of the row with a unique `key`.
+
+    Insert the row if it does not exist.
 
     Args:
         connection: Connection to the registry.
@@ -289,7 +296,10 @@ def find_or_insert(connection: Connection, table: Table, key: dict[str, Any], **
 
 
 def set_values(connection: Connection, table: Table, row_id: int, **values: Any) -> None:
-    """Change columns of the row with the id `row_id`; the columns must not be part of a key."""
+    """Change columns of the row with the id `row_id`.
+
+    The columns must not be part of a key.
+    """
     (column, *_) = table.columns
     connection.execute(table.update().where(column == row_id).values(**values))
 
@@ -407,7 +417,7 @@ def submissions(connection: Connection, task_id: int) -> list[NamedSubmission]:
 
 
 def _select_submissions(*columns: Any) -> Select[Any]:
-    """Return a query for columns of the tables `submission`, `system` and `team`, joined."""
+    """Return a query on the joined tables `submission`, `system` and `team`."""
     s, system, team = models.submission, models.system, models.team
     return select(*columns).join_from(s, system, s.c.system_id == system.c.system_id).join(
         team, team.c.team_id == system.c.team_id).order_by(s.c.submission_id)
@@ -444,7 +454,7 @@ def load_submitted(connection: Connection, submission_ids: Sequence[int]) -> dic
 
 
 def load_ranked(connection: Connection, test_set_id: int) -> list[Member]:
-    """Return the current submissions to a test set that are scored with the current gold."""
+    """Return current submissions to a test set that are scored with current gold."""
     query = text(f"""
         SELECT {', '.join(Member._fields)} FROM ranked_submission
         WHERE test_set_id = :test_set AND scoring_id IS NOT NULL ORDER BY submission_id""")  # noqa: S608
@@ -471,7 +481,7 @@ def all_versions(connection: Connection, test_set_id: int) -> list[tuple[Member,
 
 
 def current_names(connection: Connection, task: str) -> set[str]:
-    """Return the full names of the current submissions to a task, including unscored ones.
+    """Return the full names of all current submissions to a task, scored or not.
 
     A submission is current if it is the latest version of its system and not withdrawn.
     """

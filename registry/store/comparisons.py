@@ -23,7 +23,9 @@ from registry.store.statistics import fetch_columns
 
 
 def latest_sequence(connection: Connection, **board: Any) -> int:
-    """Return the highest sequence number of the comparisons of a board; 0 if none is stored.
+    """Return the highest sequence number of the comparisons of a board.
+
+    Returns 0 if no comparison of the board is stored.
 
     Args:
         connection: Connection to the registry.
@@ -234,7 +236,7 @@ def _replace_ids(column: NDArray[Any], ids: Mapping[int, int]) -> NDArray[np.int
 
 
 def _pack(keys: Columns) -> NDArray[Any]:
-    """Pack integer columns into one structured array, so that whole rows can be compared."""
+    """Pack integer columns into one structured array, to compare whole rows."""
     rows = np.empty(len(keys["statistics_a"]), dtype=[(name, np.int32) for name in keys])
     for name, column in keys.items():
         rows[name] = np.ma.getdata(column)

@@ -195,12 +195,18 @@ class Database:
 
     @property
     def _real(self) -> Path:
-        """Path without symbolic links; DuckDB opens this path and puts its log next to it."""
+        """Path without symbolic links.
+
+        DuckDB opens this path and puts its log next to it.
+        """
         return self.path.resolve()
 
     @property
     def log(self) -> Path:
-        """Path of DuckDB's write-ahead log, which exists only after a program was interrupted."""
+        """Path of DuckDB's write-ahead log.
+
+        The log exists only after a program was interrupted.
+        """
         return self._real.with_name(f"{self._real.name}.wal")
 
     def exists(self) -> bool:
@@ -234,7 +240,10 @@ class Database:
             raise InputError("not a DuckDB database; name another file with --db", path=self.path)
 
     def require_writable(self, *, create: bool = False) -> None:
-        """Raise an error if the file cannot be replaced or, with `create`, cannot be created."""
+        """Raise an error if the file cannot be replaced.
+
+        If `create` is true and the file does not exist, raise an error if it cannot be created.
+        """
         if create and not self.exists():
             self.require_free()
             if not os.access(self.path.parent, os.W_OK):

@@ -1,4 +1,6 @@
-"""Comparison of the tables, views, macros and comments in a registry with those of a new registry.
+"""Comparison of the definitions in a registry with those of a new registry.
+
+Definitions are those of tables, views, macros and comments.
 
 A registry may come from a stranger, who may have defined a macro with the name of a function or an operator. DuckDB
 then uses the macro in every statement. The queries of this module therefore use no operators, and only DuckDB's own
@@ -59,7 +61,7 @@ Definitions = Mapping[Key, tuple[Any, ...]]
 
 
 class Alteration(NamedTuple):
-    """A difference between a definition in a registry and the definition in this program.
+    """A difference between a definition in a registry and in this program.
 
     Attributes:
         fault: `altered`, `missing` or `surplus`.
@@ -175,7 +177,7 @@ def _read_expected() -> tuple[Definitions, Definitions]:
 
 
 def _read_definitions(driver: Any) -> Definitions:
-    """Return all definitions in the database, independent of the order of their creation."""
+    """Return all definitions in the database; the order of creation does not matter."""
     definitions: defaultdict[Key, list[Any]] = defaultdict(list)
     for database, place, name in driver.execute(_TABLES).fetchall():
         if database not in _OTHER_DATABASES:
@@ -193,7 +195,10 @@ def _read_definitions(driver: Any) -> Definitions:
 
 
 def _read_comments(driver: Any) -> Definitions:
-    """Return all comments in the database; a macro with several versions may have several comments."""
+    """Return all comments in the database.
+
+    A macro with several versions may have several comments.
+    """
     comments: defaultdict[Key, list[str]] = defaultdict(list)
     for kind, (function, name, part) in _COMMENTS.items():
         cursor = driver.execute(f"SELECT {_LOCATION}, {name}, {part}, comment "  # noqa: S608
@@ -206,7 +211,7 @@ def _read_comments(driver: Any) -> Definitions:
 
 
 def _list_objects(driver: Any, kind: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the database, the schema, the name and the definition of each object of a kind."""
+    """Yield the database, schema, name and definition of each object of a kind."""
     function, name, columns = _OBJECTS[kind]
     cursor = driver.execute(f"SELECT {_LOCATION}, {name}, {columns} FROM system.main.duckdb_{function}()")  # noqa: S608
     flags = [n for n, column in enumerate(cursor.description) if column[0] in ("internal", "temporary")]
@@ -220,7 +225,10 @@ def _key(kind: str, place: str, name: str) -> Key:
 
 
 def _find_detail(kind: str, stored: tuple[Any, ...], expected: tuple[Any, ...]) -> str:
-    """Return a text about the first column or constraint that differs; empty if the object is no table."""
+    """Return a text about the first column or constraint that differs.
+
+    The result is empty if the object is no table.
+    """
     if kind != "table":
         return ""
     differences = sorted(set(stored) ^ set(expected))

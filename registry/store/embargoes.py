@@ -186,7 +186,7 @@ def _find_logged_pseudonyms(connection: Connection, task_id: int) -> set[str]:
 
 
 def is_system_of(pseudonym: str, team: str) -> bool:
-    """Return whether the pseudonym of a system belongs to the team with this pseudonym.
+    """Return whether a pseudonym of a system belongs to a team with this pseudonym.
 
     >>> is_system_of("System 07A", "Team 07"), is_system_of("System 071A", "Team 07")
     (True, False)
@@ -201,7 +201,10 @@ def _team_pseudonyms(n: int) -> list[str]:
 
 
 def _system_pseudonyms(team: str, n: int) -> list[str]:
-    """Return all pseudonyms with equally many letters: at least 2n for the `n` systems of a team."""
+    """Return at least 2n pseudonyms for the `n` systems of a team.
+
+    All of these pseudonyms have the same number of letters.
+    """
     size = 1
     while len(ascii_uppercase)**size < 2 * n:
         size += 1

@@ -1,4 +1,4 @@
-"""Connections to DuckDB files, their access to other files, and explanations of DuckDB's errors.
+"""Connections to DuckDB files, and explanations of DuckDB's errors.
 
 Within a process, DuckDB assumes that a path always means the same file, even if another file has replaced the first
 file. DuckDB also opens a path with one configuration only. If a path is still open for an older file, or with other
@@ -37,7 +37,10 @@ FAILURES = (DBAPIError, duckdb.Error)  # types of DuckDB's errors, with or witho
 
 
 def cause_of(error: BaseException) -> BaseException | None:
-    """Return the error of DuckDB inside an error of SQLAlchemy; other errors are returned unchanged."""
+    """Return the error of DuckDB inside an error of SQLAlchemy.
+
+    Other errors are returned unchanged.
+    """
     return error.orig if isinstance(error, DBAPIError) else error
 
 
@@ -100,7 +103,9 @@ NOWHERE = Reach()
 
 
 def confine(driver: Any, reach: Reach) -> None:
-    """Disable access to all files except the files in `reach`; call this before any query.
+    """Disable access to all files except the files in `reach`.
+
+    Call this before any query.
 
     DuckDB accepts these settings only after its start, and only while access to files is enabled.
     """
@@ -198,7 +203,10 @@ _files = _Files()
 
 
 def is_open(path: Path) -> bool:
-    """Return whether this process has a file open; `path` must have no symbolic links."""
+    """Return whether this process has a file open.
+
+    `path` must have no symbolic links.
+    """
     return any(key.path == path for key in list(_files.open_files))
 
 

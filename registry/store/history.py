@@ -91,7 +91,7 @@ def find_history(connection: Connection, name: str) -> list[Section]:
 
 
 def read_log_head(connection: Connection) -> list[Section]:
-    """Return the head of the log: the last entry, with a hash that covers all entries.
+    """Return the head of the log: the last entry, whose hash covers all entries.
 
     Raises:
         MismatchError: The file is public, so its log is redacted.
@@ -103,7 +103,9 @@ def read_log_head(connection: Connection) -> list[Section]:
 
 
 def _find_comparison(connection: Connection, line: str) -> Row | None:
-    """Return the latest comparison with this signature; the id at the end of a signature is enough.
+    """Return the latest comparison with this signature.
+
+    The id at the end of a signature is enough.
 
     Returns None if no comparison has the signature.
     """
@@ -113,7 +115,7 @@ def _find_comparison(connection: Connection, line: str) -> Row | None:
 
 
 def _compare_signature(line: str, stored: str) -> list[Section]:
-    """Return a section with the fields in which a given signature differs from the stored one.
+    """Return the fields in which a given signature differs from the stored one.
 
     Args:
         line: Signature that the user gave, or only its id.
@@ -254,7 +256,7 @@ def _find_pair(systems: str, submissions: Mapping[str, int]) -> tuple[int, int]:
 
 
 def _run(connection: Connection, number: int) -> list[Section]:
-    """Return sections about one command: its parameters, environment, inputs and log entries."""
+    """Return parameters, environment, inputs and log entries of one command."""
     rows = select_rows(connection, "SELECT * FROM run WHERE run_id = :number", number=number)
     if not rows:
         return []
@@ -309,7 +311,10 @@ def _submission(connection: Connection, name: str) -> list[Section]:
 
 
 def _facts(title: str, row: Row, names: Sequence[str]) -> Section:
-    """Return a section with one row for each value of `row` that `names` selects; None is left out."""
+    """Return a section with one row for each value of `row` that `names` selects.
+
+    Values that are None are left out.
+    """
     return Section(title, [{"what": name, "value": str(row[name])} for name in names if row[name] is not None])
 
 

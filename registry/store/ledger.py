@@ -24,7 +24,10 @@ Name = tuple[str, str, str]  # team, system and version; they identify a submiss
 
 
 class Ledger:
-    """The submissions of one task, with their scorings and files; `write` stores all additions."""
+    """The submissions of one task, with their scorings and files.
+
+    `write` stores all additions.
+    """
 
     def __init__(self, connection: Connection, task_id: int) -> None:
         self._connection, self._task_id = connection, task_id
@@ -153,7 +156,10 @@ class Ledger:
         self._waiting[table] += map(dict, rows)
 
     def add_columns(self, table: Table, columns: Columns, n_rows: int) -> None:
-        """Add `n_rows` rows to a table; the rows are given as columns, as for `insert_bulk`."""
+        """Add `n_rows` rows to a table.
+
+        The rows are given as columns, as for `insert_bulk`.
+        """
         if n_rows:
             self._columns[table].append({name: np.full(n_rows, column) if np.isscalar(column) else column
                                          for name, column in columns.items()})

@@ -1,4 +1,6 @@
-"""The log: a run for each command that changes the registry, and an event for each change.
+"""The log: a run for each command, and an event for each change.
+
+Commands that change nothing are not logged.
 
 The events are a hash chain: the hash of an event covers the event, its run, and the hash of the previous event. The
 last hash therefore detects if any earlier event was changed, removed or moved. A purge may have to delete some texts:
@@ -48,7 +50,10 @@ TableDigests = Mapping[str, str]
 
 
 def digested_columns(table: str) -> list[str]:
-    """Return the columns that the digest of a table covers; empty if the table has no digest."""
+    """Return the columns that the digest of a table covers.
+
+    The result is empty if the table has no digest.
+    """
     if table not in _TEXTS:
         return []
     return [column.name for column in models.metadata.tables[table].columns
@@ -172,7 +177,10 @@ def append(connection: Connection, entries: Sequence[Mapping[str, Any]]) -> None
 
 
 class Entry(NamedTuple):
-    """An entry of the log; `subject` and `details` are empty if a purge has deleted them."""
+    """An entry of the log.
+
+    `subject` and `details` are empty if a purge has deleted them.
+    """
 
     event_id: int
     run_id: int
@@ -242,7 +250,10 @@ def link(previous_hash: str | None, event: Mapping[Any, Any], run_digest: str) -
 
 
 def now() -> datetime:
-    """Return the current time in UTC; the value has no time zone, like the times in the database."""
+    """Return the current time in UTC.
+
+    The value has no time zone, like the times in the database.
+    """
     return datetime.now(UTC).replace(tzinfo=None)
 
 
@@ -283,7 +294,7 @@ def metric_version(connection: Connection, metric: str) -> str:
 
 
 def has_rescored_since(connection: Connection, run_id: int, keys: Iterable[Key]) -> bool:
-    """Return whether any of these scores has changed since the command with this run id.
+    """Return whether any of these scores has changed since a run.
 
     Each key is a scoring id and a metric id.
     """

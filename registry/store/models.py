@@ -40,7 +40,10 @@ def _id(name: str) -> Column[int]:
 
 
 def _column(kind: type[TypeEngine[Any]]) -> Callable[..., Column[Any]]:
-    """Return a function that makes a column of this type; the column is NOT NULL by default."""
+    """Return a function that makes a column of this type.
+
+    The column is NOT NULL by default.
+    """
     return lambda name, *, null=False: Column(name, kind, nullable=null)
 
 

@@ -1,4 +1,7 @@
-"""Functions that read and insert rows: single rows with new ids, and many rows as columns."""
+"""Functions that read and insert rows.
+
+A single row gets a new id. Many rows are inserted as columns.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +120,7 @@ def _to_list(column: NDArray[Any] | Coded | float, n: int) -> list[Any]:
 
 @contextmanager
 def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> Iterator[None]:
-    """Register arrays as the columns of a table `_columns`, until the end of the block.
+    """Register arrays as columns of a table `_columns` until the end of the block.
 
     For many rows, DuckDB gets only one thread. Several threads would divide the rows differently than the table does,
     and DuckDB would have to copy the rows again.
@@ -135,7 +138,7 @@ def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> I
 
 
 def _to_sql(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[str, NDArray[Any]]]:
-    """Return the SQL expression of a column, and the arrays in this expression, by name."""
+    """Return the SQL expression of a column, and the arrays in it, by name."""
     if isinstance(column, Coded):
         literals = ", ".join(map(quote, column.texts))
         return f'([{literals}])["{name}" + 1]', {name: column.codes}

@@ -1,4 +1,4 @@
-"""The schema of a registry: tables, views and macros with their comments, and the revision of the schema.
+"""The schema of a registry: tables, views and macros with their comments.
 
 The file `models.py` declares the tables, and `comments.toml` documents them. A view has a file
 `views/<order>_<view>.sql` with one SELECT; a macro has a file `macros/<order>_<macro>.sql` with one CREATE MACRO. The
@@ -156,7 +156,10 @@ def check(connection: Connection, path: Path) -> None:
 
 
 def create(connection: Connection) -> None:
-    """Create all tables, views and macros with their comments; the caller commits the transaction."""
+    """Create all tables, views and macros with their comments.
+
+    The caller commits the transaction.
+    """
     tables = [str(CreateTable(table).compile(dialect=connection.dialect)) for table in models.metadata.sorted_tables]
     driver_of(connection).execute(";\n".join(tables))  # in one call, which is several times as fast
     create_comments(connection, models.metadata)
@@ -164,7 +167,10 @@ def create(connection: Connection) -> None:
 
 
 def make(connection: Connection) -> None:
-    """Create the schema of a new registry, and store the schema's revision in alembic's table."""
+    """Create the schema of a new registry, and store its revision.
+
+    The revision is stored in the table of alembic.
+    """
     connection.exec_driver_sql(_VERSION)  # begins the transaction of all statements
     create(connection)
     connection.exec_driver_sql("INSERT INTO alembic_version VALUES (?)", (REVISION,))

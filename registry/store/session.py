@@ -1,4 +1,6 @@
-"""Writing to a registry: a command changes a copy of the file, and the copy then replaces the file.
+"""Writing to a registry.
+
+A command changes a copy of the file, and the copy then replaces the file.
 
 Readers therefore never wait: a process that has the old file open can read that file to the end. If a process is killed
 at any time, the path has either the complete old registry or the complete new registry. Only one process at a time may
@@ -96,7 +98,10 @@ def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -
 
 
 def _read_writer(writer: Path) -> tuple[int | None, str]:
-    """Return the id and the command of the process that holds the lock; (None, "") if they are unknown."""
+    """Return the id and the command of the process that holds the lock.
+
+    Returns (None, "") if the process is unknown.
+    """
     with suppress(OSError, ValueError):
         pid, command = json.loads(writer.read_text("utf-8"))
         return pid, command
@@ -121,7 +126,10 @@ class Copy:
 
     @property
     def is_changed(self) -> bool:
-        """True if the copy has changes; DuckDB does not change the file if nothing is written to it."""
+        """True if the copy has changes.
+
+        DuckDB does not change the file if nothing is written to it.
+        """
         return self.is_new or _read_state(self.database.path) != self._copied_state
 
     def is_current(self) -> bool:
@@ -162,7 +170,10 @@ class Copy:
             raise StoreError(self._original.named, f"cannot be replaced by a new file: {error.strerror}") from None
 
     def _replace_original(self, finished: Path, path: Path) -> None:
-        """Rename the finished file to `path`; on Windows, first wait until no program has the original open."""
+        """Rename the finished file to `path`.
+
+        On Windows, the function first waits until no program has the original open.
+        """
         deadline = time.monotonic() + max(RETRY_SECONDS, self._original.patience.seconds)
         while True:
             try:
@@ -178,7 +189,10 @@ class Copy:
             time.sleep(_FILE_POLL)
 
     def _write_compact(self) -> Path:
-        """Copy tables, views and macros into a new file, which has no deleted rows; return its path."""
+        """Copy tables, views and macros into a new file; return the path of the file.
+
+        The new file has no deleted rows.
+        """
         fresh = self.database.path.with_name("fresh.duckdb")
         with self.database.holding(reach=Reach(folders=[fresh.parent])) as connection:
             name = connection.exec_driver_sql("SELECT current_database()").scalar_one().replace('"', '""')
@@ -283,7 +297,10 @@ class Session:
         self.connection = connection
 
     def limit_memory(self, memory: int | None) -> None:
-        """Let DuckDB use a quarter of `memory` bytes; DuckDB writes larger data to the disk."""
+        """Let DuckDB use a quarter of `memory` bytes.
+
+        DuckDB writes larger data to the disk.
+        """
         if memory is not None:
             self.connection.exec_driver_sql(f"SET memory_limit = '{max(_LEAST_MEMORY, memory // 4)}B'")
 

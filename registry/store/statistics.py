@@ -1,4 +1,6 @@
-"""Statistics of items, answers and responses: they are inserted as columns and loaded as arrays.
+"""Statistics of items, answers and responses.
+
+Statistics are inserted as columns and loaded as arrays.
 
 A response is an answer that a run of a submission gives.
 """
@@ -144,7 +146,9 @@ def load_statistics(connection: Connection, family: str, metric_id: int, scoring
 
 
 class StoredStatistics(Sequence[Floats]):
-    """Sequence of the statistics of submissions by one metric, [items, runs, columns] each.
+    """Sequence of the statistics of submissions by one metric.
+
+    Each element is an array, [items, runs, columns].
 
     The statistics of only a few submissions are in memory at the same time. A submission is incomplete if statistics of
     some items are not stored.
@@ -396,7 +400,7 @@ def _require_binary(connection: Connection, scoring_ids: Sequence[int]) -> None:
 
 
 def load_named_answers(connection: Connection, gold_revision_id: int) -> Answers:
-    """Load all stored answers to the items of a gold revision, with the keys of the items."""
+    """Return all stored answers to the items of a gold revision, with item keys."""
     answer, item = models.answer, models.item
     loaded = fetch_columns(connection, (
         select(answer.c.answer_id, answer.c.item_id, item.c.key.label("item_key"), answer.c.key, answer.c.type,
