@@ -64,7 +64,7 @@ class RegistryCommand(TyperCommand):
     """A command whose options have headings; some options of the program may follow it."""
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the command's parameters, and options of the program with other flags."""
+        """Return the command's parameters, and the options of the program whose flags the command does not use."""
         own = super().get_params(ctx)
         flags = {flag for parameter in own for flag in parameter.opts}
         return [*own, *(_copy_for_command(option) for option in ctx.find_root().command.params
@@ -76,7 +76,7 @@ class RegistryCommand(TyperCommand):
 
 
 def _copy_for_command(option: Any) -> Any:
-    """Copy an option of the program that acts by its callback; its absence does nothing."""
+    """Copy an option of the program for a command; its callback has the effect, and runs only if it is given."""
     option = copy.copy(option)
     option.default, option.envvar, option.hidden, option.expose_value = None, None, True, False
     return option
@@ -107,7 +107,7 @@ class LazyCommand(TyperCommand):
 
 
 class RegistryGroup(TyperGroup):
-    """A group of commands below headings, in their order; an unknown command gets a suggestion."""
+    """A group of commands below headings, in the order of definition; errors suggest similar commands."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the commands, then the options."""
@@ -127,7 +127,7 @@ class RegistryGroup(TyperGroup):
 
 
 class Program(RegistryGroup):
-    """The whole program: every error of a command ends as one line and an exit status."""
+    """The whole program, which prints every error of a command as one line and sets the exit status."""
 
     def make_context(self, *arguments: Any, **extra: Any) -> Any:
         """Parse the options before the command."""
@@ -164,7 +164,10 @@ def write_parameters(command: Any, context: Any, formatter: Any) -> None:
 
 
 def group_parameters(command: Any, context: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield headings, each with its parameters and their descriptions; few options have one heading."""
+    """Yield each heading with its parameters and their descriptions.
+
+    If a command has few options, they share one heading.
+    """
     groups: dict[str, list[tuple[str, str]]] = {
         heading: [] for heading in ("Arguments", "Options", WHICH, TEST, WORK, STORE)}
     visible = [(parameter, record) for parameter in command.get_params(context)

@@ -106,7 +106,7 @@ def report_all(messages: Iterable[str], kind: str = "") -> None:
 
 
 def report_error(error: RegistryError) -> None:
-    """Print an error and its further errors on stderr, each in one line with its remedy."""
+    """Print an error and the errors in its `others` on stderr, each as one line with a remedy."""
     for problem in (error, *error.others):
         remedy = suggest_remedy(problem)
         report(f"{'error' if problem.exit_code else 'note'}: {problem}{remedy and f'; {remedy}'}")

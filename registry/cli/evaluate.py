@@ -86,7 +86,7 @@ def load_task(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
 
 def evaluate_manifest(database: Database, manifest: Path, root: Path | None, execution: Execution, actor: str | None,
                       *, dry_run: bool = False, public: bool = False) -> Evaluation:
-    """Apply, score and compare a manifest; `public` messages contain no hidden data."""
+    """Apply, score and compare a manifest; with `public`, messages contain no hidden data."""
     from registry.pipeline import Job, apply_manifest, describe_applied, evaluate, load_visibility
     from registry.store.log import Journal
 
@@ -288,7 +288,7 @@ add_parameters(compare, [(name, option, None) for name, option in SIGNIFICANCE.i
 
 
 def _parse_integer(text: str) -> int | str:
-    """Return an integer if the text is one; the check of the settings refuses other texts."""
+    """Convert a text to an integer; other texts are returned, and the check of the settings refuses them."""
     try:
         return int(text)
     except ValueError:

@@ -73,7 +73,7 @@ def _list_metrics() -> Listing:
 
 
 def _describe_columns(family: str) -> str:
-    """List a family's columns; of numbered columns, the first and the last."""
+    """List the columns of a family; numbered columns are shortened to `first to last`."""
     runs = [list(run) for _, run in groupby(FAMILIES[family].columns, key=lambda name: name.rstrip("0123456789"))]
     return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else run[0] for run in runs)
 

@@ -1,4 +1,4 @@
-"""Options that commands share, and the objects that they stand for: databases, values, sizes, executions."""
+"""Options that commands share, and functions that convert their values."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ STUDY_SETTINGS = ("confidence", "margin")
 
 
 def find_database(path: Path | None, wait: float = 60) -> Database:
-    """Return the database of `--db`, else of the nearest `registry.toml`, else the default.
+    """Return the database from `--db`, or from the nearest `registry.toml`, or else the default.
 
     Writers wait for up to `wait` seconds, and report the process that they wait for.
     """
@@ -203,7 +203,7 @@ def _read_past(database: Database, at: str | None) -> Database:
 
 
 def choose_actor(name: str | None) -> str | None:
-    """Return the name for the log: of `--actor`, else of the nearest `registry.toml`; None: no name."""
+    """Return the user's name for the log, from `--actor` or the nearest `registry.toml`; None without a name."""
     return (load_settings().actor if name is None else name) or None
 
 
@@ -237,7 +237,9 @@ def check_option(check: Callable[[Any], T], value: Any, option: str) -> T:
 
 
 def parse_attributes(pairs: list[str] | None, *declared_by: str) -> dict[str, Any]:
-    """Parse `--attribute`: texts that have a column, and all other values as `attributes`.
+    """Parse the values of `--attribute`.
+
+    Texts that have a column in the database become separate keys; the key `attributes` has all other values.
 
     Args:
         pairs: Texts `NAME=VALUE`.

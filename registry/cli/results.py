@@ -155,7 +155,7 @@ def load_boards(connection: Connection, task: str | Sequence[str] | None, metric
 
 
 def _select_signature(snapshot: Snapshot, moment: Moment | None) -> list[Leaderboard]:
-    """Return all leaderboards, or only that of the signature which defines the moment."""
+    """Return all leaderboards, or only the one with the signature that `--at` names."""
     if moment is None or moment.signature is None:
         return snapshot.boards
     boards = [board for board in snapshot.boards if board.signature == moment.signature]
@@ -207,7 +207,7 @@ def _load_averages(studies: Sequence[PlannedStudy], database: Database) -> list[
 
 
 class _StateName(NamedTuple):
-    """A state of leaderboards: a database file, now or in the past, or one comparison in it."""
+    """Reference to a state of leaderboards: a database file, its state at a past moment, or one comparison in it."""
 
     file: Path
     at: str | None = None

@@ -215,7 +215,7 @@ TIME_LIMIT = 1200  # seconds for scoring a submission
 
 @dataclass(frozen=True)
 class Phase:
-    """A period for submissions to some test sets; None as the end means that it stays open."""
+    """A period in which participants submit to some test sets; `end` is None if it has no end."""
 
     start: datetime
     end: datetime | None
@@ -223,7 +223,7 @@ class Phase:
 
     @property
     def name(self) -> str:
-        """The names of its test sets."""
+        """The names of the test sets, joined by commas."""
         return ", ".join(self.test_sets)
 
 
@@ -472,7 +472,7 @@ def _collect_program(wheels: Sequence[Path], python: str) -> Files:
 
 
 def _find_reader(task: ResolvedTask, test_set: TestSet) -> Reader:
-    """Return the reader of submissions without options."""
+    """Return the reader of submissions that declare no options."""
     return task.submission_reader(test_set, make_submit(file="submission", system="submission"))
 
 

@@ -1,8 +1,8 @@
 """Submissions of a competition on Codabench, as organisers download them, declared as submissions of the task.
 
 "Download selected" gives one zip file with the participants' zip files, named
-`ID_OWNER_PhaseIdN_YYYY-MM-DD_MM-SS_NAME.zip`. A participant is a team with one system, and each submission is a
-version, of which the last one counts. Submissions that the platform did not score are left out.
+`ID_OWNER_PhaseIdN_YYYY-MM-DD_MM-SS_NAME.zip`. A participant is a team with one system. Each submission is a
+version of this system, and the last version counts. Submissions that the platform did not score are left out.
 
 Codabench's list of submissions is a table (`Download as CSV`: Submission ID, File Name, Owner, Created When, Status,
 Phase) or the JSON of `/api/submissions/`. Its leaderboard is a table whose Username is `owner-id`, or `results.json`.
@@ -54,7 +54,7 @@ def read_list(document: Document) -> dict[int, Listed]:
     """Read a list of submissions from CSV or JSON, and return its entries by their numbers.
 
     Raises:
-        InputError: The file is neither; names the line or the entry.
+        InputError: The file is invalid; the message names the line or the entry.
     """
     is_json = document.text().lstrip().startswith(("[", "{"))
     entries: dict[int, Listed] = {}
@@ -72,7 +72,7 @@ def read_leaderboard(document: Document) -> set[int]:
     """Read the numbers of the submissions on a leaderboard from CSV or JSON.
 
     Raises:
-        InputError: The file is neither, or a name in it does not end in a number.
+        InputError: The file is invalid, or a name in it does not end in a number.
     """
     if document.text().lstrip().startswith("{"):
         boards = read_json(document)
@@ -186,7 +186,7 @@ class Codabench(Value):
         leaderboard: The platform's leaderboard, CSV or JSON, for `take = "leaderboard"`.
         take: For each participant and test set: `all` submissions (as versions), the `latest`, or the submission on
             the `leaderboard`.
-        phase: Only submissions of this phase: its name, or its number without a list.
+        phase: Read only submissions of this phase: its name, or its number if the list of submissions is not given.
         test_set: The test set of the submissions, if phases are not named after test sets.
     """
 

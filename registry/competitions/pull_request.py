@@ -117,7 +117,7 @@ def _list_submissions(manifest: Path) -> set[Path]:
 
 
 def _reserve(change: Change, folder: Path) -> str | None:
-    """Make an empty file for a file of the head; return a reason if it is not allowed."""
+    """Create an empty file for a file of the head; return the reason if this is not allowed, otherwise None."""
     path = folder / change.path
     if not path.parent.resolve().is_relative_to(folder) or (path.exists() and not path.is_file()) or path.is_symlink():
         return f"{change.path}: outside the repository"
@@ -224,7 +224,7 @@ class _Git:
         return changes
 
     def unpack(self, commit: str, folder: Path) -> None:
-        """Write the files of the base."""
+        """Write the files of a commit into a folder."""
         content = self._run("archive", "--format=tar", self._find_commit(commit))
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             # Python before 3.11.4 (as in Debian 12) has no filters.

@@ -24,7 +24,7 @@ from registry.metrics.base import FROM_ZERO, AdditiveMetric, FScore, QuotientMet
 Run = Mapping[str, Mapping[str, float]]
 Judgments = Mapping[str, Mapping[str, int]]
 
-_LEAST_AP = 0.00001  # trec_eval's
+_LEAST_AP = 0.00001  # as in trec_eval
 
 
 class RetrievalMetric(AdditiveMetric):

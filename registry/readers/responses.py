@@ -46,8 +46,8 @@ class Responses(NamedSetReader):
         items = [Item(key, answers, attributes, line) for line, key, answers, attributes in _read_objects(document)]
         for item in items:
             if any(response.score is not None for response in item.gold.responses):
-                raise document.error("a gold answer has a score, which nothing would read; leave it out", item.line,
-                                     item.key)
+                raise document.error("a gold answer has a score, but only submissions have scores; remove it",
+                                     item.line, item.key)
         return items
 
     def parse_answers(self, document: Document) -> list[Answer]:
@@ -187,7 +187,7 @@ class Multilabel(TableReader, NamedSetReader):
         return truth == 1
 
 
-ACCEPTED = "true"  # the one answer that there can be to a candidate
+ACCEPTED = "true"  # the only possible answer to a candidate
 
 
 class Candidates(AnswerSetReader):

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyEntry:
-    """Name of the module in `registry.studies`, name of the class, and help text of the command."""
+    """A study with its command: name of the module in `registry.studies`, name of the class, and help text."""
 
     module: str
     class_name: str
     help: str
 
     def load(self) -> type[Study]:
-        """Import the class."""
+        """Import the class of the study."""
         study: type[Study] = getattr(import_module(f"{__name__}.{self.module}"), self.class_name)
         return study
 
@@ -68,7 +68,7 @@ RESOLVED_STUDIES = {
 
 
 def load_study(name: str) -> type[Study]:
-    """Import a study by its name, which may name another package (`name@package`).
+    """Import the class of a study by its name; studies of other packages are called `name@package`.
 
     Raises:
         InputError: The package is not installed, or has no such study.

@@ -103,14 +103,19 @@ class Advise(BoardStudy):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a test may be used, and the reason: the refusal, the warnings, or the assumptions of a valid test."""
+    """Verdict on a test for a board.
+
+    Attributes:
+        status: `valid`, `warning` if results may be misleading, or `refused` if the test cannot be used.
+        reason: The assumptions of a valid test, the warnings, or the reason of the refusal.
+    """
 
     status: Literal["valid", "warning", "refused"]
     reason: str
 
 
 def describe_score(matrix: Matrix) -> str:
-    """Describe the score of a matrix by unit."""
+    """Describe how the score of a matrix (one row per unit) is computed."""
     if isinstance(matrix, PairMatrix):
         return "a correlation with gold values"
     if matrix.is_mean:
@@ -119,7 +124,7 @@ def describe_score(matrix: Matrix) -> str:
 
 
 def judge_test(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
-    """Decide whether a test may be used on a matrix by unit."""
+    """Decide whether a test may be used on a matrix (one row per unit)."""
     if unit is not None and unit not in test.units:
         return Verdict("refused", f"{test.name} needs {' or '.join(f'{name}s' for name in test.units)} as units")
     if reason := test.refusal(matrix):
@@ -197,7 +202,7 @@ def _make_steps(matrix: Matrix, score: str, recommended: PairTest | None, settin
 
 
 def _explain_permutation(matrix: Matrix, settings: Settings) -> str:
-    """Explain whether permutation p-values of a ratio of sums are exact, from some neighbours on the board."""
+    """Explain whether permutation p-values of a ratio of sums are exact; some neighbours on the board are inspected."""
     neighbours = [(n, n + 1) for n in range(matrix.statistics.shape[1] - 1)]
     pairs = Observed.of(matrix, neighbours[::max(1, len(neighbours) // _N_INSPECTED)])
     n_exact = sum(o.n_discordant <= ENUMERATED or not math.isinf(Permutation().work(o, settings)) for o in pairs)
@@ -209,7 +214,7 @@ def _explain_permutation(matrix: Matrix, settings: Settings) -> str:
 
 
 def _list_facts(board: Board, matrix: Matrix, score: str, alpha: float) -> Iterator[tuple[str, object]]:
-    """Yield facts about the board; ties and normality are measured on neighbours."""
+    """Yield facts about the board; ties and normality are measured on pairs of neighbours."""
     cluster = board.key.test_set.cluster_attribute
     yield "metric", f"{board.key.metric.name}: {score}"
     yield "family of statistics", matrix.family or board.metric.family

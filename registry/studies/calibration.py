@@ -1,4 +1,4 @@
-"""How often a test names the truly better system (Berg-Kirkpatrick et al. 2012, section 4.2).
+"""Studies of how often a test names the truly better system (Berg-Kirkpatrick et al. 2012, section 4.2).
 
 `Calibration` takes the test set as the population, and samples smaller test sets from it. `Domains` compares one test
 set with others, or the values of an item attribute such as the genre. Test sets of other domains are not samples of the
@@ -41,7 +41,7 @@ _MANY = 6  # pairs of domains above which one sentence summarizes all
 
 
 class Domains(BoardStudy):
-    """The share of pairs with the same better system on other test sets, by p-value."""
+    """Share of pairs whose better system is also better on other test sets, by p-value."""
 
     name: ClassVar[str] = "domains"
     title: ClassVar[str] = "Does a gain carry over to other test sets?"
@@ -79,18 +79,18 @@ class Domains(BoardStudy):
 
 
 def make_bands(alpha: float) -> list[tuple[float, float]]:
-    """Return the borderline band around alpha, then the bands of p-values in ascending order."""
+    """Return the lower and upper ends of bands of p-values: first a band around alpha, then all bands in order."""
     return [(alpha * (1 - WIDTH), alpha * (1 + WIDTH)), *pairwise(BANDS)]
 
 
 def is_inside(p: Floats, low: float, high: float) -> Flags:
-    """Return which p-values lie in the band (low, high], or [0, high], because exact p-values can be 0."""
+    """Return True for each p-value in the band (low, high]. A band from 0 includes 0, which exact p-values can be."""
     inside: Flags = (p <= high) & ((p > low) | (low == 0))
     return inside
 
 
 def find_agreeing(gains: Gains, board: Board, other: Board) -> tuple[Gains, Flags]:
-    """Return the pairs that another board has too, and whether the same system is better on it."""
+    """Return the pairs that are also on another board, and True for each pair whose better system is the same."""
     indices = {(member.team, member.system): n for n, member in enumerate(other.members)}
     index = np.array([indices.get((member.team, member.system), -1) for member in board.members])
     gains = gains.select((index[gains.better] >= 0) & (index[gains.worse] >= 0))
@@ -101,12 +101,12 @@ def find_agreeing(gains: Gains, board: Board, other: Board) -> tuple[Gains, Flag
 
 
 def make_band_row(band: tuple[float, float], is_correct: Flags, counts: Iterable[Ints], confidence: float) -> Row:
-    """Return a band of p-values, and the share of correct tests in it with its interval.
+    """Return the row of a band of p-values: the share of correct tests in the band, and its interval.
 
     Args:
         band: Lower and upper end.
-        is_correct: Which tests in the band name the better system, [tests].
-        counts: Counts of the tests in resamples, in arrays of [tests] or [resamples, tests].
+        is_correct: True for each test in the band that names the better system, [tests].
+        counts: How often each test is in a resample, in arrays of [tests] or [resamples, tests].
         confidence: Confidence of the interval. The interval is nan if all or no tests are correct, because all
             resamples agree.
     """
@@ -120,7 +120,7 @@ def make_band_row(band: tuple[float, float], is_correct: Flags, counts: Iterable
 
 
 def _yield_bands(case: Case, name: str, other: str, domains: dict[str, Board], gains: Gains) -> Iterator[Row]:
-    """Yield the non-empty bands of one domain's p-values, with their agreement with another domain."""
+    """Yield the rows of bands of p-values on one domain: the share of tests that agree with another domain."""
     confidence = case.request.significance.confidence
     gains, agree = find_agreeing(gains, domains[name], domains[other])
     systems = resample_systems(len(domains[name].members), case.settings.seed)
@@ -239,7 +239,13 @@ class JudgedTests:
 
     @classmethod
     def judge(cls, sets: Sequence[Gains], whole: Floats, alpha: float) -> JudgedTests:
-        """Compare the gains on test sets with the true gains [systems, systems]; critical gains are those at alpha."""
+        """Decide which tests name the truly better system.
+
+        Args:
+            sets: Pairs with a gain on each sampled test set.
+            whole: True difference of each pair, [systems, systems].
+            alpha: Significance level of the critical gains.
+        """
         tests = join(sets)
         true_gains = whole[tests.better, tests.worse]
         differs = true_gains != 0
@@ -283,7 +289,10 @@ def _compute_ratios(pairs: Gains, whole: Floats, alpha: float) -> Floats:
 
 
 def _measure_band(tests: JudgedTests, band: tuple[float, float], counts: tuple[Ints, Ints], confidence: float) -> Row:
-    """Return the row of a band; its interval resamples test sets and systems, because tests that share one depend."""
+    """Return the row of a band.
+
+    Its interval resamples test sets and systems, because tests that share a test set or a system are not independent.
+    """
     chosen = is_inside(tests.pairs.p, *band)
     pairs, test_sets = tests.pairs.select(chosen), tests.test_sets[chosen]
     test_counts = (sets[test_sets] * systems[pairs.better] * systems[pairs.worse]

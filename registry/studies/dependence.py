@@ -244,7 +244,10 @@ def _make_source_rows(pair: CrossedPair, sources: list[Source], axes: Sequence[s
 
 
 def _make_more_rows(pair: CrossedPair, sources: list[Source], names: Sequence[str]) -> Iterator[Row]:
-    """Yield the errors with more levels of each factor, in both systems if each has its own."""
+    """Yield the standard errors with more levels of each factor, such as more runs.
+
+    If each system has its own levels, both systems get more.
+    """
     for axis in pair.axes:
         levels = [table.shape[axis] for table in pair.tables]
 

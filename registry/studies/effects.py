@@ -73,7 +73,7 @@ class Effects(_AllBoardsStudy):
         tested = _test_pairs(case, matrix, np.array(pairs).reshape(-1, 2)) or intervals
 
         def compute_rows(system: int) -> list[Any]:
-            """Return the rows of a system with all later systems, and the cells of infinite values."""
+            """Return the rows of a system's pairs with all later systems, and the positions of infinite values."""
             chosen = [n for n, pair in enumerate(pairs) if pair[0] == system]
             rows = [row for n, observed in zip(chosen, Observed.of(matrix, [pairs[n] for n in chosen]), strict=True)
                     for row in _make_rows(board, observed, (tested[n], intervals[n]), case)]
@@ -108,7 +108,7 @@ def _test_pairs(case: Case, matrix: Matrix, pairs: Ints) -> list[PairResult]:
 
 
 def _warn(matrix: Matrix, pairs: Ints, request: Request) -> Iterator[Message]:
-    """Warn if bootstrap intervals or tests of equivalence do not hold in simulation."""
+    """Warn if bootstrap intervals or tests of equivalence are known to be unreliable for such data."""
     yield from misuses(Bootstrap(), matrix)
     if matrix.runs is not None or isinstance(matrix, PairMatrix) or request.significance.margin is None:
         return
@@ -121,8 +121,8 @@ class Best(_AllBoardsStudy):
 
     Rank sets hold for all systems simultaneously, ties included; marginal sets hold for each system separately. A
     system may be the best unless another one is significantly better. The systems that are marked as among the best TAU
-    include all systems that truly are. Standard errors are estimated in every resample. With less than 20 items,
-    documents or other units, use --method holm.
+    include all systems that truly belong to these. Standard errors are estimated in every resample. With less than 20
+    items, documents or other units, use --method holm.
     """
 
     name: ClassVar[str] = "best"
@@ -140,7 +140,7 @@ class Best(_AllBoardsStudy):
         return {} if self.method == "holm" else {"resamples": RANK_DRAWS}
 
     def check_case(self, case: Case) -> list[Message]:
-        """Warn if rank sets of this method do not hold in simulation, or cannot distinguish systems."""
+        """Warn if rank sets of this method are unreliable for such data, or cannot distinguish systems."""
         return rank_warnings(self._check_board(case).matrix, self.method, alpha=case.request.significance.alpha,
                              resamples=case.settings.resamples)
 
@@ -171,7 +171,7 @@ class Best(_AllBoardsStudy):
         return Finding({"systems": rows}, [reading], self.check_case(case))
 
     def _check_board(self, case: Case) -> Board:
-        """Return the board if the method accepts it."""
+        """Return the board, or raise an error if the method does not support it."""
         board, matrix = case.board, case.board.matrix
         if reason := explain_run_refusal(matrix):
             raise InputError(str(reason))
@@ -184,7 +184,14 @@ class Best(_AllBoardsStudy):
 
 
 def _make_rows(board: Board, observed: Observed, results: tuple[PairResult, PairResult], case: Case) -> Iterator[Row]:
-    """Yield the rows of a pair from the result of the declared test, and the result with the interval."""
+    """Yield the rows of a pair.
+
+    Args:
+        board: The board.
+        observed: The pair with its statistics.
+        results: The result of the declared test, and the result of the bootstrap, which has the interval.
+        case: The boards and settings of the study.
+    """
     request, settings, (a, b), (tested, interval) = case.request, case.settings, observed.pair, results
     test = "bootstrap" if tested is interval else repr(case.test)
     pair = _identify(board, _a=a, _b=b)
@@ -215,7 +222,10 @@ def _make_rows(board: Board, observed: Observed, results: tuple[PairResult, Pair
 
 
 def _identify(board: Board, **systems: int) -> Row:
-    """Return the identifying keys of a row: the board, and the systems by the suffix of their keys."""
+    """Return the keys that identify a row: the board and the systems.
+
+    `systems` has the index of each system by the suffix of its keys, such as `_a`.
+    """
     key = board.key
     row = {"task": key.task.slug, "test_set": key.test_set.name, "track": key.track, "facet": key.facet_name,
            "metric": key.metric.alias, "metric_name": key.metric.name}

@@ -60,7 +60,7 @@ def pack(sets: Iterable[Gains]) -> list[Any]:
 
 
 def unpack(packed: Iterable[Sequence[Any]]) -> list[Gains]:
-    """Convert JSON values of `pack` back."""
+    """Convert the JSON values that `pack` returned back to pairs."""
     return [Gains(np.array(better, dtype=np.int64), np.array(worse, dtype=np.int64), np.array(gain), np.array(p),
                   np.array(critical, dtype=np.float64)) for better, worse, gain, p, critical in packed]
 
@@ -74,8 +74,8 @@ def measure_gains(matrix: Matrix, settings: Settings, alpha: float, systems_per_
         matrix: Statistics of the systems.
         settings: Settings of the bootstrap; the alternative is always "greater".
         alpha: Significance level of the critical gains.
-        systems_per_set: Compare only systems of the same test set, if so many consecutive systems form a test set;
-            None to compare all.
+        systems_per_set: Number of consecutive systems that form a test set; only systems of the same test set are
+            compared. None to compare all systems.
 
     Raises:
         InputError: The bootstrap does not accept the matrix.
@@ -92,10 +92,10 @@ def measure_gains(matrix: Matrix, settings: Settings, alpha: float, systems_per_
 
 
 def arrange_by_unit(matrix: Matrix) -> Matrix:
-    """Return the matrix by unit for the bootstrap.
+    """Return the matrix with one row per unit, for the bootstrap.
 
     Raises:
-        InputError: The bootstrap does not accept it.
+        InputError: The bootstrap does not accept the matrix.
     """
     if matrix.answers_to is not None:
         raise InputError("the bootstrap resamples items, not single responses; use --unit item")
@@ -106,7 +106,7 @@ def arrange_by_unit(matrix: Matrix) -> Matrix:
 
 
 def explain_no_gains(boards: Iterable[Board]) -> InputError:
-    """Return the error for boards without a gain that has a p-value."""
+    """Return the error that no gain on these boards can be tested."""
     if all(board.matrix.by_unit.n_units == 1 for board in boards):
         return InputError("one unit cannot be resampled, so no gain can be tested; use --unit item if clusters are "
                           "the units")
@@ -115,7 +115,7 @@ def explain_no_gains(boards: Iterable[Board]) -> InputError:
 
 
 def report_left_out(matrix: Matrix, gains: Gains) -> list[Message]:
-    """Count the pairs that have a gain but no p-value."""
+    """Return a message with the number of pairs that have a gain but no p-value."""
     scores = matrix.by_unit.observed
     n = int((scores[:, None] > scores[None, :]).sum()) - len(gains.p)
     return [Message("pairs-left-out", {"n": n})] if n else []
@@ -127,7 +127,7 @@ def warn_of_bootstrap(matrix: Matrix) -> list[Message]:
 
 
 def find_values(case: Case, board: Board, attribute: str) -> NDArray[np.object_]:
-    """Return the attribute of every submission, None if it has none, [systems].
+    """Return the value of an attribute for every submission, [systems]; None if a submission does not have it.
 
     Raises:
         UnknownNameError: No submission has the attribute.
@@ -160,10 +160,11 @@ _MAX_BYTES = 2**26  # of the statistics of test sets that are tested together
 
 
 def prepare_matrix(matrix: Matrix) -> Matrix:
-    """Return the matrix by unit and without strata, so that test sets can be sampled from all units.
+    """Return the matrix with one row per unit and without strata, so that test sets can be sampled from all units.
 
     Raises:
-        InputError: The bootstrap does not accept it, it has a single unit, or it has clusters of a correlation.
+        InputError: The bootstrap does not accept the matrix, there is a single unit, or the score is a correlation and
+            the units are clusters.
     """
     matrix = arrange_by_unit(matrix)
     if matrix.n_units == 1:
@@ -177,8 +178,8 @@ def place_side_by_side(matrix: Matrix, sets: Places) -> Matrix:
     """Combine test sets into one matrix [units of a set, sets x systems, columns].
 
     Args:
-        matrix: Matrix by unit. For a correlation only one test set is allowed, because all its systems share the
-            gold's values.
+        matrix: Matrix with one row per unit. For a correlation only one test set is allowed, because all its systems
+            share the gold's values.
         sets: Units of each test set, possibly repeated, [sets, units of a set].
     """
     statistics = matrix.statistics[sets.T].reshape(sets.shape[1], -1, matrix.statistics.shape[2])
@@ -187,7 +188,7 @@ def place_side_by_side(matrix: Matrix, sets: Places) -> Matrix:
 
 
 def warn_of_sets(matrix: Matrix, units: Places) -> list[Message]:
-    """Return the warnings about p-values on test sets like the one with these units of a board's matrix."""
+    """Return the warnings about p-values on a sampled test set with these units of the matrix."""
     strata = [] if matrix.strata is None else [Message("strata-left-out")]
     return [*warn_of_bootstrap(place_side_by_side(prepare_matrix(matrix), units[None])), *strata]
 

@@ -43,7 +43,7 @@ _SKEWED = 0.015  # squared skewness / units above which it does not hold: about 
 
 
 def make_winner_rows(board: Board, alpha: float) -> tuple[list[Row], list[Message]]:
-    """Return the best submission's score with its plain and its corrected interval, and the warnings about them."""
+    """Return the rows of the best submission, with its plain and corrected interval, and the warnings about these."""
     influences = Influences.of(board.matrix)
     winner = correct_winner(influences, alpha)
     if winner is None:
@@ -199,7 +199,7 @@ class _History:
         step: Step of the Ladder.
         members: Index of each submission on the board, or -1, [submissions].
         scores: [submissions].
-        is_highest: Whether each submission scores higher than all earlier ones, [submissions].
+        is_highest: True for each submission that scores higher than all earlier ones, [submissions].
         log_p: Largest log p-value against all earlier submissions, or, if `is_highest` is False, against the best of
             them, [submissions].
         tests: Index of the earlier submission with this p-value, and its test, or None, [submissions].
@@ -235,12 +235,12 @@ class _History:
 
     @property
     def claims(self) -> Floats:
-        """`log_p` of submissions that score higher than all earlier ones, and 0 otherwise."""
+        """Log p-value of each possible new best, [submissions]; 0 if an earlier submission scores as high."""
         return np.where(self.is_highest, self.log_p, 0.0)
 
     @cached_property
     def is_left_out(self) -> Flags:
-        """Whether each submission is withdrawn or unscored, [submissions]."""
+        """True for each submission that is withdrawn or unscored, [submissions]."""
         return np.array(self.members) < 0
 
     @cached_property
@@ -276,7 +276,11 @@ class _History:
 
 
 def _find_opponents(scores: Floats, is_highest: Flags) -> Iterator[tuple[int, int]]:
-    """Yield each submission with all earlier ones, or with the best of them if it does not score higher."""
+    """Yield pairs of a submission and an earlier one that it is tested against.
+
+    A submission that scores higher than all earlier ones is paired with each of these. Any other submission is paired
+    only with the best earlier one.
+    """
     scored = np.flatnonzero(~np.isnan(scores))
     for n, submission in enumerate(scored[1:], 1):
         earlier = scored[:n]
@@ -299,7 +303,7 @@ def _add_history(connection: Connection, subject: BoardSubject, step: float) -> 
 
 
 def _warn_of_few_resamples(rows: list[Row]) -> Iterator[Message]:
-    """Warn of simulated p-values that cannot be as small as their levels."""
+    """Warn if the number of resamples is too small for simulated p-values to reach their significance levels."""
     limited = [row for row in rows if row["resamples"] and not math.isnan(row["log10_level"])
               and -math.log10(row["resamples"] + 1) > row["log10_level"]]
     if limited:

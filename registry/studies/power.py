@@ -37,8 +37,8 @@ _STEPS = 24  # points of a power curve, which ends at 1.5 times the detectable d
 class Power(BoardStudy):
     """The smallest difference that the test set detects, for every pair.
 
-    Also the number of units that a difference needs, and its type S and type M errors (Gelman and Carlin 2014). The
-    variance is estimated from the pairs of the task; without a task it follows from declared rates.
+    The study also computes the number of units that a difference needs, and its type S and type M errors (Gelman and
+    Carlin 2014). The variance is estimated from the pairs of the task; without a task it follows from declared rates.
     """
 
     name: ClassVar[str] = "power"
@@ -106,7 +106,10 @@ class Power(BoardStudy):
             raise InputError(f"alpha is {alpha!r}; expected a number above 0 and below 1")
 
     def _make_declared_design(self, correlation: float, alpha: float) -> Design | None:
-        """Return the test under this correlation; None if a default correlation is impossible."""
+        """Return the test for the declared rates or deviation and this correlation.
+
+        Return None if a default correlation is impossible for the rates.
+        """
         if self.deviation is not None:
             return MatchedTDesign(alpha, self.deviation * math.sqrt(2 * (1 - correlation)))
         try:
@@ -154,7 +157,7 @@ class Power(BoardStudy):
                 | self._describe_difference(test.design, n) for n in test.units]
 
     def _describe_difference(self, design: Design, units: int) -> Row:
-        """Return the power for the declared difference, or an empty row without a declared difference."""
+        """Return the columns about the declared difference; empty if no difference is declared."""
         if self.difference is None:
             return {}
         if self.difference > design.largest:
@@ -164,7 +167,7 @@ class Power(BoardStudy):
         return _make_power_row(design, self.difference, units) | {"needed": needed}
 
     def make_curve(self, test: _PlannedTest) -> list[Row]:
-        """Return the power of one pair by the true difference."""
+        """Return rows with the power of one pair for increasing true differences."""
         units, largest = test.units[0], test.design.largest
         detectable = test.design.find_detectable(units, self.power)
         end = largest if math.isnan(detectable) else min(1.5 * detectable, largest)
@@ -172,12 +175,12 @@ class Power(BoardStudy):
                 for x in np.linspace(0, end, _STEPS + 1)[1:]]
 
     def make_size_rows(self, test: _PlannedTest) -> list[Row]:
-        """Return the detectable difference of one pair on more and on fewer units."""
+        """Return rows with the detectable difference of one pair for larger and smaller test sets."""
         return [test.identity | {"units": n, "detectable": test.design.find_detectable(n, self.power)}
                 for n in (round(test.units[0] * 2.0**k) for k in range(-3, 5)) if n > 1]
 
     def describe(self, rows: Sequence[Row], n: int, noun: str) -> list[str]:
-        """Describe the detectable difference and the declared one, for the median of n pairs or correlations."""
+        """Describe the detectable and the declared difference, for the median of n pairs or correlations."""
         first = [row for row in rows if row["units"] == rows[0]["units"]]
         values = sorted(_replace_nan(row["detectable"]) for row in first)
         median = first[_find_median(first)]
@@ -204,7 +207,7 @@ class Power(BoardStudy):
 
 @dataclass(frozen=True, eq=False)
 class _PlannedTest:
-    """A design with the keys of its rows, and the planned numbers of units."""
+    """A planned test: the keys of its rows, its statistical design, and the planned numbers of units."""
 
     identity: Row
     design: Design
@@ -222,7 +225,7 @@ def _warn_of_skewed(matrix: Matrix) -> list[Message]:
 
 
 def _make_design(case: Case, o: Observed, alpha: float) -> Design | None:
-    """Return the design with the variance of a pair; None if no unit differs."""
+    """Return the design with the variance of a pair; None if the systems do not differ in any unit."""
     if not o.n_discordant or math.isnan(o.difference):
         return None
     if o.is_mean:

@@ -41,7 +41,7 @@ class Ranked:
 
     Attributes:
         systems: Names of the systems, [systems].
-        right: Whether the gold has the candidate, [candidates].
+        right: True for each candidate that is in the gold, [candidates].
         scores: Higher is better; nan if a system does not return a candidate, [candidates, systems].
         order: Position of each candidate in the random order that breaks ties (`order_ties`), [candidates].
     """
@@ -91,7 +91,7 @@ class Contest:
         only_a, only_b: Number of candidates in D1 and in D2.
         right_a, right_b: Number of correct candidates among them.
         p_value, log10_p: Fisher's test, two-sided by point probabilities.
-        significant: Whether p <= alpha.
+        significant: True if p <= alpha.
     """
 
     system_a: str
@@ -485,7 +485,7 @@ class RankedSubject:
 
 
 def _summarize_contest(contest: Contest) -> Row:
-    """Return the cut-offs at which a pair differs significantly."""
+    """Return the columns that summarize at which cut-offs a pair differs significantly."""
     favours = " and ".join(name for side, name in ((1, contest.system_a), (-1, contest.system_b))
                            if side in contest.favours[contest.significant])
     return {"differs_up_to": contest.differs_up_to, "significant": int(contest.significant.sum()),
@@ -516,7 +516,7 @@ def format_significant(contest: Contest) -> str:
 
 
 def _warn_of_coarse(variations: Sequence[Variation]) -> Iterator[Message]:
-    """Warn of precisions with such large steps that the Kolmogorov-Smirnov test detects them.
+    """Warn if the steps between possible precisions are so large that the Kolmogorov-Smirnov test detects them.
 
     Each step of the distribution function is up to 0.4 / s, if s is the binomial standard deviation of the number of
     correct candidates. So the function differs by half a step from the normal one; the test allows 1.36 /

@@ -48,8 +48,8 @@ class Archive:
         journal: Log of the command.
         dry_run: True to store nothing.
         print_warning: Prints a warning before the computation.
-        store_error: Why nothing can be stored; studies are computed nevertheless.
-        warnings: Printed warnings.
+        store_error: The reason if results cannot be stored. They are computed nevertheless.
+        warnings: Warnings that are already printed.
     """
 
     database: Database
@@ -92,7 +92,7 @@ class Archive:
 
 
 class Loaded(NamedTuple):
-    """Data and stored parts of a study; without data to study, `case` is None."""
+    """Loaded data and stored parts of a study; `case` is None if there is nothing to study."""
 
     parts: Parts
     case: Any
@@ -100,7 +100,17 @@ class Loaded(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PlannedStudy:
-    """A study of one subject, with its stored row, or the stored parts of an interrupted computation."""
+    """A study of one subject, such as a board.
+
+    Attributes:
+        study: The study with its options.
+        task: The task.
+        subject: The subject.
+        request: The settings of the comparison.
+        digest: Digest of everything on which the result depends.
+        stored: The stored result; None if the study must be computed.
+        parts: Stored parts of an interrupted computation.
+    """
 
     study: Study
     task: TaskRow
@@ -206,7 +216,7 @@ def run_study(archive: Archive, study: Study, choice: Choice, settings: Mapping[
 
 
 def choose_metrics(connection: Connection, task: TaskRow, alias: str | None, *, every: bool = False) -> tuple[str, ...]:
-    """Return the selected metric if the task has it; by default its primary metric, or all of them."""
+    """Return the selected metric if the task has it; without a selection, the primary metric or all metrics."""
     aliases = tuple(metric.alias for metric in catalog.task_metrics(connection, task.task_id))
     if alias is not None:
         return (alias,) if alias in aliases else ()

@@ -67,7 +67,7 @@ def resample_averages(boards: Sequence[Board], chosen: Sequence[Sequence[int]], 
 
 
 def explain_refusal(board: Board) -> str | Message | None:
-    """Return the reason if a board cannot be resampled."""
+    """Return the reason if a board cannot be resampled; None or an empty text if it can."""
     if board.matrix.unequal:
         return "systems are scored on different items"
     return explain_run_refusal(board.matrix) or resampling_refusal(board.matrix.by_unit)

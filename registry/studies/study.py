@@ -47,10 +47,10 @@ class Option:
     Attributes:
         help: Help text.
         name: Name of the option; empty for the name of the field.
-        metavar: Placeholder of the value; empty for the one of the type.
+        metavar: Placeholder of the value; empty for the default of the type.
         minimum, maximum: Range of a number.
-        parse: Parses the text of the value, and receives the option's name for messages; None for a value of the
-            field's type.
+        parse: Function that parses the text of the value; it also receives the option's name for messages. None if the
+            value has the field's type.
         default_text: Default value as a text for `parse`.
     """
 
@@ -127,7 +127,7 @@ class Parts:
     _last_flush: float = field(default_factory=time.monotonic, init=False)
 
     def compute_all(self, keys: Sequence[Key], compute: Callable[[Key], Any]) -> list[Any]:
-        """Return the part of every key, and compute only unfinished parts.
+        """Return the result of `compute` for every key; finished parts are not computed again.
 
         Parts are JSON values without nan. They pass through JSON also if they are new, so that an interrupted study
         returns the same values.
@@ -150,11 +150,11 @@ class Parts:
 
 
 class Subject(Protocol):
-    """The data of one result of a study, identified before statistics are loaded."""
+    """The data that one result of a study is about, such as a board; it is identified before statistics are loaded."""
 
     @property
     def name(self) -> str:
-        """Name for people."""
+        """Name of the subject for people."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -202,7 +202,11 @@ class Study(Value):
         return {}
 
     def resolve(self, task: str | None, shown: str | None) -> Study:  # noqa: ARG002
-        """Return the study that these options mean for a task, or for no task, and one of the tables.
+        """Return the study to run, because options can select a study of another class.
+
+        Args:
+            task: Id of the task; None if no task is named.
+            shown: Name of the table to print; None for the default.
 
         Raises:
             InputError: The options exclude each other.
@@ -210,7 +214,7 @@ class Study(Value):
         return self
 
     def run_without_task(self, alpha: float | None) -> tuple[str, Finding]:  # noqa: ARG002
-        """Return a name for the subject, and the finding, from the options only.
+        """Compute the study from its options only; return a name for the subject, and the finding.
 
         Raises:
             InputError: The study needs a task or other options.
@@ -248,7 +252,7 @@ class Study(Value):
         return self.figures[0]
 
     def select_warnings(self, finding: Finding, shown: str | None) -> list[Message]:  # noqa: ARG002
-        """Return the warnings for readers of one table."""
+        """Return the warnings that concern the table `shown`."""
         return finding.warnings
 
 
@@ -283,7 +287,7 @@ class Case:
         return resolve_significance(self.request.significance)[0]
 
     def adjust(self, p: Sequence[float]) -> list[float]:
-        """Adjust the p-values of a board's pairs by its correction, or by Holm's if it needs joint resamples."""
+        """Adjust p-values of a board's pairs by its correction; use Holm's if the correction needs joint resamples."""
         correction = CORRECTIONS[self.request.significance.correction]
         adjusted: list[float] = adjust(np.array(p), correction.name if correction.function else "holm").tolist()
         return adjusted
@@ -378,7 +382,7 @@ class BoardSubject:
         return Case(tuple(loaded), self, parts)
 
     def signature(self, case: Case, identity: str) -> StudySignature:
-        """Return the signature of the study of these boards."""
+        """Return the signature of the study: one line with its boards and settings."""
         keys = [board.key for board in case.boards]
         return StudySignature(
             study=repr(self.study), metric=keys[0].metric.alias, task=keys[0].task.slug,
@@ -450,7 +454,7 @@ def check_same_items(board: Board) -> Board:
 
 
 def name_systems(members: Sequence[Member]) -> list[str]:
-    """Return the names of systems, with the team if two systems have the same name."""
+    """Return the names of systems; if two systems have the same name, the names include the team."""
     names = [member.system for member in members]
     return [f"{member.team}/{member.system}" if names.count(member.system) > 1 else member.system
             for member in members]
@@ -460,7 +464,7 @@ _MAX_SIZES = 10_000
 
 
 def parse_sizes(text: str, option: str) -> tuple[int, ...]:
-    """Parse sizes that are a grid or an increasing list.
+    """Parse sizes that are given as FIRST:LAST:STEP or as an increasing list.
 
     >>> parse_sizes("100:300:100", "--grid"), parse_sizes("5,10", "--grid")
     ((100, 200, 300), (5, 10))

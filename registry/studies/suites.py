@@ -91,12 +91,12 @@ def stack_sets(boards: Sequence[Board], systems: Sequence[Sequence[int]],
 
 def warn_by_set(boards: Sequence[Board], names: Sequence[str],
                 find_warnings: Callable[[Matrix], Iterable[Message]]) -> list[Message]:
-    """Return distinct warnings about boards; a warning that applies to some boards only names their test sets.
+    """Return distinct warnings about boards. A warning that applies only to some boards names their test sets.
 
     Args:
         boards: Boards of several test sets.
         names: Names of the test sets.
-        find_warnings: Returns the warnings about a matrix by unit.
+        find_warnings: Returns the warnings about a matrix with one row per unit.
     """
     sets_by_warning: dict[Message, list[str]] = {}
     for name, board in zip(names, boards, strict=True):
@@ -261,7 +261,7 @@ class MacroBoard:
         better: `higher` or `lower`.
         test_sets: Names of the test sets.
         test, correction, alpha: Test and correction of pairs, and significance level.
-        untested: Why pairs are not tested; empty if they are tested.
+        untested: The reason if pairs are not tested; otherwise empty.
         averages: One average per system.
         pairs: One row per pair, the better system first; empty if pairs are not tested.
     """
@@ -370,7 +370,7 @@ class _Averaging:
         return [board.key.test_set.name for board in self.boards]
 
     def _explain_untested(self, resampled: Floats | None) -> str:
-        """Return the reason if averages cannot be tested, or an empty text."""
+        """Return the reason if averages cannot be tested; an empty text if they can."""
         settings, test = self.request.significance, self.test
         if len(self.scores) < 2:
             return "fewer than two systems participate in all test sets"
@@ -447,7 +447,7 @@ class _Averaging:
 class Replicability(BoardStudy):
     """The number of test sets, or of values of an item attribute such as a fold, on which one system is better.
 
-    Partial conjunction tests of one-sided p-values, and the list of test sets with Holm's correction (Dror et al.
+    Partial conjunction tests of one-sided p-values count the test sets, and Holm's correction lists them (Dror et al.
     2017). Each ordered pair of systems is one claim, which the test of the task tests one-sided.
     """
 
@@ -555,7 +555,10 @@ def _make_claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence
 
 
 def _name_test_sets(boards: Sequence[Board]) -> list[str]:
-    """Return the names of test sets, or of attribute values, with the test set if there are several."""
+    """Return the names of test sets, or the attribute values that replace them.
+
+    Attribute values are preceded by the test set if there are several test sets.
+    """
     is_several = len({board.key.test_set.name for board in boards}) > 1
     return [board.key.test_set.name if board.key.facet is None else
             f"{board.key.test_set.name}/{board.key.facet[1]}" if is_several else board.key.facet[1]

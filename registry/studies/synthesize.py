@@ -229,10 +229,10 @@ class Training:
 
     @classmethod
     def split(cls, document: Document, reader: Reader) -> Training:
-        """Split a file into items; if blank lines separate them, comments above an item belong to it.
+        """Split a training file into items. If blank lines separate items, comments above an item belong to the item.
 
         Raises:
-            InputError: The file is not in the format, or its items are not separate blocks of lines.
+            InputError: The file is invalid, or its items are not separate blocks of lines.
         """
         gold = reader.read_gold({"gold": document})
         if not gold:
@@ -256,7 +256,7 @@ class Training:
         return (self.header + "".join(self.items[n] for n in selection)).encode()
 
     def _check(self, gold: Sequence[Item], reader: Reader) -> None:
-        """Check that random halves of the items in random order are parsed as the same items."""
+        """Check that the reader parses items independently: random halves in random order must give the same items."""
         rng = np.random.Generator(stream(0, TRAINING))
         for _ in range(_CHECKS):
             selection = rng.permutation(len(gold))[:(len(gold) + 1) // 2].tolist()

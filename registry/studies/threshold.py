@@ -50,9 +50,9 @@ _MIN_DEFINED = 0.95  # share of the resamples that need a threshold for an inter
 class Threshold(BoardStudy):
     """The gain above which a difference is probably significant.
 
-    Thresholds of all pairs, of pairs that share the value of an attribute, and of the other pairs. The rule takes the
-    95th percentile of the gains of borderline pairs, with one-sided p-values near alpha (Berg-Kirkpatrick et al. 2012,
-    section 3.1.1). The fit uses all pairs whose gain is near the critical one.
+    The study estimates a threshold for all pairs, one for pairs that share the value of an attribute, and one for the
+    other pairs. The rule takes the 95th percentile of the gains of borderline pairs, with one-sided p-values near alpha
+    (Berg-Kirkpatrick et al. 2012, section 3.1.1). The fit uses all pairs whose gain is near the critical one.
     """
 
     name: ClassVar[str] = "threshold"
@@ -171,12 +171,12 @@ def select_near(gains: Gains) -> Gains:
 
 
 def find_percentile(gains: Gains) -> float:
-    """Return the 95th percentile of gains, nan if there are none."""
+    """Return the 95th percentile of gains; nan without pairs."""
     return float(np.quantile(gains.gain, SHARE)) if len(gains.gain) else math.nan
 
 
 def estimate_by_fit(gains: Gains) -> float:
-    """Return the 95th percentile of gains, each projected onto its critical gain by a fit; nan if there are none.
+    """Return the 95th percentile of gains, each projected onto its critical gain by a fit; nan without pairs.
 
     The fit is log gain = a + b log (gain / critical gain) by least squares. b is 1 if all pairs have the same critical
     gain. It is clipped to the range from 0 to 2, because few pairs can yield any slope.
@@ -214,7 +214,7 @@ def find_interval(resampled: Floats, confidence: float) -> tuple[float, float]:
 
 
 def select_drawn(gains: Gains, counts: Ints) -> Gains:
-    """Return the pairs of a resample with these counts of systems, [systems]."""
+    """Return the pairs of a resample; `counts` says how often each system is in the resample, [systems]."""
     return gains.select(np.repeat(np.arange(len(gains.p)), counts[gains.better] * counts[gains.worse]))
 
 
