@@ -360,4 +360,4 @@ def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], 
                 and gold_words[::step][:-1] == system_words[::step][:len(gold_words) - 1]]
         if len(ends) > _MOST * sum(map(len, systems)) and len({*ends}) * 2 < len(ends):
             raise documents[0].error(f"lines of the gold and of the systems often differ in the {word} word only, so "
-                                     f"this word seems to be a label, {remedy}")
+                                     f"these words seem to be labels, {remedy}")

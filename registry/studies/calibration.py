@@ -1,4 +1,4 @@
-"""How often a test names the truly better system (Berg-Kirkpatrick et al. 2012, section 4.2).
+"""Studies of how often a test names the truly better system (Berg-Kirkpatrick et al. 2012, section 4.2).
 
 `Calibration` takes the test set as the population, and samples smaller test sets from it. `Domains` compares one test
 set with others, or the values of an item attribute such as the genre. Test sets of other domains are not samples of the
