@@ -177,7 +177,7 @@ class Cluster:
         """
         from distributed.scheduler import KilledWorker
 
-        last_worker: float | None = None  # when the last worker was gone
+        last_worker: float | None = None  # time at which the last worker was gone
         while True:
             try:
                 return future.result(timeout=_POLL_SECONDS)
@@ -200,7 +200,7 @@ class Cluster:
         """
         new, local = [worker for worker in client.nthreads() if worker not in self._checked], computing()
         for worker, remote in (client.run(computing, workers=new, on_error="return") if new else {}).items():
-            if isinstance(remote, OSError):  # it has just died
+            if isinstance(remote, OSError):  # the worker has just died
                 continue
             if isinstance(remote, BaseException):
                 raise InputError(f"the dask worker {worker} has no evalregistry, or another version of it: {remote}")
