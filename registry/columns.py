@@ -285,7 +285,7 @@ class JoinedColumns(_Lazy):
         return len(self.answers.values) if self.at is None else len(self.at)
 
     def entry(self, n: int) -> Answer | None:
-        """Make the answer to item `n`, counted from 0; return None if there is none."""
+        """Make the answer to item `n`, counted from 0; None if the item has no answer."""
         if not self.there[n]:
             return None
         return self.answers.of_row(n if self.at is None else int(self.at[n]))

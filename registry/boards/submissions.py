@@ -16,7 +16,7 @@ from registry.store.embargoes import require_scores
 
 
 def describe_places(boards: Sequence[Leaderboard], test_set: str, submission: str) -> Iterator[str]:
-    """Yield a sentence about the place of a submission on each leaderboard of a test set.
+    """Yield a sentence about a submission's place on each board of a test set.
 
     Args:
         boards: The leaderboards.

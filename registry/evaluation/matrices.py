@@ -87,7 +87,7 @@ class Steps:
 
     @property
     def are_ones(self) -> bool:
-        """True if all statistics are whole numbers."""
+        """True if all steps are 1: the statistics are whole numbers."""
         return set(self.per_one) <= {1}
 
     def to_steps(self, statistics: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Read a registry as it was at an earlier entry of its log.
+"""Read the state of a registry at an earlier entry of its log.
 
 The log records every change, and only `purge` deletes rows. So the earlier rows can be restored in temporary tables. In
 SQL, the name of a table means the temporary table if there is one. So all views and queries of the connection show the

@@ -62,7 +62,7 @@ class ResolvedTask:
             The files by role: `gold`, and if declared `attributes`, `source` and `reference:NAME`.
 
         Raises:
-            ManifestError: The manifest is that of a task pack, without gold; or a file does not exist.
+            ManifestError: The manifest belongs to a task pack, which has no gold; or a file does not exist.
             InputError: A file cannot be read.
         """
         n = self.manifest.test_set.index(test_set)
@@ -158,7 +158,7 @@ def _check_release(manifest: Manifest) -> None:
 
 
 def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
-    """Raise an error if a metric cannot score what a reader returns.
+    """Raise an error if a metric cannot score the answers of a reader.
 
     Raises:
         InputError: The metric takes another kind of answers, or the reader lacks an option that the metric needs.

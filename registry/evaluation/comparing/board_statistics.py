@@ -234,7 +234,7 @@ def _load_groups(connection: Connection, key: BoardKey, settings: Significance,
                  item_ids: Ints) -> tuple[Ints | None, Ints | None]:
     """Return the cluster and the stratum of each item as numbers from 0, [items].
 
-    An array is None if the settings do not use clusters or strata.
+    If the settings do not use clusters, the first array is None; if they do not use strata, the second.
     """
     units = strata = None
     if settings.unit == "cluster" and key.test_set.cluster_attribute is not None:

@@ -149,7 +149,7 @@ def _find_copied_part(items: Sequence[Item], joined: JoinedColumns, reader: Read
     A part is, for example, one of several references.
 
     Returns:
-        The name of the first such part; None if there is none.
+        The name of the first such part; None if no part is equal to all answers.
     """
     parts: list[str] | None = None
     for item, answer in zip(items, joined, strict=True):
@@ -310,8 +310,8 @@ def _is_recoded(gold: Floats, answers: Floats) -> bool:
 def _is_chance(gold: Floats, answers: Floats) -> bool:
     """Return whether answers agree with the gold only as often as shuffled answers.
 
-    The number of agreements is compared with its mean and standard deviation over all orders of the answers, which are
-    known from the matching problem of two shuffled decks of cards.
+    The number of agreements is compared with its mean and standard deviation over all orders of the answers. The
+    formulas are known from the matching problem of two shuffled decks of cards.
     """
     is_answered = ~np.isnan(answers)
     n = int(is_answered.sum())
@@ -383,7 +383,7 @@ class _StrangeNames:
 
     @cached_property
     def likely(self) -> dict[str, str]:
-        """Strange names that probably mean a name of the gold, with this name."""
+        """For some of the names, the name of the gold that they probably mean."""
         folded, absent = by_case(self.gold), sorted(self.gold.keys() - self.given.keys())
         likely = {}
         for name in self.strange:

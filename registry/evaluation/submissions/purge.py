@@ -62,7 +62,7 @@ class TeamNames:
         return re.compile(rf"(?<![^\W_])(?:{alternatives})(?![^\W_])", re.IGNORECASE)
 
     def are_in(self, text: str | None) -> bool:
-        """Return whether a text contains a name."""
+        """Return whether a text contains one of the names."""
         return text is not None and self.pattern.search(text) is not None
 
     def are_in_object(self, stored: str, ignored: Iterable[str] = ()) -> bool:
@@ -91,7 +91,7 @@ def _load_names(connection: Connection, team_id: int, operator: str) -> Iterable
     Args:
         connection: Connection to the registry.
         team_id: The team.
-        operator: `=` to load the names of this team, `<>` to load those of all other teams of its task.
+        operator: `=` to load the names of this team, `<>` to load the names of all other teams of its task.
     """
     condition = f"team.team_id {operator} $1 AND task_id = (SELECT task_id FROM team WHERE team_id = $1)"  # noqa: S608
     for team, system, file, attributes in connection.exec_driver_sql(f"""
@@ -127,7 +127,7 @@ def _digest_names(names: Iterable[str]) -> tuple[str, str]:
 
 
 def load_tombstones(connection: Connection, task_id: int) -> Sequence[Row[Any]]:
-    """Load the tombstones of a task, the latest first."""
+    """Load the tombstones of a task, latest first."""
     table = models.tombstone
     return connection.execute(
         select(table).where(table.c.task_id == task_id).order_by(table.c.tombstone_id.desc())).all()
@@ -349,7 +349,7 @@ def _rename_candidates(connection: Connection, renamed: Mapping[str, str]) -> No
 
 
 def _erase_studies(connection: Connection, task_id: int, names: TeamNames) -> set[str]:
-    """Delete the studies of the task that contain a name; return their signatures."""
+    """Delete studies of a task that contain one of the names; return their signatures."""
     table = models.study
     rows = connection.execute(table.select().where(table.c.task_id == task_id))
     deleted = {row.study_id: row.signature for row in rows
@@ -477,7 +477,7 @@ def find_team(connection: Connection, task: str, team: str) -> tuple[TaskRow, in
 
     Raises:
         UnknownNameError: The task or team is unknown.
-        InputError: The name is that of a tombstone, or the team was purged before.
+        InputError: The name belongs to a tombstone, or the team was purged before.
     """
     (row,) = catalog.tasks(connection, task)
     query = select(models.team.c.name, models.team.c.team_id).where(models.team.c.task_id == row.task_id)

@@ -235,7 +235,7 @@ def verify_hiding(connection: Connection, task: TaskRow) -> Iterator[Fault]:
 
 def _load_logged_hiding(connection: Connection,
                         task: TaskRow) -> tuple[dict[str, str | None], dict[str, dict[str, str]], str | None]:
-    """Load what the log says about the embargoes of a task.
+    """Load the embargoes, pseudonyms and salt of a task from the log.
 
     Returns:
         The end of each embargo, by column of table `task`; the pseudonyms of teams and systems by their ids, without
