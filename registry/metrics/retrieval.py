@@ -103,7 +103,7 @@ class TrecEvalMetric(QuotientMetric, RetrievalMetric):
 
 
 class P(TrecEvalMetric):
-    """Precision at a cut-off: share of relevant documents among the first documents.
+    """Precision at a cut-off: share of the first documents that are relevant.
 
     If fewer documents are retrieved, the missing ones count as not relevant. The statistics of a query are the number
     of relevant documents and the cut-off.

@@ -282,7 +282,11 @@ class Candidates(AnswerSetReader):
                                            (self.gold, *self.attributes), self.unscored))
 
     def _make_items(self, table: Table) -> list[Item] | None:
-        """Return the items of a table; None if a mark of a candidate is unknown."""
+        """Return the items of a table.
+
+        Returns:
+            The items; None if a cell of the column `gold` is neither in `true` nor in `false`.
+        """
         gold = {flag: AnswerSet((Response(ACCEPTED),)) for flag in self.true} | dict.fromkeys(self.false, AnswerSet())
         flags = table.attributes.get(self.gold)
         if flags is None or not gold.keys() >= set(flags):
