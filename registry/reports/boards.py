@@ -1,4 +1,4 @@
-"""Tables of leaderboards, pairs, macro-averages and Ladders, and of boards side by side."""
+"""Tables of leaderboards, pairs, macro-averages and Ladders."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _format_range(low: int, high: int | None) -> str:
 
 
 def add_cluster_rules(clusters: Iterable[int | None], rows: Iterable[str]) -> list[str]:
-    """Return the LaTeX rows of systems, best first, with a rule before each new cluster."""
+    """Return the LaTeX rows of systems, with a rule before each new cluster."""
     previous, lines = None, list[str]()
     for cluster, row in zip(clusters, rows, strict=True):
         if previous is not None and cluster not in (None, previous):
@@ -139,7 +139,10 @@ class WideColumn:
     decimals: int = DECIMALS
 
     def format_note(self, name: str) -> str:
-        """Return the note after a system's score: the rank range, and the interval of an average."""
+        """Return the note after a score: the rank range, and an average's interval.
+
+        `name` is the name of the system, `team/system`.
+        """
         cell = None if self.board else self.cells.get(name)
         ends = format_interval(get_part(cell, "ci_low"), get_part(cell, "ci_high"), self.decimals)
         return " ".join(filter(None, (f"({self.ranks[name]})" if name in self.ranks else "", ends)))
@@ -289,7 +292,12 @@ def _make_column(board: Leaderboard, *, has_test_sets: bool) -> WideColumn:
 
 
 def _make_macro_column(board: MacroBoard, example: Leaderboard) -> WideColumn:
-    """Return the column of a metric's averages; `example` is any board by the same metric."""
+    """Return the column of a metric's averages.
+
+    Args:
+        board: The averages.
+        example: Any leaderboard by the same metric.
+    """
     tests = f"not tested: {board.untested}" if board.untested else _describe_tests(
         board.correction, len(board.pairs), f"{board.test} of units within each")
     return WideColumn(
@@ -307,7 +315,7 @@ def _describe_tests(correction: str, n_pairs: int, test: str) -> str:
 
 
 def get_part(cell: Standing | MacroAverage | None, name: str) -> Any:
-    """Return one of the `PARTS` of a cell; None if the cell is empty or the part undefined."""
+    """Return one of the `PARTS` of a cell; None if absent or undefined."""
     value = getattr(cell, name, None)
     return None if isinstance(value, float) and math.isnan(value) else value
 

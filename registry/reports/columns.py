@@ -1,4 +1,4 @@
-"""Columns of leaderboards and of pairs, with headings, explanations, types and formats.
+"""Columns of leaderboards and pairs: headings, explanations, types, formats.
 
 `BOARD` and `PAIRS` list all columns by their JSON names. `SHOWN` lists the columns of each form, in their order. The
 terminal, Markdown, LaTeX, CSV, JSON, the JSON Schema, the page with its tooltips, tables of differences and
@@ -251,7 +251,7 @@ def make_page_columns() -> Json:
 
 
 def make_board_columns(board: Leaderboard) -> list[Column]:
-    """Return the columns of a leaderboard on a terminal, with the first cluster highlighted."""
+    """Return a board's columns on a terminal, with the first cluster highlighted."""
     has_clusters = len(set(board.clusters) - {None}) > 1
     return [_make_column(column, board.decimals, make_heading(column, board, "terminal"),
                          _is_in_first_cluster if has_clusters and column.name in ("cluster", "system") else None)
@@ -259,7 +259,7 @@ def make_board_columns(board: Leaderboard) -> list[Column]:
 
 
 def make_pair_columns(rows: Sequence[Row], decimals: int) -> list[Column]:
-    """Return the columns of pairs for people, with significant differences highlighted."""
+    """Return the columns of pairs for people, with significant pairs highlighted."""
     return [_make_column(_PAIRS[name], decimals, _PAIRS[name].heading,
                          is_significant if name in ("p_adjusted", "significant") else None)
             for name, is_shown in _PAIRS_SHOWN.items() if is_shown(rows)]
@@ -286,7 +286,10 @@ def _is_in_first_cluster(row: Row) -> bool | None:
 
 
 def format_interval(low: float | None, high: float | None, decimals: int) -> str:
-    """Format an interval; an open end is a dash, and an interval without ends is empty."""
+    """Format an interval; an open end is a dash.
+
+    The text is empty if both ends are open.
+    """
     ends = [None if end is None or not math.isfinite(end) else f"{end:.{decimals}f}" for end in (low, high)]
     return "" if ends == [None, None] else " to ".join(end or "-" for end in ends)
 

@@ -1,4 +1,4 @@
-"""Reports about changed leaderboards: tables, data, drafts of errata, and stale scores."""
+"""Reports about changed leaderboards: tables, data and drafts of errata."""
 
 from __future__ import annotations
 
@@ -198,7 +198,7 @@ def _describe_ranks(difference: BoardDifference) -> str:
 
 
 def _rank_again(ranks: Mapping[str, int | None]) -> dict[str, int | None]:
-    """Return new ranks, from 1, of systems that are only a part of a board."""
+    """Rank some systems of a board again, from 1, by their ranks on the board."""
     known = sorted(rank for rank in ranks.values() if rank is not None)
     return {name: None if rank is None else 1 + bisect_left(known, rank) for name, rank in ranks.items()}
 
@@ -223,7 +223,7 @@ def _describe_decisions(difference: BoardDifference) -> Iterator[str]:
 
 
 def _explain_family(difference: BoardDifference, change: DecisionChange) -> str:
-    """Return a note if the number of pairs in the family changed too; otherwise empty.
+    """Return a note if the number of pairs in the family changed; else empty.
 
     The new number of pairs is then another possible cause of a changed decision, in addition to the corrected gold.
     """
@@ -251,7 +251,7 @@ def _make_rows(difference: BoardDifference) -> Iterator[list[str]]:
 
 
 def _describe_items(correction: Correction | None, items: SystemItems | None) -> str:
-    """Return the number of items whose statistics changed for a system, and the most changed items."""
+    """Return the number of a system's changed items, and examples, as text."""
     if items is None or not items.n_items:
         return "" if items is None else "none"
     if correction is not None and items.n_items == len(correction.on_board):
@@ -267,7 +267,7 @@ def _shorten_name(name: str) -> str:
 
 
 def _is_reversed(change: DecisionChange) -> bool:
-    """Return True if both decisions are significant, but in favour of different systems."""
+    """Return True if both decisions are significant, in opposite directions."""
     before, after = change.before, change.after
     return before.significant and after.significant and _find_better(change, before) != _find_better(change, after)
 

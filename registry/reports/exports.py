@@ -1,4 +1,4 @@
-"""Scores and leaderboards in the formats of other platforms, catalogues and badges."""
+"""Scores and leaderboards in the formats of other platforms, and badges."""
 
 from __future__ import annotations
 
@@ -65,7 +65,10 @@ def render_wmt(board: Leaderboard) -> str:
 
 
 def _name_scores(scores: Sequence[SubmissionScore]) -> dict[str, float]:
-    """Return the defined scores by metric; names include the test set if there are several."""
+    """Return the defined scores by metric.
+
+    If there are several test sets, a key begins with the name of the test set.
+    """
     has_several = len({score.test_set for score in scores}) > 1
     return {f"{score.test_set}_{score.metric}" if has_several else score.metric: score.score
             for score in scores if score.score is not None}
@@ -103,7 +106,7 @@ class Described:
 
 
 def make_model_name(standing: Standing) -> str:
-    """Return the name of a submission, `team/system`, with the version if it is not 1."""
+    """Return a submission's name: `team/system`, and a version other than 1."""
     return f"{standing.team}/{standing.system}" + (f"@{standing.version}" if standing.version != "1" else "")
 
 
@@ -113,7 +116,7 @@ def make_evaluation_id(task: Described, standing: Standing) -> str:
 
 
 def make_file_id(evaluation: str) -> str:
-    """Return a UUID for the files of an evaluation; it depends only on the evaluation's id."""
+    """Return a UUID for an evaluation's files, computed from the evaluation's id."""
     return str(uuid.UUID(bytes=sha256(evaluation.encode()).digest()[:16], version=4))
 
 
@@ -191,7 +194,7 @@ def _make_uncertainty(board: Leaderboard, standing: Standing) -> dict[str, Any]:
 
 
 def _make_parameters(metric: Metric) -> dict[str, Any]:
-    """Return the options of a metric that the format supports: texts, numbers and truth values."""
+    """Return a metric's options, except types that the format does not support."""
     assert isinstance(metric, Value)
     options = {name: value for name, value in asdict(metric).items() if isinstance(value, str | int | float)}
     return {"metric_parameters": options} if options else {}
@@ -326,7 +329,7 @@ def draw_badge(board: Leaderboard, standing: Standing, name: str) -> str:
 
 
 def _make_line(text: str) -> str:
-    """Return a text as one line without invisible characters, shortened if it is long."""
+    """Return a text as one short line without invisible characters."""
     line = "".join(c for c in " ".join(text.split()) if not unicodedata.category(c).startswith("C"))
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST - 1]}…"
 

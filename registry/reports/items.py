@@ -30,7 +30,7 @@ def make_item_table(view: ItemView) -> Table:
 
 
 def _make_response(view: ItemView, output: SystemOutput) -> dict[str, Any]:
-    """Return the cells of a response: a text, or correct, incorrect and missing answers."""
+    """Return a response's cells: a text, or correct, wrong and missed answers."""
     if view.kind == "text":
         return {"text": output.text}
     if view.kind == "number":

@@ -1,4 +1,4 @@
-"""Leaderboards for papers: the table in LaTeX, a description of the methods, and citations."""
+"""Leaderboards for papers: LaTeX tables, texts about methods, citations."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _RANKS: dict[Ranks, str] = {
 
 
 def describe_methods(board: Leaderboard) -> str:
-    """Return sentences about the scores, tests and ranks of a leaderboard, with sources."""
+    """Return sentences about a board's scores, tests and ranks, with references."""
     comparison = board.comparison
     metric = parse("metric", METRICS, board.metric_name)
     clusters = f" in {counted(comparison.n_units, 'cluster')}" if comparison.unit == "cluster" else ""

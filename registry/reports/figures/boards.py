@@ -78,7 +78,10 @@ def draw_effects(figure: Figure, result: StudyResult) -> None:
 
 
 def draw_best(figure: Figure, result: StudyResult) -> None:
-    """Draw the rank range of each system; marks are filled if the system may be the best."""
+    """Draw the rank range of each system.
+
+    Marks of systems that may be the best are filled.
+    """
     from matplotlib.ticker import MaxNLocator
 
     axes, rows = figure.subplots(), _rows(result)
@@ -151,7 +154,7 @@ def draw_scores(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
 
 
 def _score(axes: Axes, n: int, standing: Standing, limits: tuple[float, float], decimals: int, look: Look) -> None:
-    """Draw one system's score with its interval, or an arrow if the score is off the scale."""
+    """Draw a system's score and interval, or an arrow for a score off the scale."""
     low, high = limits
     ink, at_left = look.colours[0], axes.get_yaxis_transform()
     fill = ink if standing.rank is not None else "white"
@@ -173,7 +176,7 @@ def _score(axes: Axes, n: int, standing: Standing, limits: tuple[float, float], 
 
 
 def _beside(axes: Axes, board: Leaderboard) -> None:
-    """Write the letters of each system at the right, or rank ranges if there are no letters."""
+    """Write the letters, or else the rank range, of each system at the right."""
     has_letters = shows_letters(board)
     for n, (standing, rank_range) in enumerate(zip(board.standings, format_rank_ranges(board), strict=True)):
         text = standing.letters if has_letters else rank_range if board.decisions else ""
@@ -182,10 +185,11 @@ def _beside(axes: Axes, board: Leaderboard) -> None:
 
 
 def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
-    """Draw a critical-difference diagram: a bar joins systems that do not differ significantly.
+    """Draw a critical-difference diagram.
 
-    In contrast to Demsar (2006), ranks and tests are those of the leaderboard, so they concern one test set instead of
-    many. With pairwise tests, a bar can pass a system that does not belong to its group; the bar is thin there.
+    A bar joins systems that do not differ significantly. In contrast to Demsar (2006), ranks and tests are those of the
+    leaderboard, so they concern one test set instead of many. With pairwise tests, a bar can pass a system that does
+    not belong to its group; the bar is thin there.
 
     Args:
         board: The leaderboard.
@@ -299,15 +303,16 @@ def labels(axes: Axes, standings: Sequence[Standing], look: Look) -> None:
 
 
 def axis_label(axes: Axes, look: Look, text: str) -> None:
-    """Label the horizontal axis, with line breaks if the text is wider than the figure."""
+    """Label the horizontal axis, with line breaks in a long text."""
     chosen = text if look.label is None else named(look.label, 500)
     axes.set_xlabel("\n".join(wrap(chosen, look.letters(0.95))), loc="right", multialignment="right")
 
 
 def _bars(board: Leaderboard, n: int) -> list[tuple[int, ...]]:
-    """Return the groups without a significant difference among the first n ranked systems.
+    """Return groups of systems that do not differ significantly.
 
-    A group has the indices of its systems among the ranked systems, from 0.
+    Only the first `n` ranked systems are in groups, because the others have no score. A group has the indices of its
+    systems among the ranked systems.
     """
     ranked = [place for place, standing in enumerate(board.standings) if standing.rank is not None]
     numbers = {place: k for k, place in enumerate(ranked)}
@@ -367,11 +372,11 @@ def draw_pairs(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
 
 
 def draw_gains(board: Leaderboard, path: Path, by: str, values: Mapping[str, str], look: Look = USUAL) -> None:
-    """Draw the confidence 1 - p of every pair against the gain, the absolute difference.
+    """Draw the confidence 1 - p of every pair against the gain.
 
-    The figure follows figures 2 to 4 of Berg-Kirkpatrick et al. (2012). A pair is a triangle if both systems have the
-    same value of an attribute, otherwise a circle. The mark is filled if the adjusted p-value is significant. Outlying
-    gains are drawn at the right edge, and a text above gives their number.
+    The gain is the absolute difference. The figure follows figures 2 to 4 of Berg-Kirkpatrick et al. (2012). A pair is
+    a triangle if both systems have the same value of an attribute, otherwise a circle. The mark is filled if the
+    adjusted p-value is significant. Outlying gains are drawn at the right edge, and a text above gives their number.
 
     Args:
         board: The leaderboard.
@@ -474,18 +479,18 @@ _GREY = "#777777"
 
 
 def draw_correlation(figure: Figure, result: StudyResult) -> None:
-    """Draw each pair's p-value of an unpaired test against the p-value of the paired test.
+    """Draw p-values for independent systems against p-values of paired tests.
 
-    The mark is filled if only the paired test is significant.
+    There is a mark for every pair. The mark is filled if only the paired test is significant.
     """
     _against(figure, result, ("p_adjusted", "p, paired"), ("p_independent", "p, as if independent"),
              lambda row: "missed" if row["missed"] else "same decision")
 
 
 def draw_dependence(figure: Figure, result: StudyResult) -> None:
-    """Draw each pair's p-value with clusters as units against the p-value with items as units.
+    """Draw p-values with clusters as units against p-values with items as units.
 
-    The mark is filled if the decision changes.
+    There is a mark for every pair. The mark is filled if the decision changes.
     """
     _against(figure, result, ("p_items", "p, by item"), ("p_clusters", "p, by cluster"),
              lambda row: row["changes"] or "same decision")
@@ -521,7 +526,7 @@ def claims_size(result: StudyResult) -> tuple[float, float]:
 
 
 def draw_replicability(figure: Figure, result: StudyResult) -> None:
-    """Draw on how many test sets, at least, each system is better than each other system.
+    """Draw the number of test sets on which each system beats each other system.
 
     The numbers are lower bounds by Bonferroni's combination of p-values.
     """

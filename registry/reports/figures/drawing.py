@@ -95,7 +95,7 @@ class Look:
 
     @property
     def scale(self) -> float:
-        """The font size as a multiple of the default; sizes that depend on text grow with it."""
+        """The font size as a multiple of the default size."""
         return self.font / 7
 
     def size(self, height: float, *, least: bool = True) -> tuple[float, float]:
@@ -217,7 +217,7 @@ def named(name: str, longest: int = _LONGEST) -> str:
 
 @cache
 def _characters() -> frozenset[int]:
-    """Return the code points in the font of matplotlib, which is the same on all machines."""
+    """Return the code points in matplotlib's font, the same on all machines."""
     from matplotlib.font_manager import findfont, get_font
 
     return frozenset(get_font(findfont("DejaVu Sans")).get_charmap())

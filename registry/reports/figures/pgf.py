@@ -1,4 +1,4 @@
-r"""Figures as PGF: LaTeX commands that draw, with text in the font of the document.
+r"""Figures as PGF: LaTeX commands that draw, with the document's font.
 
 A document shows a figure by `\input{figure.pgf}`, with `\usepackage{pgf}`. Writing a figure does not run LaTeX, because
 the font of the other formats measures all text. All text is escaped, so names cannot contain commands of LaTeX.
@@ -44,7 +44,7 @@ def latex_text(written: str) -> str:
 
 
 class _Renderer(RendererPgf):
-    """Renderer that escapes text, uses the document's font, and measures text without LaTeX."""
+    """Renderer that escapes text, and measures text without LaTeX."""
 
     def draw_text(self, gc: Any, *given: Any, **more: Any) -> None:
         """Write a text at its position."""
@@ -54,9 +54,10 @@ class _Renderer(RendererPgf):
         super().draw_text(gc, x, y, latex_text(written), plain, *rest, **more)  # type: ignore[no-untyped-call]
 
     def draw_image(self, _: Any, x: float, y: float, im: Any, transform: Any = None) -> None:
-        """Draw an image as filled rectangles, because matplotlib would write another file.
+        """Draw an image as filled rectangles.
 
-        One rectangle covers neighbouring pixels of a row with the same colour.
+        The inherited method would write another file for the image. One rectangle covers neighbouring pixels of a row
+        with the same colour.
         """
         height, width = im.shape[:2]
         scale_x, _, _, scale_y, left, bottom = (

@@ -102,7 +102,7 @@ def middle(row: Row) -> float:
 
 
 def share_axes(axes: Axes, label: str) -> None:
-    """Set up a logarithmic axis of p-values, and an axis of shares with a line at 50 %."""
+    """Set up a logarithmic axis of p-values, and an axis of shares."""
     from matplotlib.ticker import FuncFormatter, NullLocator
 
     axes.set_xscale("log")
@@ -277,7 +277,7 @@ _MOST = 6  # sizes whose pairs are drawn, each with its own mark
 
 
 def draw_sizes(figure: Figure, result: StudyResult) -> None:
-    """Draw confidences against gains, and thresholds against the size of the test set.
+    """Draw confidences against gains, and thresholds against test set size.
 
     The upper axes show pairs on the first units of the test set, for several sizes. The lower axes show the thresholds
     of all sizes, and an extension to larger sizes.
@@ -300,7 +300,7 @@ def draw_sizes(figure: Figure, result: StudyResult) -> None:
 
 
 def draw_power(figure: Figure, result: StudyResult) -> None:
-    """Draw power and type S error against the true difference, and type M error below."""
+    """Draw power, type S error and type M error against the true difference."""
     rows = result.finding.tables["curve"]
     upper, lower = figure.subplots(2, 1)
     first = rows[0]

@@ -43,7 +43,9 @@ Json = dict[str, Any]
 
 
 def dump_json(data: Any) -> str:
-    r"""Return JSON for an HTML element, with all characters escaped that could end the element.
+    r"""Return JSON that is safe inside an HTML element.
+
+    Characters that could end the element are escaped.
 
     >>> print(dump_json({"name": "</script>&\u2028"}))
     {"name":"\u003c/script\u003e\u0026\u2028"}
@@ -69,7 +71,10 @@ def round_precisely(value: float | None, decimals: int) -> float | None:
 
 
 def make_column(values: Iterable[Any]) -> Any:
-    """Return a list of values, or a single value if all values are equal and no lists."""
+    """Return a list of values, or a single value if all values are equal.
+
+    Values that are lists always stay in a list.
+    """
     column = [replace_undefined(value) for value in values]
     are_equal = len({json.dumps(value) for value in column}) == 1 and not isinstance(column[0], list)
     return column[0] if are_equal else column
@@ -96,7 +101,7 @@ def make_about(contents: TaskBoards) -> Json:
 
 
 def check_web_address(text: Any) -> str | None:
-    """Return an address that may become a link; None for anything else, such as a script.
+    """Return a web address that may become a link; None for any other value.
 
     >>> check_web_address("https://example.org/a"), check_web_address("javascript:alert(1)"), check_web_address(7)
     ('https://example.org/a', None, None)
@@ -277,9 +282,10 @@ _POWERS = np.array([float(f"1e{n}") for n in range(300)])
 
 
 def find_reaches(boards: Sequence[Leaderboard]) -> list[int | None]:
-    """Return the reach of each board: the largest distance of two systems whose pair is on the page.
+    """Return the reach of each leaderboard.
 
-    The distance is the number of places between the systems in the standings. None means that the page has all pairs.
+    The page has pairs of systems that are at most this many places apart in the standings. None means that the page has
+    all pairs.
     """
     room, reaches = PAIRS, list[int | None]()
     for board in boards:
@@ -387,7 +393,7 @@ def pack_values(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def _pack_codes(codes: Floats) -> str:
-    """Pack numbers of 24 bits as four characters of base64 each; nan becomes the largest number."""
+    """Pack 24-bit numbers as base64, four characters each; nan is the largest."""
     integers = np.where(np.isnan(codes), _NONE, codes).astype(">u4")
     return base64.b64encode(integers.view(np.uint8).reshape(-1, 4)[:, 1:].tobytes()).decode()
 
@@ -401,7 +407,12 @@ def make_board_key(board: Leaderboard) -> str:
 
 
 def make_board_data(board: Leaderboard, reach: int | None) -> Json:
-    """Return the data of a board; `find_reaches` explains `reach`."""
+    """Return the data of a leaderboard for the page.
+
+    Args:
+        board: The leaderboard.
+        reach: Include pairs of systems at most this many places apart; None: all pairs.
+    """
     comparison, n = board.comparison, len(board.standings)
     format_score = make_number_format(board.decimals)
     # Python formats scores and intervals, so that the page rounds like all other forms.
@@ -568,7 +579,7 @@ def _name_runs(runs: Sequence[SystemOutput]) -> list[str]:
 
 
 def _make_item(view: ItemView, metrics: Sequence[str]) -> Json:
-    """Return an item with its gold, and each different response with its scores and runs."""
+    """Return an item, its gold, and each different response with scores and runs."""
     places, responses, numbers = dict[str, int](), list[tuple[Any, list[float | None]]](), list[int]()
     for output in view.outputs:
         if output.system is None:
@@ -606,12 +617,15 @@ def _make_answers(view: ItemView) -> Json:
 
 
 def _parse_word(number: str) -> int | str:
-    """Return the number of a word; texts such as `?` and `+1` are words outside the gold."""
+    """Return the number of a word as an integer; other texts stay texts.
+
+    The texts `?` and `+1` mean words that are not in the gold.
+    """
     return int(number) if number.isdecimal() else number
 
 
 def _make_response(view: ItemView, output: SystemOutput) -> Any:
-    """Return one response to an item, in a form that depends on the kind of responses.
+    """Return a response to an item; its form depends on the kind of responses.
 
     A text stays a text. Numbers become pairs of name and number. A ranking becomes its first documents with two counts.
     Other responses become two lists, which contain indices of `ItemView.known`. The first list has the answers that are
@@ -635,7 +649,7 @@ def _make_response(view: ItemView, output: SystemOutput) -> Any:
 
 
 def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> Iterator[Json]:
-    """Yield a wide board for each track with several boards; numbers identify the boards."""
+    """Yield a wide board for each track with several columns."""
     for wide in make_wide_boards(boards, averages, boards[0].metric):
         if len(wide.columns) > 1:
             rows = {key: make_column(getattr(standing, key) for _, standing in wide.rows)

@@ -144,7 +144,7 @@ def pair_files(boards: Sequence[Leaderboard]) -> Iterator[tuple[str, str]]:
     """Yield the name and the content of each file of pairs.
 
     A board has files of pairs if the page cannot contain all of its pairs. The file `N/PLACE.js` has the pairs of the
-    system at a place on the N-th board.
+    system at a place on the N-th board. Both numbers begin at 0.
     """
     for n, (board, reach) in enumerate(zip(boards, find_reaches(boards), strict=True)):
         if reach is not None:
@@ -156,7 +156,13 @@ def pair_files(boards: Sequence[Leaderboard]) -> Iterator[tuple[str, str]]:
 
 
 def pair_file(boards: Sequence[Leaderboard], n: int, place: int) -> str | None:
-    """Return the file of pairs of the system at a place on the n-th board; None without one."""
+    """Return the content of one file of pairs; None if there is no such file.
+
+    Args:
+        boards: The leaderboards of the page.
+        n: The index of the board.
+        place: The place of the system on the board, from 0.
+    """
     if n >= len(boards) or place >= len(boards[n].standings) or find_reaches(boards)[n] is None:
         return None
     pairs = _select_columns(boards[n])

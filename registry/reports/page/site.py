@@ -155,9 +155,9 @@ def make_board_link(page: str, board: Leaderboard) -> str:
 
 
 def select_searchable_names(entries: Sequence[Json]) -> Json:
-    """Return the searchable names of systems by task, and the number of tasks left out.
+    """Return the searchable names of systems, by task.
 
-    Tasks with too many names are left out.
+    Tasks with too many names are left out; `left_out` is the number of such tasks.
     """
     room, left_out, names = SEARCHED, 0, dict[str, Sequence[str]]()
     for entry in sorted(entries, key=lambda entry: len(entry["names"])):
