@@ -158,7 +158,7 @@ def _check_release(manifest: Manifest) -> None:
 
 
 def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
-    """Raise an error if a metric cannot score the answers of a reader.
+    """Check that a metric can score the answers of the reader of a test set.
 
     Raises:
         InputError: The metric takes another kind of answers, or the reader lacks an option that the metric needs.

@@ -159,7 +159,7 @@ class BoardResults:
         """Load the stored results of a request.
 
         Returns:
-            A number that identifies the two digests of each result, and the results.
+            For each result, a number that identifies the digests of its two systems; and the results.
         """
         ids = self._statistics_ids
         stored = comparisons.pair_results(
@@ -351,7 +351,7 @@ class BoardIntervals:
 
     @cached_property
     def own(self) -> Floats:
-        """Intervals of scores that the test computes, [systems, 2]; nan if it does not."""
+        """Intervals of scores by the test, [systems, 2]; nan if the test has no method."""
         return self.results.test.score_intervals(self.results.board.matrix, self.results.request.settings)
 
     @property
