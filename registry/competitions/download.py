@@ -105,7 +105,7 @@ def _read_rows(document: Document, columns: tuple[str, ...]) -> Iterator[tuple[i
 
 
 def _read_json_rows(document: Document) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
-    """Yield the entries of a list in JSON, except the parts of other submissions."""
+    """Yield the entries of a list in JSON, without entries that are parts of another submission."""
     content = read_json(document)
     entries = content.get("results") if isinstance(content, dict) else content
     if not isinstance(entries, list):

@@ -2,9 +2,9 @@
 
 DuckDB can interrupt a query only between batches of rows, and a single row may take hours or all memory. The parent
 process therefore kills the query process at the time limit or after an interrupt. The query process ends itself if the
-parent process dies. If the operating system permits, the memory of the query process is limited, and it cannot write
-files after the database is open. The query process only reads, so it can be killed at any time. Only the query process
-imports modules whose import is slow.
+parent process dies. If the operating system permits, the memory of the query process is limited, and the query process
+cannot write files after the database is open. The query process only reads, so it can be killed at any time. Only the
+query process imports modules whose import is slow.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def ask_about_groups(table: Table, items: Sequence[str], asked: Asked, asking: O
 
 
 def group_options(name: str) -> dict[str, str]:
-    """Return the options for such a column: one leaderboard per value, or one leaderboard of all rows."""
+    """Return the options for a column of groups: one leaderboard per group, or one leaderboard of all rows."""
     options = {option("--by", name): "a board for each of its values"}
     return options if usual_form(name) in _METRICS else {
         **options, option("--pool", name): "one board of all rows"}

@@ -120,7 +120,7 @@ def list_tables(*, gold: bool, sources: bool) -> list[ReleasedTable]:
     """Return the tables of a release.
 
     Args:
-        gold: Whether the gold is released. If it is, the release has tables about single items; otherwise it has
+        gold: Whether the gold is released. A release with gold has tables about single items; other releases have
             totals.
         sources: Whether the submitted files are released.
     """

@@ -1,6 +1,6 @@
 """Comparison of the definitions in a registry with those of a new registry.
 
-Definitions are those of tables, views, macros and comments.
+The module compares tables, views, macros and comments.
 
 A registry may come from a stranger, who may have defined a macro with the name of a function or an operator. DuckDB
 then uses the macro in every statement. The queries of this module therefore use no operators, and only DuckDB's own

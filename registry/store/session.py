@@ -79,7 +79,7 @@ def write_lock(database: Database, command: str, patience: float = 0) -> Iterato
 def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -> None:
     """Wait for the lock.
 
-    A process tries the more often, the longer it has waited. The process that has waited longest therefore usually gets
+    A process tries more often if it has waited longer. The process that has waited longest therefore usually gets
     the lock first.
     """
     began, is_informed = time.monotonic(), False

@@ -155,7 +155,7 @@ class StoredStatistics(Sequence[Floats]):
 
     Attributes:
         present: True if a run of an incomplete submission has an item, [items, runs of incomplete submissions].
-        of_present: Index of the submission of each of these runs, [runs of incomplete submissions].
+        of_present: Index of the submission of each run in `present`, [runs of incomplete submissions].
     """
 
     def __init__(self, connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],

@@ -396,7 +396,10 @@ class BoardSubject:
 
 def choose_keys(connection: Connection, task: TaskRow, request: Request, choice: Choice, *,
                 facet_attribute: str | None = None, every_facet: bool = False) -> list[BoardKey]:
-    """Return the selected boards of a task by the metrics of the request; with `every_facet`, in the task's order.
+    """Return the selected boards of a task.
+
+    Boards are sorted by the metrics of the request. With `every_facet`, boards of facets are included, and boards keep
+    the order of the task.
 
     Raises:
         UnknownNameError: The selected test set, track or facet does not exist.
