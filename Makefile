@@ -65,10 +65,9 @@ docs: $(VENV)/.installed
 	$(BIN)/python -m tests.notebook
 
 site: $(VENV)/.installed
-	$(BIN)/python -c 'import material, mkdocstrings, mdx_truly_sane_lists' 2>/dev/null || \
+	$(BIN)/python -c 'import zensical, mkdocstrings, mdx_truly_sane_lists' 2>/dev/null || \
 		$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
-	@echo "build/site/index.html"
+	$(BIN)/python -m tests.documentation.site
 
 gallery: $(VENV)/.installed
 	$(BIN)/python -m tests.gallery

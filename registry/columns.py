@@ -221,7 +221,7 @@ class JoinedColumns(_Lazy):
 
     @property
     def is_one_to_one(self) -> bool:
-        """True if every row of the file belongs to an item, and each to another item."""
+        """True if every row belongs to an item, and no two rows to the same item."""
         return self.at is None or int((self.at != NOWHERE).sum()) == len(self.answers.rows.keys)
 
     @property
@@ -285,7 +285,7 @@ class JoinedColumns(_Lazy):
         return len(self.answers.values) if self.at is None else len(self.at)
 
     def entry(self, n: int) -> Answer | None:
-        """Make the answer to item `n`, counted from 0; return None if there is none."""
+        """Make the answer to item `n`, counted from 0; None if the item has no answer."""
         if not self.there[n]:
             return None
         return self.answers.of_row(n if self.at is None else int(self.at[n]))

@@ -152,8 +152,8 @@ def _are_whole(values: Floats) -> bool:
 def find_step(values: Floats) -> float:
     """Return the step in which statistics are counted: 1, 0.1, 0.01, ...
 
-    The step is the largest one of which all values are multiples. If there is none, it is the smallest step for which
-    sums are exact.
+    The step is the largest one of which all values are multiples. If this step is too small for exact sums, the
+    smallest step with exact sums is returned.
 
     Args:
         values: Statistics, [items, ..., columns], or one column of statistics, [items].

@@ -77,7 +77,7 @@ def working_folder(path: Path) -> Iterator[Path]:
     _remove_leftovers(path)
     while True:
         folder = path.with_name(f".{path.name}.{secrets.token_hex(6)}.new").absolute()
-        with suppress(FileExistsError, FileNotFoundError, BlockingIOError):  # another process removes it as a leftover
+        with suppress(FileExistsError, FileNotFoundError, BlockingIOError):  # another process has removed it
             folder.mkdir()
             lock = lock_folder(folder)
             break
@@ -92,7 +92,7 @@ def working_folder(path: Path) -> Iterator[Path]:
 def _remove_leftovers(path: Path) -> None:
     pattern = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{12}}\.new")
     for folder in path.parent.glob(f".{glob.escape(path.name)}.*.new"):
-        with suppress(OSError):  # a process works in it, or it is no folder
+        with suppress(OSError):  # a process uses the folder, or the path is not a folder
             if pattern.fullmatch(folder.name) and (lock := lock_folder(folder)) is not None:
                 shutil.rmtree(folder, ignore_errors=True)
                 os.close(lock)

@@ -222,7 +222,7 @@ def describe_applied(applied: IngestSummary, visibility: Visibility = _EVERYTHIN
         for note in applied.notes:
             yield f"note: {note}"
     if applied.drawn_seed is not None:
-        yield f"no seed was given: drew {applied.drawn_seed}, kept with the task"
+        yield f"no seed was given: the program drew {applied.drawn_seed} and stored it with the task"
     changes = Counter(applied.changes.values())
     parts = [f"{n} {change.value}" for change in sorted(changes) if (n := changes[change])]
     gold = "".join(f"gold of {', '.join(names)} {change}; " for change, names in (
@@ -238,7 +238,7 @@ def describe_results(scored: ScoringSummary | None = None, compared: ComparisonS
     Warnings and notes are yielded only if names and scores are visible.
     """
     if scored is not None and scored.n_computed:
-        yield f"scores: {scored.n_computed} computed, {scored.n_unchanged} there already"
+        yield f"scores: {scored.n_computed} computed, {scored.n_unchanged} already stored"
     if compared is not None and all(visibility):
         yield from (f"warning: {warning}" for warning in compared.warnings)
         yield from (f"note: {note}" for note in compared.notes)

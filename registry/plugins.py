@@ -63,7 +63,7 @@ class Catalogue(dict[str, type[V]]):
         package = find_package(name)
         if package is None:
             raise KeyError(name)
-        plain, offered = name.partition("@")[0], {of.name: of for of in self.offered(package)}
+        plain, offered = name.partition("@")[0], {entry.name: entry for entry in self.offered(package)}
         if plain not in offered:
             raise InputError(f"{package} offers no {self.kind} {plain!r}; {suggest(plain, offered)}")
         return _load(self.kind, self.base, offered[plain])

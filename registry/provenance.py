@@ -141,11 +141,11 @@ class _Line(ABC):
         try:
             found = cls._of(line)
         except KeyError as error:
-            raise InputError(f"this line has no field {error.args[0]!r}, so it is no signature") from None
+            raise InputError(f"this line is not a signature: it has no field {error.args[0]!r}") from None
         except ValueError as error:
-            raise InputError(f"this line is no signature: {error}") from None
+            raise InputError(f"this line is not a signature: {error}") from None
         if str(found) != line:
-            raise InputError(f"this line is no signature as the program writes it; what it says would be {found}")
+            raise InputError(f"this line is not a signature as the program writes it; the program would write {found}")
         return found
 
     @classmethod
@@ -253,7 +253,7 @@ class StudySignature(_Line):
         n_systems: Number of systems.
         golds: First digits of the digest of the gold, for each test set.
         seed: The seed.
-        identity: First digits of the digest of everything that the result depends on.
+        identity: First digits of a digest of all data and settings that affect the result.
         version: Version of this program.
     """
 
@@ -317,5 +317,5 @@ def _inert(name: str) -> str:
 
 
 def _plain(name: str | None) -> str | None:
-    """Undo `_inert`."""
+    """Replace the escapes of `_inert` by the original characters."""
     return None if name is None else name.replace("%7C", "|").replace("%25", "%")

@@ -18,6 +18,7 @@ INSTALLED_BY = {
     "pdflatex": "apt-get install texlive-latex-recommended",
     "perl": "apt-get install perl",
     "setpriv": "apt-get install util-linux",
+    "zensical": "pip install '.[docs]'",
     "real data": "set REGISTRY_REAL_DATA to their folder",
 }
 

@@ -59,8 +59,8 @@ def test_a_printed_line():
 
 
 @pytest.mark.parametrize(("was", "becomes", "told"), [
-    ("|n:12", "", "no field 'n'"), ("n:12", "n:twelve", "no signature"), ("|n:12", "|12", "'12' is not of the form"),
-    ("n:12", "n:012", "would be f1|"), ("|v:0.1.0", "|v:0.1.0|seed:2", "would be f1|"),
+    ("|n:12", "", "no field 'n'"), ("n:12", "n:twelve", "not a signature"), ("|n:12", "|12", "'12' is not of the form"),
+    ("n:12", "n:012", "would write f1|"), ("|v:0.1.0", "|v:0.1.0|seed:2", "would write f1|"),
     ("f1|", "study:x|f1|", "no field"),
 ])
 def test_what_is_no_signature_is_said(was, becomes, told):

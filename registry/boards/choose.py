@@ -85,7 +85,9 @@ def select_standing(board: Leaderboard, submission: str) -> Standing:
 
 
 def select_best(board: Leaderboard, top: int | None, room: int) -> Leaderboard:
-    """Return a leaderboard with only its best systems, and unchanged ranks and decisions.
+    """Return a leaderboard with only its best systems.
+
+    Ranks and decisions stay the same.
 
     Args:
         board: The leaderboard.

@@ -25,7 +25,7 @@ ANSWERS = 20_000_000  # and if all pairs together have at most this many answers
 
 
 class PairRegions(NamedTuple):
-    """Numbers of answers that only one of two systems gives, and that both systems give.
+    """Numbers of answers that one or both of two systems give.
 
     `d1` counts answers of the first system (`a`) only, `d2` answers of the second system (`b`) only, and `shared`
     answers of both systems. `_tp` counts correct answers, `_fp` incorrect answers. If systems have several runs, the
@@ -61,7 +61,7 @@ class Regions:
 
 
 class _Submission(NamedTuple):
-    """A submission with the number of its runs, and of correct and all answers in these runs."""
+    """A submission with its numbers of runs, correct answers and all answers."""
 
     name: tuple[str, str]
     scoring_id: int
@@ -71,7 +71,7 @@ class _Submission(NamedTuple):
 
 
 def load_regions(connection: Connection, task: TaskRow, boards: Sequence[Leaderboard]) -> Iterator[Regions]:
-    """Yield the shared and unshared answers of pairs, for each test set with sets of answers."""
+    """Yield the numbers of shared and unshared answers for each test set."""
     for test_set in dict.fromkeys(board.test_set for board in boards):
         submissions = _load_submissions(connection, task.slug, test_set)
         n_gold = _count_gold(connection, task.task_id, test_set)
@@ -207,7 +207,13 @@ class DistinctiveItems:
 
 
 def load_distinctive_items(connection: Connection, task: TaskRow, limit: int) -> Iterator[DistinctiveItems]:
-    """Yield the items that distinguish each system, at most `limit` better and `limit` worse."""
+    """Yield the items that distinguish each system.
+
+    Args:
+        connection: A connection to the store.
+        task: The task.
+        limit: The largest number of items above the mean of the other systems, and of items below the mean.
+    """
     metric, most = catalog.primary_metric(connection, task.task_id), min(limit, LISTED)
     sign, back = ("-score", -1) if metric.better == "lower" else ("score", 1)
     rows = connection.execute(text(f"""
@@ -299,7 +305,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Confusions:
-    """Numbers of items by gold label and predicted label, for all systems on one test set.
+    """Numbers of items by gold label and predicted label, on one test set.
 
     Attributes:
         test_set: The name of the test set.
@@ -317,7 +323,7 @@ class Confusions:
 
 
 def load_confusions(connection: Connection, task: TaskRow, *, every_name: bool) -> Iterator[Confusions]:
-    """Yield the confusions of labels for each test set whose gold has labels or types.
+    """Yield the confusions of labels for each test set with labels or types.
 
     Args:
         connection: A connection with one transaction for all queries.
@@ -336,7 +342,7 @@ def load_confusions(connection: Connection, task: TaskRow, *, every_name: bool) 
 
 
 def _load_gold_labels(connection: Connection, task: TaskRow) -> dict[str, tuple[bool, dict[str, int]]]:
-    """Return the frequencies of gold labels, or of types of gold answers, by test set.
+    """Return the frequency of each gold label, or of each type, by test set.
 
     The Boolean is True if the gold has types.
     """
@@ -456,7 +462,10 @@ def load_runs(connection: Connection, task: TaskRow) -> list[Runs]:
 
 
 def _name_runs(factors: Sequence[Mapping[str, str]], n: int) -> tuple[str, ...]:
-    """Return the names of `n` runs: the declared factors, such as a seed, or else numbers."""
+    """Return the names of a system's runs.
+
+    A name has the declared factors of the run, such as a seed. Without factors, it is a number.
+    """
     if len(factors) == n:
         return tuple(", ".join(f"{name} {level}" for name, level in levels.items()) for levels in factors)
     return tuple(f"run {number}" for number in range(1, n + 1))
@@ -507,9 +516,9 @@ class History:
 
 
 def load_histories(connection: Connection, task: TaskRow, phases: Phases, until: int | None = None) -> list[History]:
-    """Load the best systems over time, for leaderboards with several visible comparisons.
+    """Load the history of best systems of each leaderboard.
 
-    Leaderboards of facets are left out.
+    Leaderboards of facets, and leaderboards with fewer than two visible comparisons, are left out.
 
     Args:
         connection: A connection with one transaction for all queries.
@@ -591,9 +600,10 @@ def _make_history(connection: Connection, key: LeaderboardKey, states: Sequence[
 
 def _load_decisions(connection: Connection, pairs: Sequence[tuple[int, int, int]]) -> Mapping[
         tuple[int, int], tuple[bool, float | None]]:
-    """Return the decision and the adjusted p-value of best systems and former best systems.
+    """Return the test results between best systems and former best systems.
 
-    The keys are a comparison id and the id of the former best submission.
+    A result is the decision and the adjusted p-value. The keys are a comparison id and the id of the former best
+    submission.
 
     Args:
         connection: A connection to the store.

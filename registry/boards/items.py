@@ -44,7 +44,7 @@ class KnownAnswer:
 
 @dataclass(frozen=True)
 class SystemOutput:
-    """Response to one item: in the gold (`system` is None), or in one run of a submission.
+    """Response to one item in one run, or in the gold (`system` is None).
 
     Attributes:
         source: `gold` for the gold, `gold NAME` for a named reference, `system` for a run.
@@ -291,7 +291,7 @@ def list_hard_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
 def list_suspect_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
     """Return the items whose gold all submissions contradict.
 
-    Items are first if many submissions agree on another answer.
+    The list begins with the items on which most submissions agree on another answer.
 
     Raises:
         MismatchError: The items are texts, which cannot contradict a gold, or the gold is withheld.
@@ -328,7 +328,7 @@ _KINDS: Mapping[str, Kind] = {
 
 
 def load_item_views(connection: Connection, task: TaskRow, key: str) -> list[ItemView]:
-    """Load an item with all answers, from every test set that has an item with this key.
+    """Load an item with all answers, from every test set that has the item.
 
     Raises:
         UnknownNameError: No test set has the item.

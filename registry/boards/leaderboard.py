@@ -172,7 +172,7 @@ class Intervals(NamedTuple):
     messages: tuple[Message, ...] = ()
 
     def statements(self, comparison: Comparison) -> tuple[str | Message, ...]:
-        """Return the sentences and messages about intervals that are printed below the board."""
+        """Return the sentences and messages about intervals below the board."""
         methods = [f"{method} for {values}"
                    for values, method in (("scores", self.scores), ("differences", self.differences)) if method]
         if not methods:
@@ -414,7 +414,7 @@ class Leaderboard:
 
     @property
     def has_teams(self) -> bool:
-        """True if the names of some system and its team differ, so a column of teams helps."""
+        """True if some system and its team have different names."""
         return any(standing.team != standing.system for standing in self.standings)
 
     @cached_property

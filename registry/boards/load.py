@@ -319,7 +319,7 @@ def _get_resampled_ranks(row: Row, resampled: ResampledRanks, ranks: Ranks, conf
 
 
 def summarise_resampled_ranks(frequencies: Floats, confidence: float) -> Row:
-    """Return the fields of a standing that summarise the ranks of its system in resamples.
+    """Return the fields of a standing that summarise ranks in resamples.
 
     Args:
         frequencies: The share of resamples in which the system has each rank, [ranks].

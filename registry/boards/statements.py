@@ -49,7 +49,7 @@ def has_observed_direction(comparison: Comparison) -> bool:
 
 def describe_direction(comparison: Comparison, request: str, rows: Sequence[Mapping[str, Any]],
                        names: Sequence[str]) -> str:
-    """Return a sentence that names the pairs that are tested one-sided, and the reason.
+    """Return a sentence that names the one-sided tests, and the reason.
 
     The sentence is empty if all pairs are tested two-sided.
 
@@ -157,7 +157,7 @@ def find_changed_families(connection: Connection, task: str | None,
                           changed: Collection[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Yield the task and the test set of each board whose family has changed.
 
-    A family has changed if a board of it is new, or if its submissions or its gold have changed.
+    A family has changed if one of its boards is new, or if the submissions or the gold of one of its boards changed.
 
     Args:
         connection: A connection to the store.
@@ -186,7 +186,7 @@ def find_changed_families(connection: Connection, task: str | None,
 
 def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decisions, share: float = 1.0,
                     ranks: Ranks = "range", request: str = "{}") -> tuple[str | Message, ...]:
-    """Return sentences about the results of a comparison, and messages about their limits.
+    """Return sentences about a comparison's results, and messages about limits.
 
     Args:
         comparison: The comparison.
@@ -247,7 +247,10 @@ def _summarise_pair_messages(pairs: Decisions, chance_codes: Collection[str]) ->
 
 
 def _number_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
-    """Return the different collections of messages, and the index of each pair's collection, [pairs]."""
+    """Return the different collections of messages of pairs.
+
+    The second value has the index of each pair's collection, [pairs].
+    """
     column = pairs.columns["messages"]
     ids = np.fromiter(map(id, column), dtype=np.int64, count=len(column))  # equal messages share few objects
     _, first, numbers = np.unique(ids, return_index=True, return_inverse=True)
@@ -255,7 +258,10 @@ def _number_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
 
 
 def _find_purged_pairs(pairs: Decisions) -> Flags:
-    """Return True for each pair whose p-value was deleted with a purged team, [pairs]."""
+    """Return True for each pair with a purged team, [pairs].
+
+    The p-values of such pairs were deleted.
+    """
     different, numbers = _number_messages(pairs)
     return np.array(["purged-team" in messages.codes for messages in different], dtype=bool)[numbers]
 
@@ -329,7 +335,7 @@ def _describe_sides(comparison: Comparison) -> str:
 
 
 def _warn_of_few_units(comparison: Comparison, runs: Sequence[int]) -> Sequence[Message]:
-    """Return a warning if no difference can be significant with so few units or runs."""
+    """Return a warning if too few units or runs make significance impossible."""
     if not parse("test", TESTS, comparison.test).swaps_units:
         return ()
     alpha, correction = comparison.alpha, comparison.correction
@@ -346,7 +352,7 @@ def _warn_of_few_units(comparison: Comparison, runs: Sequence[int]) -> Sequence[
 
 
 def _warn_of_few_resamples(comparison: Comparison, pairs: Decisions, share: float) -> Sequence[Message]:
-    """Return a warning if no simulated difference can be significant with so few resamples."""
+    """Return a warning if too few resamples make significance impossible."""
     p = pairs.numbers("p_value")
     corrects_p_values = CORRECTIONS[comparison.correction].function is not None  # otherwise it needs joint resamples
     is_known = ~np.isnan(p) | _find_purged_pairs(pairs)

@@ -16,7 +16,7 @@ from registry.store.embargoes import require_scores
 
 
 def describe_places(boards: Sequence[Leaderboard], test_set: str, submission: str) -> Iterator[str]:
-    """Yield a sentence about the place of a submission on each leaderboard of a test set.
+    """Yield a sentence about a submission's place on each board of a test set.
 
     Args:
         boards: The leaderboards.
@@ -123,7 +123,7 @@ class Ladder:
 
 
 def load_ladders(connection: Connection, task: str | None) -> list[Ladder]:
-    """Load the Ladders by the current gold and the primary metric.
+    """Load the Ladders of tasks, for the current gold and the primary metric.
 
     Args:
         connection: A connection to the store.

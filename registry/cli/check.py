@@ -81,7 +81,10 @@ def check(
 
 def _declare_files(task: ResolvedTask, files: list[Path], test_set: str | None,
                    options: list[str] | None) -> Iterator[DeclaredSubmission]:
-    """Yield submissions: declared by a `[[submit]]` of the manifest that names the file, else by the command line."""
+    """Yield the submission in each file.
+
+    The `[[submit]]` table of the manifest that matches the file declares it; otherwise the command line does.
+    """
     from registry.evaluation.ingest.declared import build_submission, match_files
     from registry.manifest import make_submit
     from registry.readers import Document

@@ -76,7 +76,10 @@ class RegistryCommand(TyperCommand):
 
 
 def _copy_for_command(option: Any) -> Any:
-    """Copy an option of the program for a command; its callback has the effect, and runs only if it is given."""
+    """Copy an option of the program, so that it can follow a command.
+
+    The option works through its callback, which runs only if the option is given.
+    """
     option = copy.copy(option)
     option.default, option.envvar, option.hidden, option.expose_value = None, None, True, False
     return option

@@ -22,7 +22,10 @@ from registry.cli.settings import choose_database_path
 
 
 def complete_from_registry(kind: str) -> Callable[[typer.Context, str], list[str]]:
-    """Return a function that lists a registry's names of a kind, limited to the task on the command line."""
+    """Return a function that lists the names of a kind in the registry.
+
+    If the command line contains a task, only names of this task are listed.
+    """
     def list_names(ctx: typer.Context, incomplete: str) -> list[str]:
         from registry.store.completions import completions
 

@@ -155,7 +155,7 @@ def load_boards(connection: Connection, task: str | Sequence[str] | None, metric
 
 
 def _select_signature(snapshot: Snapshot, moment: Moment | None) -> list[Leaderboard]:
-    """Return all leaderboards, or only that of the signature which defines the moment."""
+    """Return all leaderboards, or only the one with the signature that `--at` names."""
     if moment is None or moment.signature is None:
         return snapshot.boards
     boards = [board for board in snapshot.boards if board.signature == moment.signature]

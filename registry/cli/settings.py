@@ -55,7 +55,7 @@ def _check_settings(tables: dict[str, Any], folder: Path, file: str) -> Settings
 
 
 def choose_database_path(path: Path | None) -> Path:
-    """Return the database file: `--db` or REGISTRY_DB, else that of `registry.toml`, else `registry.duckdb`."""
+    """Return the database file from `--db`, REGISTRY_DB or `registry.toml`, in this order, or `registry.duckdb`."""
     if path is not None:
         explain(f"database {path}: from {'REGISTRY_DB' if os.environ.get('REGISTRY_DB') == str(path) else '--db'}")
         return path

@@ -1,8 +1,8 @@
 """Submissions of a competition on Codabench, as organisers download them, declared as submissions of the task.
 
 "Download selected" gives one zip file with the participants' zip files, named
-`ID_OWNER_PhaseIdN_YYYY-MM-DD_MM-SS_NAME.zip`. A participant is a team with one system, and each submission is a
-version, of which the last one counts. Submissions that the platform did not score are left out.
+`ID_OWNER_PhaseIdN_YYYY-MM-DD_MM-SS_NAME.zip`. A participant is a team with one system. Each submission is a
+version of this system, and the last version counts. Submissions that the platform did not score are left out.
 
 Codabench's list of submissions is a table (`Download as CSV`: Submission ID, File Name, Owner, Created When, Status,
 Phase) or the JSON of `/api/submissions/`. Its leaderboard is a table whose Username is `owner-id`, or `results.json`.
@@ -105,7 +105,7 @@ def _read_rows(document: Document, columns: tuple[str, ...]) -> Iterator[tuple[i
 
 
 def _read_json_rows(document: Document) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
-    """Yield the entries of a list in JSON, except the parts of other submissions."""
+    """Yield the entries of a list in JSON, without entries that are parts of another submission."""
     content = read_json(document)
     entries = content.get("results") if isinstance(content, dict) else content
     if not isinstance(entries, list):

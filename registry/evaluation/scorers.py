@@ -31,7 +31,7 @@ def load_scorers(connection: Connection) -> dict[int, dict[str, Scorer]]:
     """Load the descriptions of the code that computed the stored scores.
 
     Returns:
-        The description for each `run_id` and name of a metric. Those that a purge has deleted are absent.
+        The descriptions by `run_id` and name of the metric, without descriptions that a purge has deleted.
     """
     scorers: dict[int, dict[str, Scorer]] = {}
     for entry in read_entries(connection, "score"):

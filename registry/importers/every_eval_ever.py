@@ -57,14 +57,14 @@ from registry.submission_fields import SUBMISSION_FIELDS
 from registry.values import parse, to_toml
 
 SCHEMA = "0.3.0"
-LIBRARY = "evalregistry"  # the evaluation library of records that a registry wrote
+LIBRARY = "evalregistry"  # name of the evaluation library in records that this program wrote
 SAMPLES = "_samples.jsonl"  # appended to the name of an aggregate record
 
 # Details of the library: the task as in a manifest, the test set, the submission, and the contents of samples.
 TASK, TEST_SET, SUBMISSION, LAYOUT = "task", "test_set", "submission", "layout"
 # Metadata of a sample: run, attributes of the item, statistics of the metric, and answers with key, type and score.
 RUN, ATTRIBUTES, STATISTICS, GOLD, ANSWERS = "run", "attributes", "statistics", "gold_answers", "answers"
-UNDEFINED = "undefined"  # metadata of a sample without a score of its own
+UNDEFINED = "undefined"  # metadata of a sample that has no score
 EPOCH = "epoch"  # another name of a run
 
 Layout = Literal["statistics", "labels", "scores", "answers"]
@@ -577,7 +577,7 @@ def _list_answers(sample: Sample, key: str) -> list[dict[str, Any]]:
             for name, type_, score in answers]
 
 
-_BOARD = ("rank_baselines", "rank_late", "ranks")  # without embargoes, which organisers declare again
+_BOARD = ("rank_baselines", "rank_late", "ranks")  # not the embargoes, which organisers must declare again
 
 
 def restore_task(records: Sequence[Record], digests: Mapping[str, str], notes: Sequence[str]) -> TaskFolder:
@@ -691,7 +691,7 @@ def _make_metric(declaration: Declaration, entry: Any) -> dict[str, Any]:
     return {"id": alias, "name": name, "options": options, **primary, **texts}
 
 
-_MOST_EXAMPLES = 10  # in one message
+_MOST_EXAMPLES = 10  # number of examples in one message
 _MEAN_TOLERANCE = 1e-6  # relative difference of a score from the mean of its samples
 
 Runs = dict[str, Run]

@@ -241,8 +241,8 @@ def find_logs(sources: Sources, files: Sequence[Path] | None = None) -> list[Log
                                     "samples_TASK_DATE.jsonl, which lm_eval --log_samples writes,"):
         match = _FILE.fullmatch(file.name)
         if match is None:
-            raise InputError("the file name must be samples_TASK_DATE.jsonl, because it tells the task; name such a "
-                             "file, or the folder of all", path=file)
+            raise InputError("the file name must be samples_TASK_DATE.jsonl, because it contains the task; name such "
+                             "a file, or the folder of all", path=file)
         if file.parent not in folders:
             folders[file.parent] = _find_results(file.parent)
         results = folders[file.parent].get(match["date"])

@@ -27,7 +27,7 @@ from registry.importers.base import Importer, Place, Sources, find_files, get_me
 from registry.manifest.folder import TaskFolder
 
 _DATE = re.compile(r"(\d{4})(\d\d)(\d\d)_.+")
-_MAX_BYTES = 2**16  # of metadata
+_MAX_BYTES = 2**16  # limit of a metadata file
 _MAX_CHARACTERS, _MAX_TEXTS = 300, 20  # stored characters of a text, and texts of a list
 _TAGS = ("str", "bool", "int", "float", "null", "timestamp", "seq", "map")  # tags of single programs are refused
 _TRUTHS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}

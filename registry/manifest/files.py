@@ -209,6 +209,9 @@ def _make_expression(part: str, captured: Mapping[str, str], quantifier: str) ->
 
 
 def _compile_glob(glob: str) -> re.Pattern[str]:
-    """Compile a name or path in which `*` matches any characters except `/`, and `?` matches one."""
+    """Compile a file name or path with wildcards to a regular expression.
+
+    `*` matches any characters except `/`, and `?` matches one such character.
+    """
     text = re.escape(glob.removeprefix("./")).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
     return re.compile(text, re.DOTALL)

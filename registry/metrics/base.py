@@ -24,7 +24,7 @@ from registry.items import Answer, Item
 from registry.values import Value, format_option
 
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
-FROM_ZERO = (0.0, inf)  # range of a score that is 0 at the least
+FROM_ZERO = (0.0, inf)  # range of a score that is at least 0
 UNBOUNDED = (-inf, inf)
 
 

@@ -103,7 +103,7 @@ class Jar:
 
     def _feed(self, requests: bytes) -> None:
         assert self._process.stdin is not None
-        with suppress(OSError, ValueError):  # it has ended; the reader of its replies finds out
+        with suppress(OSError, ValueError):  # if the program has ended, reading its replies raises the error
             self._process.stdin.write(requests)
             self._process.stdin.flush()
 

@@ -48,15 +48,15 @@ class _ParsingMetric(QuotientMetric):
     def quotient(self) -> Quotient:
         """Coefficients of numerator and denominator.
 
-        F1 is twice the correct units over the sum of predicted and gold units. Precision and recall are the correct
-        units over the predicted or the gold units.
+        F1 is twice the number of correct words (tokens, sentences) over the sum of the numbers in the system and in the
+        gold. Precision and recall are the number of correct words over the number in the system or in the gold.
         """
         return {"f1": ((2, 0, 0), (0, 1, 1)), "precision": ((1, 0, 0), (0, 1, 0)), "recall": ((1, 0, 0), (0, 0, 1))}[
             self.part]
 
 
 class Tokens(_ParsingMetric):
-    """F1 of tokens; a token is correct if it has the same limits in the gold."""
+    """F1 of tokens; a correct token begins and ends where a gold token does."""
 
     called = "tokenization score"
 
@@ -68,7 +68,7 @@ class Tokens(_ParsingMetric):
 
 
 class Sentences(_ParsingMetric):
-    """F1 of sentences; a sentence is correct if it has the same limits in the gold."""
+    """F1 of sentences; a correct sentence begins and ends where a gold sentence does."""
 
     called = "sentence segmentation score"
 

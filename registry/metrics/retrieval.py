@@ -24,7 +24,7 @@ from registry.metrics.base import FROM_ZERO, AdditiveMetric, FScore, QuotientMet
 Run = Mapping[str, Mapping[str, float]]
 Judgments = Mapping[str, Mapping[str, int]]
 
-_LEAST_AP = 0.00001  # trec_eval's
+_LEAST_AP = 0.00001  # as in trec_eval
 
 
 class RetrievalMetric(AdditiveMetric):
@@ -103,7 +103,7 @@ class TrecEvalMetric(QuotientMetric, RetrievalMetric):
 
 
 class P(TrecEvalMetric):
-    """Precision at a cut-off: share of relevant documents among the first documents.
+    """Precision at a cut-off: share of the first documents that are relevant.
 
     If fewer documents are retrieved, the missing ones count as not relevant. The statistics of a query are the number
     of relevant documents and the cut-off.

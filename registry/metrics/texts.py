@@ -95,11 +95,11 @@ def list_texts(answers: Sequence[Answer | None]) -> list[str]:
     return ["" if answer is None else answer.value for answer in answers]
 
 
-_KANA_AND_OTHERS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff"  # Thai, Lao, Burmese, Khmer
+_KANA_AND_OTHERS = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff"  # Thai, Lao, Burmese, Khmer and kana
 UNDIVIDED = re.compile(f"[{_KANA_AND_OTHERS}\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _NOT_CHINESE = re.compile(f"[{_KANA_AND_OTHERS}]")
-_ENDING = re.compile(r"\S(\s?)[.!?]$")  # of a sentence
-_FEW = 5  # sentences
+_ENDING = re.compile(r"\S(\s?)[.!?]$")  # end of a sentence
+_FEW = 5  # smallest number of sentences that shows whether texts are tokenized
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -178,7 +178,7 @@ class _SegmentMetric(ReferenceMetric):
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
         rows = [self.texts_of(item) for item in items]
-        padded = [[*row, *[None] * (len(self.references) - len(row))] for row in rows]  # sacrebleu passes None over
+        padded = [[*row, *[None] * (len(self.references) - len(row))] for row in rows]  # sacrebleu ignores None
         references = tuple(zip(*padded, strict=True)) if padded else tuple(() for _ in self.references)
         return _extract(self, references, list_texts(answers))
 
@@ -383,7 +383,7 @@ class TER(QuotientMetric, _SegmentMetric):
 
 
 _LATIN = 0.5  # a larger share of Latin letters needs no message
-_MOST = 5 * 10**7  # cells of the table in which a longest common subsequence is found: some seconds, some 400 MB
+_MOST = 5 * 10**7  # cells of the table for a longest common subsequence: some seconds, some 400 MB
 
 
 class ROUGE(QuotientMetric, ReferenceMetric):
@@ -418,9 +418,9 @@ class ROUGE(QuotientMetric, ReferenceMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.sentence_mark == "":
-            raise InputError("option 'sentence_mark' of ROUGE  is empty; leave it out if line ends separate sentences")
+            raise InputError("option 'sentence_mark' of ROUGE is empty; leave it out if line ends separate sentences")
         if self.stemmer and self.tokenize != "rouge":
-            raise InputError("option 'stemmer' of ROUGE takes the words of tokenize = \"rouge\"; leave one of them out")
+            raise InputError("option 'stemmer' of ROUGE requires tokenize = \"rouge\"; leave one of the options out")
 
     def describe_misreading(self, texts: Sequence[str]) -> str | None:
         """Return a message if ROUGE would divide the gold's texts into incorrect words.
@@ -566,7 +566,7 @@ class WER(_ErrorRate):
         return describe_undivided(texts, self.name, "take CER")
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
-        steps = jiwer.Compose([  # jiwer alone takes the words at both sides of a tab or no-break space for one
+        steps = jiwer.Compose([  # without this step, jiwer does not divide words at a tab or no-break space
             *normalize, _make_blank_step(jiwer), jiwer.RemoveMultipleSpaces(), jiwer.Strip(),
             jiwer.ReduceToListOfListOfWords()])
         return jiwer.process_words(references, hypotheses, steps, steps)

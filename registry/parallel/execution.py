@@ -177,7 +177,7 @@ class Cluster:
         """
         from distributed.scheduler import KilledWorker
 
-        last_worker: float | None = None  # when the last worker was gone
+        last_worker: float | None = None  # time at which the last worker was gone
         while True:
             try:
                 return future.result(timeout=_POLL_SECONDS)
@@ -200,7 +200,7 @@ class Cluster:
         """
         new, local = [worker for worker in client.nthreads() if worker not in self._checked], computing()
         for worker, remote in (client.run(computing, workers=new, on_error="return") if new else {}).items():
-            if isinstance(remote, OSError):  # it has just died
+            if isinstance(remote, OSError):  # the worker has just died
                 continue
             if isinstance(remote, BaseException):
                 raise InputError(f"the dask worker {worker} has no evalregistry, or another version of it: {remote}")
@@ -250,7 +250,7 @@ def _connect(address: str) -> Client:
 
 
 def _describe_differences(remote: dict[str, str], local: dict[str, str]) -> str:
-    """Return a text with all software whose version on a worker differs from here."""
+    """Return a text about software with another version on a worker than here."""
     return ", ".join(f"{name} {remote.get(name, 'missing')} (here {local.get(name, 'missing')})"
                      for name in sorted(remote.keys() | local.keys()) if remote.get(name) != local.get(name))
 
@@ -292,7 +292,7 @@ class Execution:
     def local(self) -> Execution:
         """The same settings without a cluster.
 
-        They are used for arrays that are too large to send to workers.
+        These settings are used for arrays that are too large to send to workers.
         """
         return replace(self, cluster=None)
 
@@ -304,8 +304,8 @@ class Execution:
         task starts.
 
         Args:
-            work: Function that returns the result of a task. It must be picklable for a cluster or processes.
-            tasks: The tasks. They must be picklable for a cluster or processes.
+            work: Function that returns the result of a task; a cluster or processes require a picklable function.
+            tasks: The tasks; a cluster or processes require picklable tasks.
             name: Name of the tasks, for the progress.
             n_tasks: Number of tasks; required if `tasks` has no length.
             is_python: Whether the work is mostly Python code, which only processes can run in parallel.

@@ -1,6 +1,7 @@
 """Worker processes.
 
-A worker process is not a fork of the process that starts it. It ends when that process ends, and ignores interrupts.
+A worker process is not a fork of the process that starts it. A worker process ends when that process ends, and ignores
+interrupts.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ def make_array(shape: tuple[int, ...], max_bytes: int, dtype: type[Number] | np.
     size = math.prod(shape) * np.dtype(dtype).itemsize
     if size <= max_bytes:
         return np.empty(shape, dtype)
-    with _explaining(size, "give more --memory"), TemporaryFile() as file:
+    with _explaining(size, "increase --memory"), TemporaryFile() as file:
         allocate(file, size)
         return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
 

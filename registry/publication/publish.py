@@ -232,7 +232,7 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
 def publish_temporarily(database: Database, *, sources: bool = False) -> Iterator[Database]:
     """Yield a temporary public file of a registry.
 
-    If `database` is already a public file, it is yielded itself.
+    If `database` is already a public file, `database` is yielded.
     """
     with database.reading() as connection:
         is_published = is_public(connection)

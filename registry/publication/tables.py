@@ -53,8 +53,8 @@ SCOPE = {
         JOIN system AS real ON real.system_id = s.system_id
         JOIN team ON team.team_id = system.team_id
         LEFT JOIN hidden_team AS hidden ON hidden.team_id = system.team_id""",
-    # A digest confirms a guess of answers, and of names of columns and levels. It is replaced by the name of the first
-    # submission with this digest.
+    # With a digest, somebody could check a guess of answers, or of the names of columns and levels. The digest is
+    # replaced by the name of the first submission with this digest.
     "public_digest": """
         SELECT submission_id, CASE
             WHEN is_blind THEN 'withheld: ' || name
@@ -72,14 +72,15 @@ SCOPE = {
             WHERE is_nameless GROUP BY task_id, factor, level)""",
     "public_scoring": """
         SELECT scoring_id, has_gold FROM scoring JOIN public_submission USING (submission_id) WHERE NOT is_blind""",
-    # Digests without a salt confirm a guess of names or gold, and settings may name a candidate.
+    # With a digest without salt, somebody could check a guess of names or gold. Settings may contain the name of a
+    # candidate.
     "public_comparison": f"""
         SELECT comparison_id, is_anonymous, has_gold AND NOT (is_anonymous AND test_set_id IN (
             SELECT test_set_id FROM replicate_factor JOIN submission USING (submission_id))) AS has_digests
         FROM comparison JOIN public_test_set USING (test_set_id)
         WHERE NOT is_blind AND (starts_with(digest, '{SALTED}') OR (has_gold AND NOT is_anonymous))
             AND (NOT is_anonymous OR json_extract_string(request, '$.significance.candidate') IS NULL)""",  # noqa: S608
-    # A digest confirms a guess of the gold, unless it has a salt as in signatures.
+    # With a digest without salt, somebody could check a guess of the gold. Digests in signatures have a salt.
     "public_gold": f"""
         SELECT gold_revision_id, has_gold, is_blind, rtrim(prefix, '/') AS test_set, gold.digest AS real_digest,
             if(task.salt IS NULL, gold.digest, '{SALTED}sha256:' || sha256(task.salt || ':' || gold.digest)) AS digest
@@ -92,7 +93,7 @@ SCOPE = {
             SELECT *, min(position) OVER (PARTITION BY comparison_id, score) AS place
             FROM standing JOIN public_comparison USING (comparison_id))
         JOIN public_submission AS s USING (submission_id)""",
-    # Equal statistics have one direction only.
+    # If the statistics of the two systems are equal, the direction of the pair does not matter.
     "public_pair": """
         SELECT pair.comparison_id, pair.pair_result_id, 2 * pair.pair_result_id + has_digests::INTEGER AS result_key,
             has_digests, pair.submission_a, pair.submission_b, a.position > b.position AS turned,
@@ -103,9 +104,10 @@ SCOPE = {
         JOIN pair_result USING (pair_result_id)
         JOIN public_standing AS a ON a.comparison_id = pair.comparison_id AND a.submission_id = pair.submission_a
         JOIN public_standing AS b ON b.comparison_id = pair.comparison_id AND b.submission_id = pair.submission_b""",
-    # A result may also belong to a hidden comparison, which may have been the first. A result of comparisons with and
-    # without digests is published twice; otherwise everybody could see that both have the same statistics. The stored
-    # direction of a result is the order of its plain digests; without digests, another direction is published.
+    # A result may also belong to a hidden comparison, which may be older than the public comparison. If a result
+    # belongs to a comparison with digests and to a comparison without digests, it is published twice. Otherwise
+    # everybody could see that the two comparisons have the same statistics. The stored direction of a result is the
+    # order of its digests without salt, so a result without digests is published with another direction.
     "public_result": """
         SELECT pair_result_id, result_key, has_digests, min([comparison_id, public_pair.position]) AS place,
             min(comparison.run_id) AS run_id, NOT has_digests AND any_value(asked.alternative) = 'two-sided'
@@ -134,7 +136,7 @@ SCOPE = {
         UNION SELECT run_id FROM comparison JOIN public_comparison USING (comparison_id)
         UNION SELECT run_id FROM study JOIN public_task USING (task_id)
         UNION SELECT run_id FROM tombstone JOIN public_task USING (task_id)""",
-    # A file may be read several times: a table has a column for each system, and hidden ones may be among them.
+    # A file may be read several times: a table may have a column for each system, including hidden systems.
     "public_reading": """
         SELECT source_digest AS digest, reader, has_gold AND NOT is_blind AS is_shown
         FROM gold_source LEFT JOIN public_gold USING (gold_revision_id)
@@ -190,7 +192,7 @@ _IS_GOLD_LABEL = """EXISTS (
 # Properties of submissions whose published value differs from the stored value.
 _REPLACED_FACTS = {
     "version": "shown.version", "reader": "if(is_nameless, gold.reader, t.reader)", "digest": "of_answers.digest",
-    # A command adds its files in the order of their names, which the exact time would reveal.
+    # A command adds files in the order of their names. The exact time would reveal this order.
     "created_at": "if(is_anonymous, run.started_at, t.created_at)",
 }
 
@@ -216,7 +218,7 @@ TABLES = {
     "task": PublicTable(
         f"task AS t {_JOIN_TASK}", "slug title version manifest manifest_digest seed created_at anonymous_until "
         "blind_until", {"salt": "NULL"}, order="t.task_id"),
-    # Parameters and files of a command name participants.
+    # Parameters of a command and names of files contain the names of participants.
     "run": PublicTable(
         "run AS t JOIN public_run USING (run_id)",
         "command started_at ended_at code_version code_revision code_dirty environment digest",

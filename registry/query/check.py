@@ -67,7 +67,7 @@ def check(driver: Any, query: Query) -> Checked:
         QueryError: The query is not exactly one SELECT or EXPLAIN, or uses a denied name.
     """
     if "\0" in query.sql:
-        raise QueryError("SQL cannot hold the character NUL", path=query.source)
+        raise QueryError("SQL cannot contain the character NUL", path=query.source)
     if not query.sql.isascii() and any("\ud800" <= character <= "\udfff" for character in query.sql):
         raise QueryError("SQL must be Unicode text", path=query.source)
     kind = _parse_kind(driver, query.sql, query)
@@ -80,8 +80,8 @@ def check(driver: Any, query: Query) -> Checked:
     names = _collect_names(_parse_tree(driver, select, query))
     for use, name in sorted(names):
         if is_denied(use, name):
-            raise QueryError(f"the {use} {name!r} is not for queries, which compute over the registry's tables "
-                             "and reach nothing else", path=query.source)
+            raise QueryError(f"queries may not use the {use} {name!r}; they may only read the tables and views of the "
+                             "registry", path=query.source)
     return Checked(sql, explains, ("table", ITEM_TEXT) in names)
 
 

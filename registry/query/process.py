@@ -2,9 +2,9 @@
 
 DuckDB can interrupt a query only between batches of rows, and a single row may take hours or all memory. The parent
 process therefore kills the query process at the time limit or after an interrupt. The query process ends itself if the
-parent process dies. If the operating system permits, the memory of the query process is limited, and it cannot write
-files after the database is open. The query process only reads, so it can be killed at any time. Only the query process
-imports modules whose import is slow.
+parent process dies. If the operating system permits, the memory of the query process is limited, and the query process
+cannot write files after the database is open. The query process only reads, so it can be killed at any time. Only the
+query process imports modules whose import is slow.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def ask(request: QueryRequest, timeout: float | None, write_bytes: Callable[[byt
         LimitError: The query took longer than `timeout` seconds.
     """
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # to find the same modules
-                   "PYTHONUNBUFFERED": ""}  # unbuffered Python drops output that the system accepts only in part
+                   "PYTHONUNBUFFERED": ""}  # without a buffer, Python may lose a part of the output
     command = [sys.executable, "-P", "-c", _COMMAND]
     reading: Future[bytes] | None = None
 
@@ -68,7 +68,7 @@ def ask(request: QueryRequest, timeout: float | None, write_bytes: Callable[[byt
         output = child.stdout
         try:
             report = threads.submit(child.stderr.read)
-            with suppress(OSError):  # the process has already ended; its report says why
+            with suppress(OSError):  # the process has already ended; its report contains the reason
                 child.stdin.write(pickle.dumps(request))
                 child.stdin.flush()
             copy_output(receive, write_bytes, timeout)
@@ -163,7 +163,7 @@ def answer(request: QueryRequest, output: TextIO) -> tuple[int, str]:
     Returns:
         The exit status, and a report as JSON: the notes, or the message and the excerpt of the error.
     """
-    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # or DuckDB imports it, for half a second
+    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # otherwise DuckDB imports pandas, which takes half a second
     try:
         from registry.query.sql import write_result
         from registry.store.database import Database

@@ -83,7 +83,7 @@ def load_data_model(connection: Connection) -> list[Relation]:
     for table, column, type_, comment in connection.execute(text(_COLUMNS)):
         columns.setdefault(table, []).append(RelationColumn(column, type_, comment or ""))
     tables = connection.execute(text(_TABLES)).all()
-    # No table has foreign keys (see models.py), but an id has the same name in all tables.
+    # No table has foreign keys (see models.py), but a column with an id has the same name in all tables.
     owners = {f"{name}_id": name for name, _ in tables if columns[name][0].name == f"{name}_id"}
     return [
         *(Relation("table", name, comment or "", tuple(columns[name]), tuple(

@@ -722,7 +722,7 @@ def _plan_sets(right: Table, items: list[str], value: str,
 
 
 def form_options(tables: Sequence[Table]) -> list[str]:
-    """Return the options for separator and header, if they are the same for all files; otherwise nothing."""
+    """Return the options for separator and header, if they are the same for all files; otherwise an empty list."""
     forms = [{**table.form, "header": bool(table.header)} for table in tables]
     if any(form != forms[0] for form in forms) or "syntax" in forms[0]:
         return []

@@ -52,7 +52,7 @@ def ask_about_groups(table: Table, items: Sequence[str], asked: Asked, asking: O
 
 
 def group_options(name: str) -> dict[str, str]:
-    """Return the options for such a column: one leaderboard per value, or one leaderboard of all rows."""
+    """Return the options for a column of groups: one leaderboard per group, or one leaderboard of all rows."""
     options = {option("--by", name): "a board for each of its values"}
     return options if usual_form(name) in _METRICS else {
         **options, option("--pool", name): "one board of all rows"}
@@ -360,4 +360,4 @@ def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], 
                 and gold_words[::step][:-1] == system_words[::step][:len(gold_words) - 1]]
         if len(ends) > _MOST * sum(map(len, systems)) and len({*ends}) * 2 < len(ends):
             raise documents[0].error(f"lines of the gold and of the systems often differ in the {word} word only, so "
-                                     f"this word seems to be a label, {remedy}")
+                                     f"these words seem to be labels, {remedy}")

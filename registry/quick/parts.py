@@ -1,6 +1,7 @@
 """Parts of files: the rows of one system, run or test set as a separate file. Also sets of labels.
 
-A part has the same lines as the whole file, so the same reader can read it.
+A part consists of unchanged lines of the whole file (JSON Lines for JSON and Parquet files), so the same kind of reader
+can read it.
 """
 
 from __future__ import annotations

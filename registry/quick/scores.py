@@ -363,7 +363,7 @@ def _choose_items_of_wide(table: Table, asked: Asked, asking: OpenRoles) -> list
 
 
 def _choose_gold_of_wide(table: Table, items: Sequence[str], asked: Asked) -> str | None:
-    """Return the gold's column: the one that the user names, or the only one with a usual name; None without."""
+    """Return the gold's column: the one that the user names, or the only one with a usual name; otherwise None."""
     if asked.gold is not None:
         return require_column(table, asked.gold)
     if asked.value is not None and asked.value[0] != "score":

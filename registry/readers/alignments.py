@@ -24,7 +24,7 @@ Row = tuple[int, str, list[tuple[Link, bool]]]  # line, item, and links with whe
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _SHARED = 2**12  # number of distinct links that are stored once and shared
-TELLING = 10  # of the gold's sure links of first words: from so many on, a file without one is no accident
+TELLING = 10  # so many sure links of first words in the gold show that a file without any counts from 1
 
 
 class _Alignments(Reader):
@@ -154,7 +154,7 @@ class Pharaoh(_Alignments):
             raise InputError("options 'sure' and 'possible' of pharaoh are the same")
 
     def _read_rows(self, document: Document) -> Iterator[Row]:
-        known: dict[str, tuple[Link, bool]] = {}  # the same few again and again: read, and kept, once
+        known: dict[str, tuple[Link, bool]] = {}  # links repeat, so that each distinct link is parsed and stored once
         for number, line in document.lines():
             links = []
             for text in iterate_words(line):
@@ -170,7 +170,7 @@ class Pharaoh(_Alignments):
             yield number, str(number - self.skip), links
 
     def _parse_line(self, text: str) -> tuple[Link, bool]:
-        for marker in sorted((self.sure, self.possible), key=len, reverse=True):  # one may begin with the other
+        for marker in sorted((self.sure, self.possible), key=len, reverse=True):  # one mark may begin with the other
             source, separator, target = text.partition(marker)
             if separator:
                 return self._parse_link(source, target, f"link {text!r}"), marker == self.sure

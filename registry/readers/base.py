@@ -29,7 +29,8 @@ class Reader(Value):
         absent: Message for an item without an answer.
         repeated: Advice if an item occurs twice.
         takes_more_files: True if the format uses the keys `source`, `references` and `attributes` of a test set.
-        forms: Names of layout options with few values. If a file has very many problems, another value may be correct.
+        forms: Names of options that describe the layout of a file and have few values. If a file has very many
+            problems, the option may be set incorrectly.
         gives_columns: True if the answers of valid files are read as columns.
         lines_per_item: Maximal number of lines (rows, entries) per item of the gold, with blank lines and comments.
         _distinct: Names of options that must not name a column twice.

@@ -315,7 +315,7 @@ def recut_answers(items: Sequence[Item], answers: Sequence[Answer], path: str, *
                          if token != other), min(len(tokens), len(expected)))
         difference = ""
         if position < len(expected):
-            difference = f", and from here on another text, as of item {expected[position][0].key!r}"
+            difference = f", and the texts differ from here on (item {expected[position][0].key!r})"
         raise InputError(f"{counted(len(tokens), 'token')} where the gold has {len(expected)}{difference}; every token "
                          "needs its line", path=path, line=lines[min(position, len(lines) - 1)], category="text")
     starts = [0, *accumulate(len(item.gold.tokens) for item in items)]
@@ -489,9 +489,9 @@ class Bio(SpanReader):
             for position, row in enumerate(block.rows):
                 if position in begins and previous is not None and row[0] == previous[0] + 1 and (
                         previous[2][0] in "BI" and row[2][0] in inner and previous[2][1:] == row[2][1:]):
-                    document.refuse(f"the span of type {row[2][2:]!r} goes on after the end of its sentence in line "
-                                    f"{previous[0]}, and would be cut in two; leave sentence_end out and take item = "
-                                    '"document", or mend the column', row[0], category="tag")
+                    document.refuse(f"the span of type {row[2][2:]!r} continues after the end of its sentence in line "
+                                    f"{previous[0]}, and would be cut in two; remove sentence_end and set item = "
+                                    '"document", or correct the column', row[0], category="tag")
                 previous = row
 
     def _read_sentences(self, document: Document) -> Iterator[Item]:

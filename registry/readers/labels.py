@@ -246,7 +246,7 @@ class Labels(NamedReader):
             key, label, is_named = " ".join(parts), row[self.label], all(map(str.strip, parts))
             if wrong := self._find_fault(key, label, row) if is_named else "the item is empty":
                 document.refuse(wrong, line, key.strip() or None)
-            if is_named:  # whose label is wrong is no item without an answer as well
+            if is_named:  # an item with an invalid label does not also count as unanswered
                 yield line, key, label if label.strip() else " " * (self.blank == "reject"), row
         if not n:
             document.report_empty("item")

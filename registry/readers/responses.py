@@ -46,8 +46,8 @@ class Responses(NamedSetReader):
         items = [Item(key, answers, attributes, line) for line, key, answers, attributes in _read_objects(document)]
         for item in items:
             if any(response.score is not None for response in item.gold.responses):
-                raise document.error("a gold answer has a score, which nothing would read; leave it out", item.line,
-                                     item.key)
+                raise document.error("a gold answer has a score, but only submissions have scores; remove it",
+                                     item.line, item.key)
         return items
 
     def parse_answers(self, document: Document) -> list[Answer]:
@@ -187,7 +187,7 @@ class Multilabel(TableReader, NamedSetReader):
         return truth == 1
 
 
-ACCEPTED = "true"  # the one answer that there can be to a candidate
+ACCEPTED = "true"  # the only possible answer to a candidate
 
 
 class Candidates(AnswerSetReader):
@@ -282,7 +282,11 @@ class Candidates(AnswerSetReader):
                                            (self.gold, *self.attributes), self.unscored))
 
     def _make_items(self, table: Table) -> list[Item] | None:
-        """Return the items of a table; None if a mark of a candidate is unknown."""
+        """Return the items of a table.
+
+        Returns:
+            The items; None if a cell of the column `gold` is neither in `true` nor in `false`.
+        """
         gold = {flag: AnswerSet((Response(ACCEPTED),)) for flag in self.true} | dict.fromkeys(self.false, AnswerSet())
         flags = table.attributes.get(self.gold)
         if flags is None or not gold.keys() >= set(flags):

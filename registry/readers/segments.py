@@ -147,7 +147,7 @@ class Lines(SegmentReader):
         last = int(answers[-1].key)
         if last > len(items):
             return answers[-1].line, (f"{counted(last, 'line')} where the gold has {len(items)}; a line was added, or "
-                          "a line end stands within one")
+                          "a line contains a line end")
         return find_misplaced(items, answers) if self.check_order else None
 
 
@@ -227,7 +227,7 @@ class NBest(SegmentReader):
             yield number, str(int(cells[0]) - self.first_id + 1), cells[1], score
 
     def _find_fault(self, cells: list[str]) -> str:
-        if not 2 <= len(cells) <= 5:  # a fifth one holds alignments
+        if not 2 <= len(cells) <= 5:  # the fifth part contains alignments
             return "expected `id ||| text ||| features ||| score`"
         if not _WHOLE.fullmatch(cells[0]) or int(cells[0]) < self.first_id:
             return (f"{cells[0][:40]!r} is no id of a segment; expected a whole number from {self.first_id} (option "
@@ -262,7 +262,7 @@ class Texts(TableReader, SegmentReader):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.unscored != ("",):
-            raise InputError("option 'unscored' goes with numbers; of texts a blank one is no answer")
+            raise InputError("option 'unscored' applies only to numbers; a blank text is no answer")
         if len({"gold", "source", *self.references}) < 2 + len(self.references):
             raise InputError("option 'references' of texts names a column twice, or as the reference `gold` or the "
                              "source is known: rename that column")

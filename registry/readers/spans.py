@@ -158,7 +158,7 @@ class Spans(TableReader, SpanReader):
                 first, second = sorted((furthest, span), key=entry.spans.__getitem__)
                 document.refuse(
                     f"span {self._format_span(second)} overlaps {self._format_span(first)} in line "
-                    f"{entry.spans[first]}; mend the file, or let the manifest say overlaps = \"allow\"",
+                    f"{entry.spans[first]}; correct the file, or set overlaps = \"allow\"",
                     entry.spans[second], key)
             if furthest is None or span.end > furthest.end:
                 furthest = span
@@ -176,8 +176,8 @@ class Spans(TableReader, SpanReader):
             raise row.error(f"the span from {shorten(start)} to {shorten(end)} {why}")
         type_ = to_text(rest[0]) if self.type else ""
         if self.type and not type_:
-            raise row.error(f"{self.type!r} is {shorten(rest[0])}; expected text, or no start and end either where the "
-                            "item has no span")
+            raise row.error(f"{self.type!r} is {shorten(rest[0])}; expected text; start and end must also be empty if "
+                            "the item has no span")
         if type_ is None or not type_.isprintable():
             raise row.error(f"{self.type!r} has a control or invisible character")
         value = None if self.score is None else self.parse_number(rest[-1], self.score, row)

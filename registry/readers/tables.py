@@ -38,7 +38,7 @@ from registry.readers.parsing.json_values import (
     read_json_rows,
 )
 
-_TRUTHS = {"true": True, "false": False}  # as text has them
+_TRUTHS = {"true": True, "false": False}  # spelling in text
 _NUMBER = re.compile(NUMBER)
 _SHOWN = 60  # characters of a cell in errors
 _ENCODER = json.JSONEncoder(default=lambda value: f"{type(value).__name__} {value}")  # 1.5 is no Decimal 1.5
@@ -333,7 +333,7 @@ def shorten(cell: Any) -> str:
     if isinstance(cell, str) and len(cell) < _SHOWN:
         return repr(cell)
     text = ""
-    for piece in _ENCODER.iterencode(cell):  # of a deep one the beginning alone is written
+    for piece in _ENCODER.iterencode(cell):  # stops early, because a nested value may be large
         text += piece
         if len(text) >= _SHOWN:
             break

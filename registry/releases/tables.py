@@ -120,7 +120,7 @@ def list_tables(*, gold: bool, sources: bool) -> list[ReleasedTable]:
     """Return the tables of a release.
 
     Args:
-        gold: Whether the gold is released. If it is, the release has tables about single items; otherwise it has
+        gold: Whether the gold is released. A release with gold has tables about single items; other releases have
             totals.
         sources: Whether the submitted files are released.
     """
@@ -172,7 +172,7 @@ def select_release(connection: Connection, task: TaskRow) -> None:
 
 def write_tables(connection: Connection, folder: Path, tables: Sequence[ReleasedTable]) -> None:
     """Write each table that has rows into `folder` as a Parquet file."""
-    connection.exec_driver_sql("SET threads = 1")  # several threads may divide a file into other row groups
+    connection.exec_driver_sql("SET threads = 1")  # several threads may divide a file into different row groups
     for table in tables:
         path = folder / table.path
         with explaining(folder.parent):
@@ -191,7 +191,7 @@ _EXPLANATIONS = (  # what DuckDB's errors mean for a table of a release
     ((duckdb.InvalidInputException, duckdb.IOException), "damaged, or not a Parquet file"),
 )
 
-ACTION = "release"  # in the log of a registry that was made from a release
+ACTION = "release"  # action in the log of a registry that was made from a release
 
 _INSERT_STATISTICS = """
     INSERT INTO "{table}" (scoring_id, metric_id, replicate, item_id, {names})

@@ -68,7 +68,7 @@ _RANKS = {"rank": "rank", "rank_low": "low", "rank_high": "high", "cluster": "cl
 def verify_decisions(connection: Connection, excluded: Collection[int] = ()) -> Iterator[Fault]:
     """Compute adjusted p-values, decisions and ranks again; yield differences.
 
-    They are computed from the stored p-values and scores of each board.
+    These numbers are computed from the stored p-values and scores of each board.
 
     Args:
         connection: Connection to a public file.
@@ -337,8 +337,8 @@ def _explain_unreadable(error: Exception) -> str:
 def verify_public(connection: Connection, execution: Execution, verified: VerificationResult) -> None:
     """Verify a public file, or a registry that was made from a release.
 
-    Such a registry lacks some files from which its numbers were computed, and its log is redacted. These parts are not
-    verified.
+    Such a registry lacks some files from which its numbers were computed, and its log is redacted. Therefore, neither
+    the files nor the log are verified.
 
     Args:
         connection: Connection in a transaction that is rolled back afterwards.

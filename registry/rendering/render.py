@@ -1,4 +1,4 @@
-"""Tables as Markdown, LaTeX and HTML, and rows for programs (TSV, CSV, JSON, JSON Lines).
+"""Tables as Markdown, LaTeX and HTML, and as TSV, CSV, JSON and JSON Lines.
 
 Names are untrusted, so each format escapes characters with a meaning in it. TSV and CSV also guard texts that a
 spreadsheet would compute as formulas. JSON keeps every text unchanged.
@@ -83,7 +83,7 @@ def _is_latin(c: str) -> bool:
 
 
 def render_latex(table: Table) -> str:
-    """Render a table as LaTeX; captions that are too long for LaTeX become notes below the table."""
+    """Render a table as LaTeX; very long captions become notes below the table."""
     columns, rows = format_cells(table)
     captions = list(map(escape_latex, table.captions))
     is_long = sum(map(len, captions)) > _LONGEST_CAPTION
@@ -96,7 +96,7 @@ def render_latex(table: Table) -> str:
 
 def render_latex_environment(spec: str, headings: Sequence[str], body: Sequence[str], caption: str, signature: str,
                              notes: Sequence[str] = ()) -> str:
-    """Render rows as a LaTeX table: a floating one, or a long one that breaks over pages.
+    """Render rows as a LaTeX table; a long table can break over pages.
 
     Args:
         spec: The alignment of the columns for LaTeX, such as `lrr`.
@@ -246,7 +246,7 @@ def render(tables: Sequence[Table], format_: str, *, width: int | None = None, c
 
 
 class TableDisplay:
-    """Base class of objects that appear as a table: in a notebook as HTML, else as text."""
+    """Base class of objects that are displayed as tables."""
 
     @property
     def _table(self) -> Table:

@@ -1,4 +1,4 @@
-"""Tables as data: rows, the columns that people see, and formats of single values."""
+"""Tables as data: rows, columns for people, and formats of single values."""
 
 from __future__ import annotations
 

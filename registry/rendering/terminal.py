@@ -124,7 +124,9 @@ def _split_columns(columns: Sequence[Column], rows: Sequence[Sequence[str]], wid
 
 
 def wrap_text(text: str, size: int) -> list[str]:
-    """Return the lines of a text, each of at most `size` characters; a wider number has its own line.
+    """Split a text into lines of at most `size` characters.
+
+    A number that is longer than `size` is not split; it has its own line.
 
     >>> wrap_text("F1 of 0.123456 to 0.5", 9)
     ['F1 of', '0.123456', 'to 0.5']

@@ -1,1 +1,1 @@
-"""Frozen boards and their renderers."""
+"""Tables, figures, pages and files of leaderboards and studies."""

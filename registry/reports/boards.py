@@ -1,4 +1,4 @@
-"""Leaderboards and their pairs as tables: one by one, side by side, macro-averages, and Ladders."""
+"""Tables of leaderboards, pairs, macro-averages and Ladders."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def make_board_table(board: Leaderboard) -> Table:
-    """Return a leaderboard, with rows of `BOARD_KEYS`."""
+    """Return the table of a leaderboard; rows have the keys `BOARD_KEYS`."""
     rows = [board.shared_values | {key: getattr(standing, key) for key in STANDING_KEYS} | {
         "warnings": board.warnings, "shown": standing.display_name + "*" * standing.late, "range": ranks,
         "in_cluster": cluster, "interval": format_interval(standing.ci_low, standing.ci_high, board.decimals)}
@@ -47,7 +47,10 @@ def make_board_table(board: Leaderboard) -> Table:
 
 
 def make_pair_table(board: Leaderboard) -> Table:
-    """Return the pairs of a leaderboard, with rows of `PAIR_KEYS`; `system_a` is the better one."""
+    """Return the table of a leaderboard's pairs; rows have the keys `PAIR_KEYS`.
+
+    In each row, `system_a` is the better system.
+    """
     pairs = [decision.row for decision in board.decisions]
     rows = _add_display_values(pairs, make_display_names(pairs, "_a"), make_display_names(pairs, "_b"), board.decimals)
     return Table(rows, make_pair_columns(rows, board.decimals), board.title, board.sentences, PAIR_KEYS,
@@ -56,7 +59,7 @@ def make_pair_table(board: Leaderboard) -> Table:
 
 def _add_display_values(pairs: Sequence[Row], names_a: Sequence[str], names_b: Sequence[str],
                         decimals: int) -> list[Row]:
-    """Return rows of pairs with additional values for people."""
+    """Return the rows of pairs, extended by values that are formatted for people."""
     return [{**row, "shown_a": a, "shown_b": b, "interval": format_interval(row["ci_low"], row["ci_high"], decimals),
              "shown_p": format_p_value(row["p_value"], row["log10_p"])}
             for row, a, b in zip(pairs, names_a, names_b, strict=True)]
@@ -78,7 +81,7 @@ def _format_range(low: int, high: int | None) -> str:
 
 
 def add_cluster_rules(clusters: Iterable[int | None], rows: Iterable[str]) -> list[str]:
-    """Return the LaTeX rows of systems, best first, with a rule before each new cluster."""
+    """Return the LaTeX rows of systems, with a rule before each new cluster."""
     previous, lines = None, list[str]()
     for cluster, row in zip(clusters, rows, strict=True):
         if previous is not None and cluster not in (None, previous):
@@ -89,7 +92,7 @@ def add_cluster_rules(clusters: Iterable[int | None], rows: Iterable[str]) -> li
 
 
 def make_ladder_table(ladder: Ladder) -> Table:
-    """Return the submissions that raised the released score of a Ladder, and their scores."""
+    """Return a table of the submissions that raised the released score of a Ladder."""
     key = {name: getattr(ladder, name, None) for name in SHARED_KEYS if name != "signature"}
     columns = [Column("rank", "rank", format_text, right=True), Column("system", "system"), Column("team", "team"),
                Column("score", "shown", make_number_format(ladder.decimals), right=True)]
@@ -108,22 +111,22 @@ MACRO_PAIR_KEYS = tuple(name for key in PAIR_KEYS if key not in _NOT_IN_MACRO
 _RANK_SOURCES: dict[Ranks, str] = {
     "range": "significant differences", "cluster": "clusters", "neighbour": "the nearest systems that differ",
     "simultaneous": "simultaneous tests of all differences", "bootstrap": "resamples"}
-PARTS = ("score", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "cluster")  # of a cell, for programs
+PARTS = ("score", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "cluster")  # keys of a cell for programs
 
 
 @dataclass(frozen=True)
 class WideColumn:
-    """One leaderboard, or a macro-average.
+    """Column of a wide board: one leaderboard, or one macro-average.
 
     Attributes:
-        name: Its unique name for programs.
-        title: Its title for people.
+        name: The unique name for programs.
+        title: The title for people.
         better: Whether `higher` or `lower` scores are better.
         board: The leaderboard; None for a macro-average.
-        cells: The standings of systems, by their names `team/system`.
-        ranks: The rank ranges of systems as text; without systems that have no rank.
-        basis: The tests, and the test sets of a macro-average, in words.
-        decimals: The decimals of its scores for people.
+        cells: The standing or the macro-average of each system, by the name `team/system`.
+        ranks: The rank range of each ranked system as text, by the name `team/system`.
+        basis: A description of the tests, and of the test sets of a macro-average.
+        decimals: The decimals of scores for people.
     """
 
     name: str
@@ -136,7 +139,10 @@ class WideColumn:
     decimals: int = DECIMALS
 
     def format_note(self, name: str) -> str:
-        """Return the text next to a system's score: its rank range, and the interval of an average."""
+        """Return the note after a score: the rank range, and an average's interval.
+
+        `name` is the name of the system, `team/system`.
+        """
         cell = None if self.board else self.cells.get(name)
         ends = format_interval(get_part(cell, "ci_low"), get_part(cell, "ci_high"), self.decimals)
         return " ".join(filter(None, (f"({self.ranks[name]})" if name in self.ranks else "", ends)))
@@ -153,8 +159,8 @@ class WideBoard:
     Attributes:
         task, track: The task and the track.
         columns: The leaderboards and macro-averages.
-        rows: The systems' names `team/system` with one of their standings, best first by the first column, undefined
-            scores last.
+        rows: The name `team/system` and one standing of each system. Rows are in the order of the first column: best
+            first, and undefined scores last.
     """
 
     task: str
@@ -164,7 +170,7 @@ class WideBoard:
 
     @property
     def title(self) -> str:
-        """Task and track."""
+        """The task, and the track if there is one."""
         return self.task + ("" if self.track is None else f", track {self.track}")
 
     @property
@@ -175,7 +181,10 @@ class WideBoard:
 
     @property
     def notes(self) -> list[str]:
-        """The sentence before the basis of each column, and the sentences after it."""
+        """The sentences below the board, without the `basis` of columns.
+
+        The first sentence introduces the `basis` of each column; the others follow the last `basis`.
+        """
         ranks = {column.board.ranks for column in self.columns if column.board is not None}
         sources = " and ".join(_RANK_SOURCES[convention] for convention in sorted(ranks))
         averages = "" if ranks <= {"range"} or all(column.board for column in self.columns) else (
@@ -187,7 +196,7 @@ class WideBoard:
 
     @property
     def footnotes(self) -> list[str]:
-        """The different messages about submissions, with the test set if there are several."""
+        """The different footnotes of the boards, with the test set if there are several."""
         boards = [column.board for column in self.columns if column.board is not None]
         has_several = len({board.test_set for board in boards}) > 1
         boards = [board for board in boards if board.facet is None] or boards
@@ -207,7 +216,12 @@ def make_wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroBoar
 
 
 def make_wide_table(board: WideBoard, past: str = "") -> Table:
-    """Return a wide board as a table; `past` describes the moment of the past that it shows, if any."""
+    """Return a wide board as a table.
+
+    Args:
+        board: The wide board.
+        past: A sentence about the moment of the past that the board shows; empty for the present.
+    """
     rows = [{"task": board.task, "track": board.track, "system": standing.system, "team": standing.team,
              "kind": standing.kind, "shown": display_name + ("*" if standing.late else "")}
             | _make_cells(board.columns, name)
@@ -224,11 +238,13 @@ def make_wide_table(board: WideBoard, past: str = "") -> Table:
 
 
 def make_macro_pair_table(board: MacroBoard, past: str = "") -> Table:
-    """Return the pairs of a metric's macro-averages, or the reason why they are not tested.
+    """Return a table of the pairs of a metric's macro-averages.
+
+    If the pairs are not tested, the caption has the reason.
 
     Args:
         board: The macro-averages.
-        past: The moment of the past that they show, in words; empty for the present.
+        past: A sentence about the moment of the past that the averages show; empty for the present.
     """
     decimals = metric_decimals(board.metric_name)
     names_a, names_b = ([row[side] for row in board.pairs] for side in ("system_a", "system_b"))
@@ -276,7 +292,12 @@ def _make_column(board: Leaderboard, *, has_test_sets: bool) -> WideColumn:
 
 
 def _make_macro_column(board: MacroBoard, example: Leaderboard) -> WideColumn:
-    """Return the column of a metric's averages; `example` is a leaderboard by the same metric."""
+    """Return the column of a metric's averages.
+
+    Args:
+        board: The averages.
+        example: Any leaderboard by the same metric.
+    """
     tests = f"not tested: {board.untested}" if board.untested else _describe_tests(
         board.correction, len(board.pairs), f"{board.test} of units within each")
     return WideColumn(
@@ -294,7 +315,7 @@ def _describe_tests(correction: str, n_pairs: int, test: str) -> str:
 
 
 def get_part(cell: Standing | MacroAverage | None, name: str) -> Any:
-    """Return a part of a cell by its name in `PARTS`; None if it is absent or undefined."""
+    """Return one of the `PARTS` of a cell; None if absent or undefined."""
     value = getattr(cell, name, None)
     return None if isinstance(value, float) and math.isnan(value) else value
 

@@ -1,4 +1,4 @@
-"""The columns of leaderboards and of pairs: the only place with their headings, explanations, types and formats.
+"""Columns of leaderboards and pairs: headings, explanations, types, formats.
 
 `BOARD` and `PAIRS` list all columns by their JSON names. `SHOWN` lists the columns of each form, in their order. The
 terminal, Markdown, LaTeX, CSV, JSON, the JSON Schema, the page with its tooltips, tables of differences and
@@ -40,16 +40,16 @@ class Field:
     """A column of leaderboards or pairs.
 
     Attributes:
-        name: Its JSON name, which never changes, in all formats for programs and in the page's script.
-        heading: The heading for people. A column without one is for programs only.
-        about: The explanation. Empty if the column of the database view has a comment.
-        type: The JSON type. Empty if the column of the view has a type.
-        nullable: True if it may be null.
-        limits: Further keywords of its JSON Schema.
-        style: The format of its values for people.
-        right: True if people see it aligned on the right, as numbers are.
-        is_derived: True if only people see it.
-        display: The key of the value that people see in a row, if it is another key.
+        name: The name in JSON, in other formats for programs and in the page's script. It never changes.
+        heading: The heading for people. Empty if the column is for programs only.
+        about: The explanation. Empty if a comment in the database view explains the column.
+        type: The JSON type. Empty if the database view has the type.
+        nullable: True if a value may be null.
+        limits: Further keywords of the JSON Schema.
+        style: The format of values for people.
+        right: True if values are aligned on the right, as numbers are.
+        is_derived: True if the column is for people only.
+        display: The key of the value that people see in a row; empty if it is `name`.
     """
 
     name: str
@@ -158,9 +158,10 @@ _MOST_LETTERS = 24  # nobody can read a row of more letters
 
 
 def shows_letters(board: Leaderboard) -> bool:
-    """Return True if people see letters.
+    """Return True if people see the letters of the compact letter display.
 
-    Letters would contradict ranks that use other tests than the decisions.
+    Letters are hidden if ranks and decisions use different tests, because letters could then contradict the ranks. They
+    are also hidden if a system has too many letters.
     """
     longest = max((len(standing.letters or "") for standing in board.standings), default=0)
     return bool(board.decisions) and board.ranks in ("range", "cluster") and longest <= _MOST_LETTERS
@@ -218,7 +219,7 @@ _PAIRS_SHOWN: dict[str, Callable[[Sequence[Row]], bool]] = {
 
 
 def select_fields(board: Leaderboard, form: Form) -> list[Field]:
-    """Return the columns of a leaderboard in a form."""
+    """Return the columns that a leaderboard has in a form."""
     return [_BOARD[name] for name, is_shown in SHOWN[form].items() if is_shown(board)]
 
 
@@ -235,14 +236,14 @@ def make_heading(column: Field, board: Leaderboard, form: Form) -> str:
 
 
 def make_page_headings(board: Leaderboard) -> dict[str, str]:
-    """Return the headings on the page that differ between leaderboards, by name."""
+    """Return the page's headings that depend on the leaderboard, by column name."""
     headings = {column.name: make_heading(column, board, "page") for column in select_fields(board, "page")}
     return {name: heading for name, heading in headings.items() if heading != _BOARD[name].heading}
 
 
 def make_page_columns() -> Json:
-    """Return heading, tooltip and alignment of all columns for the page's script."""
-    # The page shows differences to one system, so their sides are not A and B.
+    """Return the headings, tooltips and alignments of columns for the page's script."""
+    # The page shows differences from one system, so the heading cannot be A - B.
     pairs = _PAIRS | {"difference": replace(_PAIRS["difference"], heading="difference")}
     return {view: {name: {"heading": column.heading, "about": column.about, "right": column.right}
                    for name, column in columns.items() if column.heading}
@@ -250,7 +251,7 @@ def make_page_columns() -> Json:
 
 
 def make_board_columns(board: Leaderboard) -> list[Column]:
-    """Return the columns of a leaderboard on a terminal, with the first cluster highlighted."""
+    """Return a board's columns on a terminal, with the first cluster highlighted."""
     has_clusters = len(set(board.clusters) - {None}) > 1
     return [_make_column(column, board.decimals, make_heading(column, board, "terminal"),
                          _is_in_first_cluster if has_clusters and column.name in ("cluster", "system") else None)
@@ -258,14 +259,14 @@ def make_board_columns(board: Leaderboard) -> list[Column]:
 
 
 def make_pair_columns(rows: Sequence[Row], decimals: int) -> list[Column]:
-    """Return the columns of pairs for people, with significant differences highlighted."""
+    """Return the columns of pairs for people, with significant pairs highlighted."""
     return [_make_column(_PAIRS[name], decimals, _PAIRS[name].heading,
                          is_significant if name in ("p_adjusted", "significant") else None)
             for name, is_shown in _PAIRS_SHOWN.items() if is_shown(rows)]
 
 
 def make_text_columns(view: Literal["board", "pairs"], names: Sequence[str]) -> list[Column]:
-    """Return columns whose rows have formatted values by name, such as tables of differences."""
+    """Return columns of a table whose rows have values that are already formatted."""
     columns = _BOARD if view == "board" else _PAIRS
     return [Column(name, columns[name].heading, right=columns[name].right) for name in names]
 
@@ -285,7 +286,10 @@ def _is_in_first_cluster(row: Row) -> bool | None:
 
 
 def format_interval(low: float | None, high: float | None, decimals: int) -> str:
-    """Format an interval, with a dash for an open end; empty without ends."""
+    """Format an interval; an open end is a dash.
+
+    The text is empty if both ends are open.
+    """
     ends = [None if end is None or not math.isfinite(end) else f"{end:.{decimals}f}" for end in (low, high)]
     return "" if ends == [None, None] else " to ".join(end or "-" for end in ends)
 
@@ -295,12 +299,20 @@ _TYPES = {"VARCHAR": "string", "DOUBLE": "number", "BIGINT": "integer", "INTEGER
 
 
 def make_board_schema(things: Sequence[Relation]) -> Json:
-    """Return the JSON Schema of `board --format json`; `things` are the views of any registry of this version."""
+    """Return the JSON Schema of `board --format json`.
+
+    Args:
+        things: The database views of a registry of this version.
+    """
     return _make_schema(things, "leaderboard", BOARD, "Leaderboards: a row for every board and system, best first")
 
 
 def make_pairs_schema(things: Sequence[Relation]) -> Json:
-    """Return the JSON Schema of `pairs --format json`; `things` are the views of any registry of this version."""
+    """Return the JSON Schema of `pairs --format json`.
+
+    Args:
+        things: The database views of a registry of this version.
+    """
     return _make_schema(things, "pairwise", PAIRS, "Every pair of systems on every leaderboard")
 
 
@@ -317,7 +329,13 @@ def _make_schema(things: Sequence[Relation], view: str, columns: Sequence[Field]
 
 def describe_fields(things: Sequence[Relation], view: str,
                     columns: Sequence[Field]) -> Iterator[tuple[Field, str, str]]:
-    """Yield the columns for programs, each with its explanation and its JSON type."""
+    """Yield each column for programs with its explanation and its JSON type.
+
+    Args:
+        things: The database views of a registry of this version.
+        view: The view that has these columns.
+        columns: The columns; columns for people only are left out.
+    """
     stored = {column.name: column for thing in things if thing.name == view for column in thing.columns}
     for column in columns:
         if not column.is_derived:

@@ -1,4 +1,4 @@
-"""Differences between two states of leaderboards as tables, as data, and as a draft of an erratum; stale scores."""
+"""Reports about changed leaderboards: tables, data and drafts of errata."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ def _format_decision(decision: PairDecision) -> dict[str, str]:
 
 
 def _pair_values(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
-    """Return values before and after, as one text each; once if they are equal."""
+    """Return each value as `BEFORE → AFTER`, or once if it did not change."""
     return {key: new if before[key] == new else f"{before[key]} → {new}".strip() for key, new in after.items()}
 
 
 def _make_item_tables(correction: Correction, title: str) -> list[Table]:
-    """Return tables of the corrected items, and of each system's items with other statistics."""
+    """Return a table of corrected items, and a table of each system's changed items."""
     corrected = correction.on_board
     n_more = len(corrected) - _MOST_SHOWN
     items = Table([vars(item) for item in corrected[:_MOST_SHOWN]],
@@ -105,7 +105,7 @@ def _make_captions(difference: BoardDifference) -> tuple[str, ...]:
 
 
 def draft_erratum(differences: Sequence[BoardDifference]) -> str:
-    """Return a draft of the erratum of boards whose gold was corrected, as Markdown."""
+    """Draft an erratum for leaderboards with corrected gold, as Markdown."""
     parts = list[str]()
     for (task, test_set), group in groupby(differences, key=lambda difference: (
             difference.after.key.task, difference.after.key.test_set)):
@@ -173,7 +173,10 @@ def _count_items_in_facet(difference: BoardDifference) -> str:
 
 
 def _describe_ranks(difference: BoardDifference) -> str:
-    """Return which systems have another rank among the systems that are on both boards."""
+    """Return a sentence that names the systems whose rank changed.
+
+    If the two boards have different systems, ranks are counted again among the systems on both boards.
+    """
     before, after = difference.before.systems, difference.after.systems
     shared = [name for name in after if name in before]
     has_same_systems = len(before) == len(after) == len(shared)
@@ -195,13 +198,13 @@ def _describe_ranks(difference: BoardDifference) -> str:
 
 
 def _rank_again(ranks: Mapping[str, int | None]) -> dict[str, int | None]:
-    """Return the ranks of some systems of a board among themselves."""
+    """Rank some systems of a board again, from 1, by their ranks on the board."""
     known = sorted(rank for rank in ranks.values() if rank is not None)
     return {name: None if rank is None else 1 + bisect_left(known, rank) for name, rank in ranks.items()}
 
 
 def _describe_decisions(difference: BoardDifference) -> Iterator[str]:
-    """Yield sentences about the pairs that were tested before and have another decision now."""
+    """Yield sentences about the pairs on both boards whose decision changed."""
     before, after = difference.before.pairs, difference.after.pairs
     n_shared = len(before.keys() & after.keys())
     if not n_shared:
@@ -220,7 +223,10 @@ def _describe_decisions(difference: BoardDifference) -> Iterator[str]:
 
 
 def _explain_family(difference: BoardDifference, change: DecisionChange) -> str:
-    """Return a note if the size of the family changed too, so that the gold is not the only cause of a decision."""
+    """Return a note if the number of pairs in the family changed; else empty.
+
+    The new number of pairs is then another possible cause of a changed decision, in addition to the corrected gold.
+    """
     old, new = (Signature.parse(state.signature).family_size for state in (difference.before, difference.after))
     if old == new or difference.after.settings["correction"] == "none":
         return ""
@@ -245,7 +251,7 @@ def _make_rows(difference: BoardDifference) -> Iterator[list[str]]:
 
 
 def _describe_items(correction: Correction | None, items: SystemItems | None) -> str:
-    """Return the number of items whose statistics changed for a system, and the most changed items."""
+    """Return the number of a system's changed items, and examples, as text."""
     if items is None or not items.n_items:
         return "" if items is None else "none"
     if correction is not None and items.n_items == len(correction.on_board):
@@ -255,13 +261,13 @@ def _describe_items(correction: Correction | None, items: SystemItems | None) ->
 
 
 def _shorten_name(name: str) -> str:
-    """Return a system's name, without its team if both have the same name."""
+    """Return `system` if team and system have the same name, else `team/system`."""
     team, _, system = name.partition("/")
     return system if team == system else name
 
 
 def _is_reversed(change: DecisionChange) -> bool:
-    """Return True if both decisions are significant, but in favour of different systems."""
+    """Return True if both decisions are significant, in opposite directions."""
     before, after = change.before, change.after
     return before.significant and after.significant and _find_better(change, before) != _find_better(change, after)
 
@@ -285,7 +291,7 @@ def _describe_change(change: DecisionChange) -> str:
 
 
 def make_stale_table(scores: Sequence[tuple[StaleScore, float | None]]) -> Table:
-    """Return a table of stale scores with their causes and new values."""
+    """Return a table of stale scores, with the new value and the cause of each score."""
     rows = [{"task": score.task, "test_set": score.test_set, "submission": score.submission, "metric": score.metric,
              "before": score.value, "after": value, "why": score.why} for score, value in scores]
     columns = [Column(name, name.replace("_", " ")) for name in ("task", "test_set", "submission", "metric")]

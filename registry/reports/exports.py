@@ -1,4 +1,4 @@
-"""Scores and leaderboards in the formats of other platforms, catalogues and badges."""
+"""Scores and leaderboards in the formats of other platforms, and badges."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def format_codalab(scores: Sequence[SubmissionScore]) -> str:
 
 
 def format_evalai(scores: Sequence[SubmissionScore]) -> str:
-    """Return the result of EvalAI's `evaluate()`, with test sets as splits by their codenames."""
+    """Return the result of EvalAI's `evaluate()`; each test set is a split."""
     splits: dict[str, dict[str, float]] = {score.test_set: {} for score in scores}
     for score in scores:
         if score.score is not None:
@@ -48,7 +48,10 @@ def format_evalai(scores: Sequence[SubmissionScore]) -> str:
 
 
 def render_wmt(board: Leaderboard) -> str:
-    """Render a leaderboard like the WMT findings: rank ranges, scores and systems, with lines between clusters."""
+    """Render a leaderboard as LaTeX in the style of the WMT findings.
+
+    The columns are rank ranges, scores and systems, with lines between clusters.
+    """
     board = replace(board, ranks="range")  # the definition of the findings
     body = add_cluster_rules(board.clusters, (
         f"{ranks.replace('-', '--')} & {make_number_format(3)(standing.score).replace('-', '$-$')} & "
@@ -62,7 +65,10 @@ def render_wmt(board: Leaderboard) -> str:
 
 
 def _name_scores(scores: Sequence[SubmissionScore]) -> dict[str, float]:
-    """Return the defined scores by metric, or by test set and metric if there are several test sets."""
+    """Return the defined scores by metric.
+
+    If there are several test sets, a key begins with the name of the test set.
+    """
     has_several = len({score.test_set for score in scores}) > 1
     return {f"{score.test_set}_{score.metric}" if has_several else score.metric: score.score
             for score in scores if score.score is not None}
@@ -76,12 +82,12 @@ _UNKNOWN = "unknown"
 
 @dataclass(frozen=True)
 class Described:
-    """The facts about a task in a record.
+    """Facts about a task for records in the format of Every Eval Ever.
 
     Attributes:
-        task, test_set: Their names.
+        task, test_set: The names of the task and the test set.
         title, organisers, url: The task's title, organisers and web page.
-        compared: The time of its comparisons, in UTC.
+        compared: The time of the task's comparisons, in UTC.
         details: Further facts about the library that evaluated, as text.
     """
 
@@ -95,12 +101,12 @@ class Described:
 
     @property
     def timestamp(self) -> str:
-        """The time in seconds since 1970, as text."""
+        """The time of the comparisons in seconds since 1970, as text."""
         return str(int(self.compared.replace(tzinfo=UTC).timestamp()))
 
 
 def make_model_name(standing: Standing) -> str:
-    """Return a submission's name: `team/system`, with versions after 1."""
+    """Return a submission's name: `team/system`, and a version other than 1."""
     return f"{standing.team}/{standing.system}" + (f"@{standing.version}" if standing.version != "1" else "")
 
 
@@ -110,7 +116,7 @@ def make_evaluation_id(task: Described, standing: Standing) -> str:
 
 
 def make_file_id(evaluation: str) -> str:
-    """Return a UUID for an evaluation's files, which is always the same for the same evaluation."""
+    """Return a UUID for an evaluation's files, computed from the evaluation's id."""
     return str(uuid.UUID(bytes=sha256(evaluation.encode()).digest()[:16], version=4))
 
 
@@ -120,7 +126,7 @@ def make_result_id(board: Leaderboard) -> str:
 
 
 def make_evaluation_name(board: Leaderboard) -> str:
-    """Return the name of an evaluation: task, test set, and facet if any."""
+    """Return the name of an evaluation: the task, the test set, and the facet if any."""
     return f"{board.task}.{board.test_set}" + (f".{board.facet}" if board.facet else "")
 
 
@@ -188,7 +194,7 @@ def _make_uncertainty(board: Leaderboard, standing: Standing) -> dict[str, Any]:
 
 
 def _make_parameters(metric: Metric) -> dict[str, Any]:
-    """Return the options of a metric that the format supports: texts, numbers and truth values."""
+    """Return a metric's options, except types that the format does not support."""
     assert isinstance(metric, Value)
     options = {name: value for name, value in asdict(metric).items() if isinstance(value, str | int | float)}
     return {"metric_parameters": options} if options else {}
@@ -205,12 +211,12 @@ _OF_HUB = re.compile(r"https://(?:huggingface\.co|hf\.co)/datasets/([^/?#]+/[^/?
 
 @dataclass(frozen=True)
 class Benchmark:
-    """Facts that all entries of a task share.
+    """Facts that all entries of a benchmark on the Hugging Face Hub share.
 
     Attributes:
-        dataset: The data set of the benchmark on the Hub; the task's test sets are its tasks.
-        title, url: The task's title and web page, the source of the values.
-        compared: The time of its comparisons.
+        dataset: The data set of the benchmark on the Hub. Its tasks are the test sets of our task.
+        title, url: The title and the web page of our task, as the source of the values.
+        compared: The time of the task's comparisons.
     """
 
     dataset: str
@@ -220,10 +226,14 @@ class Benchmark:
 
 
 def choose_dataset(name: str | None, url: str | None) -> str:
-    """Return the data set of the benchmark on the Hub: its name, or else the task's web page if that is one.
+    """Return the name of the benchmark's data set on the Hugging Face Hub.
+
+    Args:
+        name: The name of the data set; None: take the name from `url`.
+        url: The web page of the task, which can be the page of the data set on the Hub.
 
     Raises:
-        InputError: There is no name, or it is not the name of a data set.
+        InputError: No argument has a name, or the name is not valid for a data set.
     """
     dataset = name or (page[1] if url and (page := _OF_HUB.fullmatch(url)) else None)
     if dataset is None:
@@ -235,7 +245,10 @@ def choose_dataset(name: str | None, url: str | None) -> str:
 
 
 def make_hub_entries(boards: Sequence[Leaderboard], benchmark: Benchmark) -> Iterator[tuple[str, str, str]]:
-    """Yield team, name and text of the file of every model on boards by one metric."""
+    """Yield the team, the model's name and the file content for each model.
+
+    All boards have the same metric.
+    """
     models: dict[tuple[str, str, str], list[tuple[Leaderboard, Standing]]] = {}
     for board in boards:
         for standing in board.standings:
@@ -256,7 +269,7 @@ def _make_hub_entry(board: Leaderboard, standing: Standing, benchmark: Benchmark
 
 
 def _describe_result(board: Leaderboard, standing: Standing) -> str:
-    """Return the metric, the interval, the rank range and the signature of a score."""
+    """Return a note about a score: metric, interval, rank range and signature."""
     comparison, better = board.comparison, "lower" if board.better == "lower" else "higher"
     interval = "" if standing.ci_low is None or standing.ci_high is None else (
         f", {comparison.confidence:.0%} interval {standing.ci_low:.4g} to {standing.ci_high:.4g}")
@@ -292,11 +305,11 @@ _SVG = """\
 
 
 def draw_badge(board: Leaderboard, standing: Standing, name: str) -> str:
-    """Draw the rank range of a system, by the board's convention, as SVG.
+    """Draw a badge with the rank range of a system, as SVG.
 
     Args:
         board: The leaderboard.
-        standing: The system, one of its standings.
+        standing: The standing of the system on the leaderboard.
         name: The task's name.
     """
     if standing.rank is None:
@@ -316,7 +329,7 @@ def draw_badge(board: Leaderboard, standing: Standing, name: str) -> str:
 
 
 def _make_line(text: str) -> str:
-    """Return a text as one line without invisible characters, shortened if it is long."""
+    """Return a text as one short line without invisible characters."""
     line = "".join(c for c in " ".join(text.split()) if not unicodedata.category(c).startswith("C"))
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST - 1]}…"
 
@@ -338,7 +351,10 @@ _CONTEXT = {"cr": "http://mlcommons.org/croissant/", "sc": "https://schema.org/"
 
 
 def make_croissant_tasks(manifest: Manifest, boards: Sequence[Leaderboard]) -> str:
-    """Return the problem, the solutions in the order of the boards, and their evaluations, as JSON-LD."""
+    """Return a task in the format Croissant Tasks, as JSON-LD.
+
+    The task is a problem, each submission is a solution, and its scores are an evaluation.
+    """
     submissions: dict[str, list[tuple[Leaderboard, Standing]]] = {}
     for board in boards:
         for standing in board.standings:
@@ -378,7 +394,7 @@ def _make_solution(n: int, standing: Standing) -> Entity:
 
 
 def _make_results(results: Sequence[tuple[Leaderboard, Standing]]) -> Iterator[Entity]:
-    """Yield the defined scores with the ends of their intervals."""
+    """Yield the defined scores of one submission, with the ends of their intervals."""
     for board, standing in results:
         if standing.score is not None:
             ends = {"sc:minValue": standing.ci_low, "sc:maxValue": standing.ci_high}

@@ -18,7 +18,7 @@ def make_item_list(rows: Sequence[dict[str, Any]]) -> Table:
 
 
 def make_item_table(view: ItemView) -> Table:
-    """Return one item: the gold, and below it every run of every submission."""
+    """Return a table of one item, with a row for the gold and for every run."""
     place = {"task": view.task, "test_set": view.test_set, "item": view.item, "metric": view.metric}
     rows = [place | {"source": output.source, "team": output.team, "system": output.system,
                      "replicate": output.replicate, "score": output.score} | _make_response(view, output)
@@ -30,7 +30,7 @@ def make_item_table(view: ItemView) -> Table:
 
 
 def _make_response(view: ItemView, output: SystemOutput) -> dict[str, Any]:
-    """Return a text, numbers, or the correct, incorrect and missing answers of an output."""
+    """Return a response's cells: a text, or correct, wrong and missed answers."""
     if view.kind == "text":
         return {"text": output.text}
     if view.kind == "number":
@@ -43,7 +43,7 @@ def _make_response(view: ItemView, output: SystemOutput) -> dict[str, Any]:
 
 
 def _format_answer(view: ItemView, answer: KnownAnswer) -> str:
-    """Return an answer with its type, and with its words if it is a span."""
+    """Return an answer as text, with its type; a span also has its words."""
     parts = [answer.type, answer.key] if answer.type else [answer.key]
     if view.kind == "span" and view.tokens:
         start, _, end = answer.key.partition("-")
@@ -62,5 +62,5 @@ def _make_column(key: str) -> Column:
 
 
 def _format_texts(value: Any) -> str:
-    """Return a text, or a list of texts; empty for None."""
+    """Return a text, or texts joined by commas; empty for None."""
     return "" if value is None else ", ".join(value) if isinstance(value, list | tuple) else str(value)

@@ -1,4 +1,4 @@
-"""Leaderboards for papers: the table in LaTeX, a description of the methods, and citations."""
+"""Leaderboards for papers: LaTeX tables, texts about methods, citations."""
 
 from __future__ import annotations
 
@@ -28,8 +28,9 @@ _MOST_LETTERS = 26  # with more systems, superscripts of single letters are not 
 def render_latex_board(board: Leaderboard) -> str:
     """Render a leaderboard as LaTeX.
 
-    A rule separates clusters, the best scores are bold, and superscripts of a score name the systems that it beats
-    significantly, if the letters suffice. Footnotes are below the table.
+    A rule separates clusters, and the best scores are bold. Each system has a letter, and the superscripts of a score
+    are the letters of all significantly worse systems. A board with more systems than letters has no superscripts.
+    Footnotes are below the table.
     """
     has_letters = len(board.standings) <= _MOST_LETTERS and bool(board.decisions)
     columns = select_fields(board, "latex")
@@ -59,7 +60,7 @@ def _make_rows(board: Leaderboard, columns: Sequence[str], *, has_letters: bool)
 
 
 def _format_interval(low: float | None, high: float | None, decimals: int) -> str:
-    """Return an interval with a dash, which is shorter, unless an end is negative."""
+    """Return an interval as `LOW--HIGH`, or as `LOW to HIGH` if an end is negative."""
     interval = format_interval(low, high, decimals)
     return interval.replace("-", "$-$") if "-" in interval else interval.replace(" to ", "--")
 
@@ -79,7 +80,7 @@ _RANKS: dict[Ranks, str] = {
 
 
 def describe_methods(board: Leaderboard) -> str:
-    """Return how systems are scored, compared and ranked, with the sources of the methods."""
+    """Return sentences about a board's scores, tests and ranks, with references."""
     comparison = board.comparison
     metric = parse("metric", METRICS, board.metric_name)
     clusters = f" in {counted(comparison.n_units, 'cluster')}" if comparison.unit == "cluster" else ""
@@ -145,7 +146,12 @@ def bibtex(task: Task, date: str | None) -> str:
 
 
 def citation_file(task: Task, date: str | None) -> str:
-    """Return CITATION.cff of a data set; without organisers the author is "The organisers of" the task."""
+    """Return CITATION.cff of a task.
+
+    Args:
+        task: The task. If no organiser is declared, the author is "The organisers of" the task.
+        date: The day of publication in ISO 8601.
+    """
     title = _make_line(task.title) or task.id
     fields = {
         "cff-version": "1.2.0", "type": "dataset", "message": _make_line(task.citation or "") or _CITE,
@@ -157,7 +163,10 @@ def citation_file(task: Task, date: str | None) -> str:
 
 
 def _split_licences(licence: str | None) -> list[str] | None:
-    """Return alternative licences if SPDX lists all of them, because the format supports no others."""
+    """Split a licence expression at `OR`; None if a part is not an SPDX identifier.
+
+    CITATION.cff supports only SPDX identifiers.
+    """
     names = (licence or "").split(" OR ")
     return names if all(re.fullmatch(r"(?!LicenseRef-)[A-Za-z0-9.+-]+", name) for name in names) else None
 

@@ -1,4 +1,4 @@
-"""Tables of studies: for people the findings with their meaning, for programs plain rows."""
+"""Tables of the results of studies, for people and for programs."""
 
 from __future__ import annotations
 
@@ -44,30 +44,43 @@ VARIATION = (
 
 
 def pairs_table(result: StudyResult) -> Table:
-    """One row for every pair: the cut-offs at which it differs, and that up to which it does throughout."""
+    """Return a table with a row for every pair of n-best lists.
+
+    A row has the cut-offs with a significant difference, and the last cut-off up to which all differences are
+    significant.
+    """
     return _table(result, "pairs", PAIRS, PAIR_KEYS, _of_tests(result))
 
 
 def tests_table(result: StudyResult) -> Table:
-    """One row for every pair and cut-off: the difference regions and Fisher's test."""
+    """Return a table with a row for every pair and cut-off.
+
+    A row has the sizes of the difference regions, and Fisher's test of these regions.
+    """
     return _table(result, "tests", TESTS, TEST_KEYS, _of_tests(result))
 
 
 def curves_table(result: StudyResult) -> Table:
-    """One row for every system and cut-off: precision with its interval, and recall."""
+    """Return a table with a row for every system and cut-off.
+
+    A row has the precision with its confidence interval, and the recall.
+    """
     study = _study(result)
     return _table(result, "curves", CURVES, (), f"{100 * study.confidence:g} % Clopper-Pearson intervals; "
                   f"ties: {study.ties}.")
 
 
 def variation_table(result: StudyResult) -> Table:
-    """One row for every system: its precision over repetitions, beside what the binomial model expects."""
+    """Return a table with a row for every system: the variation of its precision.
+
+    A row has the standard deviation over repetitions, and the deviation that the binomial model expects.
+    """
     study = _study(result)
-    said = (f"Accepted by a threshold: {study.accept} per repetition on average. Expected is the binomial deviation, "
-            f"the p beside it chi-squared; outside are {100 * study.confidence:g} % intervals that leave out the "
-            "average.")
+    caption = (
+        f"Accepted by a threshold: {study.accept} per repetition on average. Expected is the binomial deviation, the p "
+        f"beside it chi-squared; outside are {100 * study.confidence:g} % intervals that leave out the average.")
     return Table(result.finding.tables["variation"], VARIATION,
-                 f"{result.subject}: precision over {study.repetition}", (said,))
+                 f"{result.subject}: precision over {study.repetition}", (caption,))
 
 
 def _study(result: StudyResult) -> NBest:
@@ -81,15 +94,19 @@ def _of_tests(result: StudyResult) -> str:
             f"{sizes[-1]}, each at {study.alpha:g} (not corrected for their number); ties: {study.ties}.")
 
 
-def _table(result: StudyResult, name: str, columns: Sequence[Column], keys: Sequence[str], said: str) -> Table:
-    (of,) = result.finding.tables["candidates"]
-    title = (f"{result.subject}: {of['right']} of {of['candidates']} candidates are right, baseline "
-             f"{100 * of['baseline']:.2f} %")
-    return Table(result.finding.tables[name], columns, title, (said,), keys)
+def _table(result: StudyResult, name: str, columns: Sequence[Column], keys: Sequence[str], caption: str) -> Table:
+    (counts,) = result.finding.tables["candidates"]
+    title = (f"{result.subject}: {counts['right']} of {counts['candidates']} candidates are right, baseline "
+             f"{100 * counts['baseline']:.2f} %")
+    return Table(result.finding.tables[name], columns, title, (caption,), keys)
 
 
 def study_table(result: StudyResult, shown: str | None = None) -> Table:
-    """One table of a study, with its reading, signature and, for programs, the task in every row.
+    """Return one table of a study, with an interpretation and a signature.
+
+    Args:
+        result: The result of the study.
+        shown: The name of the table; None: the first table.
 
     Raises:
         UnknownNameError: The study has no table called `shown`.
@@ -98,8 +115,8 @@ def study_table(result: StudyResult, shown: str | None = None) -> Table:
     name = shown or next(iter(tables))
     if name not in tables:
         raise UnknownNameError(f"table of {result.study.name}", name, tables)
-    if (of_its_own := TABLES.get((result.study.name, name))) is not None:
-        return of_its_own(result)
+    if (make_table := TABLES.get((result.study.name, name))) is not None:
+        return make_table(result)
     place = {"task": result.task, "subject": result.subject}
     rows: list[Row] = [place | row for row in tables[name]]
     keys = tuple(tables[name][0]) if tables[name] else ()
@@ -129,8 +146,8 @@ def _p_value(value: Any) -> str:
 
 def _effects(result: StudyResult) -> Table:
     rows = [dict(row) for row in result.finding.tables["effects"]]
-    for at in result.finding.tables["infinite"]:
-        rows[at["row"]][at["key"]] = at["sign"] * math.inf
+    for cell in result.finding.tables["infinite"]:
+        rows[cell["row"]][cell["key"]] = cell["sign"] * math.inf
     table = _of_board(rows, ("system_a", "system_b", "effect", "value", "low", "high", "p_value", "messages"))
     return replace(table, captions=tuple(result.finding.reading))
 
@@ -143,7 +160,10 @@ def _best(result: StudyResult) -> Table:
 
 
 def _of_board(rows: list[Row], columns: tuple[str, ...]) -> Table:
-    """One board's rows: in full for programs, in `columns` for people, who are told once what the board is."""
+    """Return the table of one leaderboard's rows, with the board in the title.
+
+    Programs get all keys of a row; people see only `columns`.
+    """
     return Table(rows, tuple(_board_column(key) for key in columns), make_board_title(rows[0]), keys=tuple(rows[0]))
 
 
@@ -156,7 +176,7 @@ def _board_column(key: str) -> Column:
 
 
 def _number(value: float | None) -> str:
-    """Write a number; odds can be infinite, and nothing stands where a number is undefined."""
+    """Format a number, such as odds, which can be infinite; empty if it is undefined."""
     if value is not None and math.isinf(value):
         return "∞" if value > 0 else "-∞"
     return "" if value is None else _format_share(value)
@@ -165,7 +185,7 @@ def _number(value: float | None) -> str:
 _WRITTEN: dict[str, Callable[[Any], str]] = {
     **dict.fromkeys(("value", "low", "high", "score"), _number), "p_value": _p_value, "may_be_best": _cell,
     "among_best": _cell, "messages": str}
-# The tables that have a form of their own, by their study and their name.
+# Functions for tables with a special format, by the names of the study and the table.
 TABLES: dict[tuple[str, str], Callable[[StudyResult], Table]] = {
     ("effects", "effects"): _effects, ("best", "systems"): _best,
     ("ranking", "pairs"): pairs_table, ("ranking", "tests"): tests_table, ("ranking", "curves"): curves_table,

@@ -29,7 +29,7 @@ from registry.serve.queries import Served
 from registry.serve.source import ProblemError, Reading
 from registry.version import __version__
 
-MAX_ROWS, DEFAULT_ROWS = 10_000, 1_000  # of one page of a table
+MAX_ROWS, DEFAULT_ROWS = 10_000, 1_000  # number of rows in one response
 
 
 @dataclass(frozen=True)

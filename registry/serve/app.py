@@ -178,10 +178,10 @@ async def _make_pair_file(reading: Reading, name: str, board: int, place: int) -
 MAX_SHOWN_ROWS = 1_000  # on a page
 _MAX_BODY = 2**20  # bytes of a request
 _MAX_FIELDS, _MAX_DEPTH = 100, 20
-_BODY_SECONDS = 10.0  # until a request's body must be complete
+_BODY_SECONDS = 10.0  # time after which the body of a request must be complete
 _KINDS = {"view": "Views", "macro": "Macros", "table": "Tables"}
-OFF = ("SQL is not answered here, as others than this machine's users could ask; `registry serve --sql` answers it, "
-       "which shows gold and submissions")
+OFF = ("SQL is disabled, because other machines can reach this server; `registry serve --sql` enables it, and then "
+       "shows gold and submissions")
 
 
 async def serve_sql(served: Served, request: Request) -> Response:
@@ -223,7 +223,7 @@ async def _run_query(served: Served, queries: Queries, request: Request, query: 
         raise ProblemError(400, "there is no query; add q= with one SELECT or EXPLAIN")
     zipped = form != "parquet" and accepts_gzip(request.headers.get("accept-encoding", ""))
     answer = await queries.answer(query, form, zipped=zipped)
-    # The same query can have another result each time, as with random(), so the ETag depends on the result.
+    # A query such as SELECT random() has another result each time, so the ETag depends on the result.
     tag = f'"{answer.digest[:40]}{"-gzip" if zipped else ""}"'
     headers = {"ETag": tag, "Vary": "Accept, Accept-Encoding", "Cache-Control": served.settings.caching}
     if answer.notes:
@@ -235,7 +235,7 @@ async def _run_query(served: Served, queries: Queries, request: Request, query: 
     headers |= {"Content-Encoding": "gzip"} if zipped else {}
     if form == "parquet":
         headers["Content-Disposition"] = 'attachment; filename="result.parquet"'
-    if answer.is_in_memory:  # pieces take several turns of the event loop
+    if answer.is_in_memory:  # to send pieces takes several turns of the event loop
         return Response(b"".join(answer.read_pieces()), headers=headers)
     return ResultResponse(answer, headers)
 
@@ -302,7 +302,7 @@ def _check_value(value: Any, depth: int = 0) -> None:
     if depth > _MAX_DEPTH:
         raise ProblemError(400, "a parameter is nested too deeply")
     if isinstance(value, str) and any("\ud800" <= c <= "\udfff" for c in value):
-        raise ProblemError(400, "the query or a parameter is no Unicode text")
+        raise ProblemError(400, "the query or a parameter is not Unicode text")
     for part in value if isinstance(value, list) else (*value, *value.values()) if isinstance(value, dict) else ():
         _check_value(part, depth + 1)
 
@@ -330,7 +330,7 @@ async def _read_body_fields(request: Request) -> dict[str, Any]:
     try:
         body = (await asyncio.wait_for(_read_body(request), _BODY_SECONDS)).decode()
     except TimeoutError:
-        raise ProblemError(408, "the request did not come in time") from None
+        raise ProblemError(408, "the request was not complete in time") from None
     except UnicodeDecodeError:
         raise ProblemError(400, "the request is not UTF-8") from None
     match request.headers.get("content-type", "").partition(";")[0].strip().lower():
@@ -448,7 +448,7 @@ def _answer_error(request: Request, error: Exception) -> Response:
 
 def _answer_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    message = {404: "nothing has this address; / lists all leaderboards, /openapi.json all other addresses",
+    message = {404: "there is no page at this address; / lists all leaderboards, /openapi.json all other addresses",
                405: "the server is read-only: use GET or HEAD, or POST for /sql"}
     return answer_problem(request, ProblemError(error.status_code, message.get(error.status_code, error.detail),
                                  headers=dict(error.headers or {})))

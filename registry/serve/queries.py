@@ -158,7 +158,7 @@ class Queries:
                 return await asyncio.shield(answering)
             except asyncio.CancelledError:
                 running.end()
-                await asyncio.wait([answering])  # the thread still uses its slot
+                await asyncio.wait([answering])  # until then, the thread still uses the slot of the query
                 if answering.exception() is None:
                     answering.result().file.close()
                 raise

@@ -28,7 +28,7 @@ from registry.serve.source import Settings
 MAX_CONNECTIONS = 1000
 _MAX_FILES = 4 * MAX_CONNECTIONS  # open files for connections, the database, and queries
 _IDLE_SECONDS = 20.0  # time after which a connection without a complete request is closed
-_IDLE_SECONDS_IF_BUSY = 2.0  # the same if half of the connections are used
+_IDLE_SECONDS_IF_BUSY = 2.0  # the same time if more than half of the connections are used
 _UNREAD_MILLISECONDS = 60_000  # time after which a client that does not read is disconnected
 _GRACE_SECONDS = 5  # time to finish the current responses when the server stops
 

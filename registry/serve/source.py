@@ -347,7 +347,7 @@ class Cache:
             self._taken -= self._stored.popitem(last=False)[1][1]
 
 
-_BYTES_PER_SYSTEM = 2000  # of a standing with its messages and details
+_BYTES_PER_SYSTEM = 2000  # approximate size of a row of a board with its messages and details
 _BYTES_PER_ANSWER = 500
 
 

@@ -300,8 +300,8 @@ def describe_api(relations: Sequence[Relation]) -> Json:
     return {
         "openapi": "3.1.0",
         "info": {"title": "evalregistry", "version": __version__, "description": (
-            "A registry of shared tasks, read-only. Every answer has an ETag, which is another one as soon as the "
-            "registry changes; rows come as JSON, JSON Lines, CSV and TSV.")},
+            "A registry of shared tasks, read-only. Every answer has an ETag, which changes if the registry "
+            "changes. The formats of rows are JSON, JSON Lines, CSV and TSV.")},
         "paths": {**pages, **paths, "/sql": {"get": _describe_sql(), "post": _describe_posted_sql()}},
         "components": {"schemas": schemas},
     }
@@ -320,9 +320,9 @@ def _describe_table(table: Endpoint) -> Json:
     rows = {"type": "array", "items": {"$ref": f"#/components/schemas/{table.schema}"}}
     content = {MEDIA[form].partition(";")[0]: {"schema": rows if form == "json" else _TEXT}
                for form in ("json", "jsonl", "csv", "tsv")}
-    statuses = {"304": "not modified", "400": "a parameter is wrong", "403": "hidden for now, or not shown here",
-                "404": "it does not exist", "503": "the registry is busy"}
-    statuses |= {"410": "the registry has changed since the state that was named"} if table.paged else {}
+    statuses = {"304": "not modified", "400": "a parameter is invalid", "403": "hidden by an embargo, or not shown",
+                "404": "the table does not exist", "503": "the registry is busy"}
+    statuses |= {"410": "the registry has changed since the requested state"} if table.paged else {}
     parameters = [*_describe_path(table.path), *map(_describe_parameter, table.all_parameters)]
     return {"summary": table.about, "parameters": parameters,
             "responses": {"200": {"description": table.about, "headers": headers, "content": content},
@@ -334,7 +334,7 @@ def _describe_page(path: str, about: str) -> Json:
     parameters = [*_describe_path(path), *([_describe_parameter(AT)] if path == "/tasks/{task}" else [])]
     return {"summary": about, "parameters": parameters, "responses": {
         "200": {"description": about, "content": {form: {"schema": _TEXT}}},
-        **_describe_errors({"304": "not modified", "404": "it does not exist"})}}
+        **_describe_errors({"304": "not modified", "404": "the page does not exist"})}}
 
 
 def _describe_sql() -> Json:
@@ -342,7 +342,7 @@ def _describe_sql() -> Json:
     return {"summary": about, "parameters": list(map(_describe_parameter, SQL_PARAMETERS)), "responses": {
         "200": {"description": about, "content": {MEDIA[form].partition(";")[0]: {"schema": (
             {"type": "array", "items": {"type": "object"}} if form == "json" else _TEXT)} for form in FORMS}},
-        **_describe_errors({"400": "it is refused", "403": "SQL is not answered here", "422": "it goes beyond a limit",
+        **_describe_errors({"400": "the query is invalid", "403": "SQL is disabled", "422": "the query exceeds a limit",
                      "503": "too many queries are waiting"})}}
 
 

@@ -1,7 +1,7 @@
-"""Distributions whose formulas scipy lacks or computes too coarsely.
+"""p-values and intervals that scipy lacks or computes less accurately.
 
-The functions take and return numbers. p-values are logarithms, which do not underflow. Intervals of proportions cover
-one proportion, or the difference of two paired ones.
+The functions take and return numbers or arrays. p-values are logarithms, which do not underflow. There are intervals of
+one proportion, and of the difference of two paired proportions.
 """
 
 from __future__ import annotations
@@ -17,25 +17,28 @@ from numpy.typing import ArrayLike
 from registry.arrays import Floats, Ints
 from registry.significance.base import Alternative, extremity
 
-_AT_ONCE = 2**12  # tails that are integrated at a time: their arrays stay in the cache
+_AT_ONCE = 2**12  # tails that are integrated in one step, so that their arrays stay in the cache
 _NODES = 28
-_DROP = 38.0  # the integrand falls by exp(-38)
+_DROP = 38.0  # the integral ends where the integrand is exp(-38)
 _FIRST, _LAST = 2**9, 2**10  # mantissas whose logarithms are tabulated
 _GRID = 2**26  # a multiple of 1 / _GRID times a count below 2^22 is exact
-_SMALL = 16  # counts below which the error of Stirling's formula is tabulated
-_FEW = 3  # failures or successes up to which the end of the modified score interval is Poisson's
-_STEPS, _CLOSE = 100, 4e-16  # of false position, and between the last two
+_SMALL = 16  # for smaller counts the error of Stirling's formula is tabulated
+_FEW = 3  # with up to 3 failures or successes, an end of the modified score interval is Poisson's limit
+_STEPS, _CLOSE = 100, 4e-16  # false position: largest number of steps, and size of the last step
 
 _find_nodes = cache(np.polynomial.legendre.leggauss)
 
 
 def log_normal_p(z: float, alternative: Alternative) -> float:
-    """Return log p of a statistic that is standard normal under the null; positive favours A."""
+    """Return log p of a statistic that is standard normal under the null hypothesis.
+
+    A positive statistic favours A.
+    """
     return float(log_normal_ps(np.asarray(z), alternative))
 
 
 def log_normal_ps(z: Floats, alternative: Alternative) -> Floats:
-    """Return log p of many statistics that are standard normal under the null."""
+    """Return log p of statistics that are standard normal under the null hypothesis."""
     from scipy.special import log_ndtr
 
     sides = 2 if alternative == "two-sided" else 1
@@ -43,7 +46,10 @@ def log_normal_ps(z: Floats, alternative: Alternative) -> Floats:
 
 
 def log_t_p(t: float, degrees: float, alternative: Alternative) -> float:
-    """Return log p of a statistic that is Student's t under the null; positive favours A."""
+    """Return log p of a statistic that is Student's t under the null hypothesis.
+
+    A positive statistic favours A.
+    """
     from scipy.special import stdtr
 
     x = extremity(t, alternative)
@@ -53,7 +59,7 @@ def log_t_p(t: float, degrees: float, alternative: Alternative) -> float:
 
 
 def log_chi_squared_p(statistic: float, degrees: int) -> float:
-    """Return log p of a statistic that is chi-squared under the null."""
+    """Return log p of a statistic that is chi-squared under the null hypothesis."""
     from scipy.special import chdtr, chdtrc
 
     below, above = float(chdtr(degrees, statistic)), float(chdtrc(degrees, statistic))
@@ -62,9 +68,17 @@ def log_chi_squared_p(statistic: float, degrees: int) -> float:
 
 
 def _compute_log_tail(below: float, above: float, law: str, degrees: float, x: float, rate: float) -> float:
-    """Return log P(X >= x) from P(X <= x) and P(X >= x), also if the latter underflows.
+    """Return log P(X >= x), even if P(X >= x) underflows.
 
-    The density of scipy's `law` is then integrated relative to the density at x, where it falls at this `rate`.
+    In that case the density is integrated relative to the density at x.
+
+    Args:
+        below: P(X <= x).
+        above: P(X >= x).
+        law: Name of the distribution in scipy.
+        degrees: Degrees of freedom.
+        x: The value.
+        rate: Rate at which the logarithm of the density falls at x.
     """
     if above >= 0.5:
         return float(np.log1p(-below))
@@ -80,32 +94,34 @@ def _compute_log_tail(below: float, above: float, law: str, degrees: float, x: f
 
 
 def log_coins(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool = False) -> Floats:
-    """Return log p of the sign test, [pairs]; p = 1 without any units.
+    """Return log p of the sign test, [pairs]; p = 1 without units.
 
     The error is below 1e-10 for up to 10^6 units, and below 1e-13 if p is above 1e-308.
 
     Args:
         for_a: Numbers of units that favour A, [pairs].
-        for_b: Numbers of units that favour B.
+        for_b: Numbers of units that favour B, [pairs].
         alternative: `greater` means that A is favoured.
-        half: Count half of the outcomes that are just as extreme as the observed one (the mid-p-value).
+        half: Count only half of the outcomes that are exactly as extreme as the observed one (mid-p-value).
     """
     n, two_sided = for_a + for_b, alternative == "two-sided"
     bar = {"two-sided": np.maximum(for_a, for_b), "greater": for_a, "less": for_b}[alternative]
-    below = 2 * bar < n  # then the tail is the complement of the other one
+    below = 2 * bar < n  # the tail is then the complement of the opposite tail
     tail = log_tail(np.where(below, n - bar + (not half), bar), n, half=half)
     log_p = np.where(below, np.log1p(-np.exp(np.where(below, tail, -math.inf))), tail + math.log(1 + two_sided))
-    if two_sided and half:  # the middle is as extreme on either side, and half of it counts
+    if two_sided and half:  # the middle outcome belongs to both sides, and only half of it is counted
         log_p = np.where(for_a == for_b, np.log1p(-np.exp(_log_mass(bar, n)) / 2), log_p)
     return np.where(n == 0, 0.0, np.minimum(log_p, 0.0))
 
 
 def log_tail(m: Ints, n: Ints, *, half: bool = False) -> Floats:
-    """Return log P(X >= m) for X binomial(n, 1/2) and m from n / 2 to n, [tails]; -inf for m = n + 1.
+    """Return log P(X >= m) for a binomial variable X with n fair coins, [tails].
+
+    m must be between n / 2 and n + 1; the result is -inf for m = n + 1.
 
     P(X >= m) = P(X = m) F. The first factor is that of Loader (2000, "Fast and accurate computation of binomial
-    probabilities"): a deviance and errors of Stirling's formula, here with the deviance to a few digits more than a
-    float has, since it is as large as n log 2. From the incomplete beta function,
+    probabilities"): a deviance and errors of Stirling's formula. Here the deviance has a few more digits than a float,
+    since it can be as large as n log 2. From the incomplete beta function,
 
         F = m times the integral of (1 - w)^(m - 1) (1 + w)^(n - m) over w from 0 to 1.
 
@@ -116,7 +132,7 @@ def log_tail(m: Ints, n: Ints, *, half: bool = False) -> Floats:
     Args:
         m: Numbers of heads.
         n: Numbers of coins.
-        half: Count half of X = m.
+        half: Count only half of P(X = m).
     """
     log_p = np.full(len(m), -math.inf)
     nodes, weights = _find_nodes(_NODES)
@@ -138,14 +154,17 @@ def log_tail(m: Ints, n: Ints, *, half: bool = False) -> Floats:
 
 
 def _log_mass(m: Ints, n: Ints) -> Floats:
-    """Return log P(X = m)."""
+    """Return log P(X = m) for a binomial variable X with n fair coins."""
     (first, rest), (first_other, rest_other) = _times_log(m, n), _times_log(n - m, n)
     spread = _stirling_error(n) - _stirling_error(m) - _stirling_error(n - m)
     return np.asarray((spread - rest - rest_other) - (first + first_other))
 
 
 def _times_log(count: Ints, n: Ints) -> tuple[Floats, Floats]:
-    """Split count log(2 count / n) into an exact multiple of 1 / `_GRID` and a remainder; 0 for a count of 0."""
+    """Return count log(2 count / n) as a multiple of 1 / `_GRID` and a remainder.
+
+    The multiple is exact. Both are 0 if the count is 0.
+    """
     grid, rest = _tabulate_logarithms()
     c, total = np.maximum(count, 1), np.maximum(n, 1).astype(np.float64)
     mantissa, exponent = np.frexp(2 * c / total)
@@ -159,7 +178,10 @@ def _times_log(count: Ints, n: Ints) -> tuple[Floats, Floats]:
 
 @cache
 def _tabulate_logarithms() -> tuple[Floats, Floats]:
-    """Return log(k / `_LAST`) for k from `_FIRST` to `_LAST`: multiples of 1 / `_GRID`, and remainders."""
+    """Return log(k / `_LAST`) for k from `_FIRST` to `_LAST`.
+
+    The result consists of multiples of 1 / `_GRID` and remainders.
+    """
     with localcontext(prec=40):
         exact = [(Decimal(n) / _LAST).ln() for n in range(_FIRST, _LAST + 1)]
         near = [round(value * _GRID) for value in exact]
@@ -168,7 +190,10 @@ def _tabulate_logarithms() -> tuple[Floats, Floats]:
 
 
 def _stirling_error(count: Ints) -> Floats:
-    """Return log count! - count log count + count; 0 for 0."""
+    """Return log count! - count log count + count, the error of Stirling's formula.
+
+    It is 0 for a count of 0.
+    """
     small = _small_stirling_errors()[np.minimum(count, _SMALL - 1)]
     n = np.maximum(count, _SMALL).astype(np.float64)
     square = n * n
@@ -184,12 +209,13 @@ def _small_stirling_errors() -> Floats:
 
 
 def noncentrality_interval(t: float, degrees: int, confidence: float) -> tuple[float, float]:
-    """Return the interval of noncentralities of Student's t under which the observed `t` is in neither tail.
+    """Return the confidence interval of the noncentrality of Student's t.
 
-    P(T <= t) at noncentrality x is P(x <= t S + Z), with Z normal and S^2 chi-squared over its degrees of freedom; the
-    limits are quantiles of t S + Z. Its distribution function is the mean of that of the wider of the two, over 200
-    quantiles of the narrower; tails are right to 1e-5 with one degree of freedom, 1e-7 with more. (scipy's nctdtrinc is
-    right to 4 digits at t = 1000 and does not return at 10^6.)
+    It contains the noncentralities for which the observed `t` is in neither tail. P(T <= t) at noncentrality x is P(x
+    <= t S + Z), where Z is normal and S^2 is chi-squared divided by its degrees of freedom. So the limits are quantiles
+    of t S + Z. Its distribution function is the mean of the distribution function of the wider variable, over 200
+    quantiles of the narrower one. Tail probabilities have an error of 1e-5 with one degree of freedom, and 1e-7 with
+    more. (scipy's nctdtrinc is correct to 4 digits at t = 1000 and does not return at 10^6.)
     """
     from scipy.optimize import brentq
     from scipy.special import gammainc, gammaincinv, ndtr, ndtri
@@ -206,7 +232,7 @@ def noncentrality_interval(t: float, degrees: int, confidence: float) -> tuple[f
             return float(weights @ ndtr(x - t * scales))
         return float(weights @ gammainc(half, half * (np.maximum(x - shifts, 0) / t) ** 2))
 
-    # S and Z are together beyond these ends too rarely for the quantiles below
+    # S and Z together exceed these ends too rarely to affect the quantiles below
     ends = np.array([outside / 4, 1 - outside / 4])
     first, last = t * np.sqrt(gammaincinv(half, ends) / half) + ndtri(ends)
 
@@ -217,7 +243,10 @@ def noncentrality_interval(t: float, degrees: int, confidence: float) -> tuple[f
 
 @cache
 def quantile_levels() -> tuple[Floats, Floats]:
-    """Return nodes and weights for the mean over [0, 1]: Gauss-Legendre, denser at the ends, where quantiles bend."""
+    """Return nodes and weights for the mean of a function over [0, 1].
+
+    They are Gauss-Legendre nodes, denser at the ends, where quantile functions are steep.
+    """
     nodes, weights = _find_nodes(200)
     return (2 + 3 * nodes - nodes**3) / 4, weights * 3 * (1 - nodes**2) / 4
 
@@ -228,11 +257,11 @@ def clopper_pearson(hits: ArrayLike, trials: ArrayLike, confidence: float = 0.95
 
     Args:
         hits: Counts of any shape.
-        trials: Numbers of trials; for 0 the interval is [0, 1].
+        trials: Numbers of trials; for 0 trials the interval is [0, 1].
         confidence: Confidence level.
 
     Returns:
-        Lower and upper limits, in that shape.
+        Lower and upper limits, of the same shape.
     """
     from scipy.special import betaincinv
 
@@ -244,15 +273,16 @@ def clopper_pearson(hits: ArrayLike, trials: ArrayLike, confidence: float = 0.95
 
 
 def wilson(share: ArrayLike, trials: ArrayLike, quantile: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the interval of proportions that are at most `quantile` standard errors from a share (Wilson 1927).
+    """Return the score interval of proportions (Wilson 1927).
 
-    The standard error is sqrt(p (1 - p) / trials) with the hypothetical proportion p. So the interval is within 0 and
-    1, and has a positive width even if all trials agree.
+    It contains the proportions p that differ from the share by at most `quantile` standard errors, sqrt(p (1 - p) /
+    trials). So the interval is within 0 and 1, and has a positive width even if all trials agree.
 
     Args:
         share: Observed proportions, of any shape.
-        trials: Numbers of trials; of proportions of clusters, p (1 - p) over their squared standard error.
-        quantile: Number of standard errors: of the normal distribution, or Student's.
+        trials: Numbers of trials. For clustered trials: the effective number, p (1 - p) divided by the squared standard
+            error.
+        quantile: Quantile of the normal or of Student's distribution.
     """
     p, n, z = (np.asarray(values, dtype=np.float64) for values in (share, trials, quantile))
     pulled = z * z / n
@@ -264,14 +294,14 @@ def wilson(share: ArrayLike, trials: ArrayLike, quantile: ArrayLike) -> tuple[Fl
 def wilson_of_counts(hits: ArrayLike, trials: ArrayLike, confidence: float) -> tuple[Floats, Floats]:
     """Return the modified score interval of counted trials.
 
-    The score interval of rates near 0 and 1 covers too seldom: at the worst rate in 84 % of sets of 20 trials, and in
-    92.4 % at 0.95. So with up to three failures (or successes) the end at their side is as far as the limit of
-    Poisson's distribution (Brown, Cai and DasGupta 2001, section 4.1.1): from 20 trials on it then covers in 91.8 % or
-    more, whatever the rate.
+    The score interval has too low coverage for rates near 0 and 1: at the worst rate 84 % for sets of 20 trials, and
+    92.4 % at 0.95. So with up to three failures (or successes), the end on that side is extended to the limit of the
+    Poisson distribution (Brown, Cai and DasGupta 2001, section 4.1.1). With 20 or more trials the coverage is then at
+    least 91.8 % for every rate.
 
     Args:
         hits: Counts of any shape.
-        trials: Numbers of trials, 1 at least.
+        trials: Numbers of trials, at least 1.
         confidence: Confidence level.
     """
     k, n = np.broadcast_arrays(np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64))
@@ -289,16 +319,17 @@ def wilson_of_counts(hits: ArrayLike, trials: ArrayLike, confidence: float) -> t
 
 def bonett_price(difference: ArrayLike, n_discordant: ArrayLike, n: ArrayLike,
                  quantile: float) -> tuple[Floats, Floats]:
-    """Return the adjusted Wald interval of the difference of two paired proportions (Bonett and Price 2012).
+    """Return the adjusted Wald interval of the difference of two paired proportions.
 
-    It is Wald's, with one more unit that only either of the two gets right. SQL can compute it from the difference and
-    the number of discordant units. From 50 units on its worst coverage is that of Tango's interval (docs/limits.md).
+    This is the interval of Bonett and Price (2012): Wald's interval after adding two units, one that only A gets right
+    and one that only B gets right. SQL can compute it from the difference and the number of discordant units. With 50
+    or more units its worst coverage equals that of Tango's interval (docs/limits.md).
 
     Args:
         difference: Differences of the two proportions, of any shape.
-        n_discordant: Numbers of units that just one of them gets right.
+        n_discordant: Numbers of units that exactly one system gets right.
         n: Numbers of all units.
-        quantile: Number of standard errors, of the normal distribution.
+        quantile: Quantile of the normal distribution.
     """
     units = np.asarray(n, dtype=np.float64) + 2
     centre = np.asarray(difference) * np.asarray(n) / units
@@ -308,16 +339,17 @@ def bonett_price(difference: ArrayLike, n_discordant: ArrayLike, n: ArrayLike,
 
 
 def tango_statistic(only_a: ArrayLike, only_b: ArrayLike, n: ArrayLike, difference: ArrayLike) -> Floats:
-    """Standardize the observed difference of two paired proportions against a supposed one (Tango 1998).
+    """Return Tango's statistic for a hypothetical difference of paired proportions.
 
-    The variance is that under the supposed difference, with the nuisance parameter at its maximum likelihood estimate.
-    For a supposed difference of 0 it is the signed root of McNemar's statistic.
+    It is the observed minus the hypothetical difference, divided by the standard error under the hypothesis. The
+    nuisance parameter of this standard error has its maximum likelihood estimate. For a hypothetical difference of 0 it
+    is the signed root of McNemar's statistic (Tango 1998).
 
     Args:
         only_a: Numbers of units that only A gets right, of any shape.
         only_b: Numbers of units that only B gets right.
         n: Numbers of all units.
-        difference: From -1 to 1; positive favours A.
+        difference: Hypothetical difference, from -1 to 1; positive favours A.
     """
     excess, variance = _tango(*(np.asarray(values, dtype=np.float64) for values in (only_a, only_b, n, difference)))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -325,9 +357,15 @@ def tango_statistic(only_a: ArrayLike, only_b: ArrayLike, n: ArrayLike, differen
 
 
 def tango_interval(only_a: ArrayLike, only_b: ArrayLike, n: ArrayLike, confidence: float) -> tuple[Floats, Floats]:
-    """Return the differences of two paired proportions that `tango_statistic` does not reject (Tango 1998).
+    """Return Tango's score interval of the difference of paired proportions.
 
-    The arguments are those of `tango_statistic`; without units the interval is (-1, 1).
+    It contains the differences that `tango_statistic` does not reject (Tango 1998). Without units it is (-1, 1).
+
+    Args:
+        only_a: Numbers of units that only A gets right, of any shape.
+        only_b: Numbers of units that only B gets right.
+        n: Numbers of all units.
+        confidence: Confidence level.
     """
     from scipy.special import ndtri
 
@@ -337,9 +375,10 @@ def tango_interval(only_a: ArrayLike, only_b: ArrayLike, n: ArrayLike, confidenc
 
 
 def _tango_low(only_a: Floats, only_b: Floats, n: Floats, z: float) -> Floats:
-    """Return the lower end, between -1 and the observed difference: the excess is z standard deviations there.
+    """Return the lower end of Tango's interval, up to the observed difference.
 
-    The excess less these is nearly a line, so false position by the Illinois rule needs few steps.
+    At this end the statistic equals z. The excess minus z standard deviations is nearly linear, so false position with
+    the Illinois rule needs few steps.
     """
     def beyond(difference: Floats) -> Floats:
         excess, variance = _tango(only_a, only_b, units, difference)
@@ -358,15 +397,15 @@ def _tango_low(only_a: Floats, only_b: Floats, n: Floats, z: float) -> Floats:
         at_low = np.where(above, at_middle, np.where(below & (middle <= previous), at_low / 2, at_low))
         at_high = np.where(above, np.where(middle >= previous, at_high / 2, at_high), at_middle)
         low, high, previous = np.where(above, middle, low), np.where(above, high, middle), middle
-    never, always = (only_a == 0) & (only_b == 0), only_a == units  # no deviation at the observed difference either
+    never, always = (only_a == 0) & (only_b == 0), only_a == units  # the variance is 0 at the observed difference, too
     ends = np.where(never | always, (np.where(always, n, 0) - z * z) / (n + z * z), middle)
     return np.where(only_b == n, -1.0, ends)
 
 
 def _tango(only_a: Floats, only_b: Floats, n: Floats, difference: Floats) -> tuple[Floats, Floats]:
-    """Return the excess of A's successes over the supposed difference, and its variance.
+    """Return the excess of A's successes over the hypothesis, and its variance.
 
-    With p the probability of a unit that only B gets right, 2 n p^2 + b p - c = 0 at the maximum of likelihood.
+    Let p be the probability of a unit that only B gets right. At the maximum of the likelihood, 2 n p^2 + b p - c = 0.
     """
     turned = difference < 0  # by symmetry, so that no term below is negative
     for_a, for_b = np.where(turned, only_b, only_a), np.where(turned, only_a, only_b)

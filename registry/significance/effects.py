@@ -1,8 +1,8 @@
-"""Effect sizes of a pair with their intervals, equivalence, clustering and normality of its differences.
+"""Effect sizes, equivalence, clustering and normality of paired differences.
 
-A p-value depends on the sizes of the difference and of the test set, an effect size on the difference only. A
-difference that is not significant does not show equivalence: `assess_equivalence` tests it within a margin that is
-declared before looking at the results.
+A p-value depends on the size of the difference and on the size of the test set; an effect size depends only on the
+difference. A difference that is not significant does not show equivalence. `assess_equivalence` tests whether the
+difference is within a margin, which is declared before anyone looks at the results.
 """
 
 from __future__ import annotations
@@ -36,19 +36,21 @@ from registry.significance.units import has_binary_units, unit_differences
 
 Counts = Ints
 
-LARGEST_SHAPIRO = 5000  # units up to which Royston fitted the p-value of Shapiro and Wilk's test
-_CANCELLED = 1e-9  # of the sum of two squares: a smaller difference of them is rounding
+LARGEST_SHAPIRO = 5000  # largest number of units for which Royston fitted the p-value of Shapiro and Wilk's test
+_CANCELLED = 1e-9  # relative to the sum of two squares: a smaller difference is a rounding error
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One effect size of a pair (A, B), with its interval; positive, above 1 or above 1/2 if A is better.
+    """One effect size of a pair (A, B), with its interval.
+
+    If A is better, a difference is positive, an odds ratio is above 1, and a probability is above 1/2.
 
     Attributes:
         name: `standardized_difference`, `odds_ratio`, `proportion_difference` or `probability_of_superiority`.
-        value: nan if it is undefined.
-        low, high: Its interval; nan if it has none.
-        messages: Why a value is nan, and other messages.
+        value: The effect size; nan if undefined.
+        low, high: Confidence interval; nan if there is none.
+        messages: Reasons why a value is nan, and other messages.
     """
 
     name: str
@@ -59,20 +61,24 @@ class Effect:
 
 
 def measure_effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
-    """Return the effect sizes that apply to a pair, from the units in which both scores are defined.
+    """Return the effect sizes of a pair, from units with two defined scores.
 
     Args:
-        observed: The pair, by unit.
-        confidence: Of the intervals.
+        observed: The pair; the rows of its matrix must be units.
+        confidence: Confidence level of the intervals.
 
     Returns:
-        `standardized_difference`: d_z, the mean difference of units over its standard deviation (Cohen 1988, section
-        2.3.5), with the interval that inverts the noncentral t distribution (Steiger and Fouladi 1997), for nearly
-        normal differences. `odds_ratio`: the units where A is better over those where B is, with the exact interval
-        given their number (Clopper and Pearson 1934). `proportion_difference`, for units that are right or wrong: with
-        Tango's score interval (Tango 1998). `probability_of_superiority`: the probability that A scores higher in a
-        unit, ties counted half (Grissom and Kim 2012); it is (1 + the difference of two paired proportions) / 2, so its
-        interval follows from Tango's, and without ties from Wilson's.
+        `standardized_difference`: d_z, the mean difference of units divided by its standard deviation (Cohen 1988,
+            section
+        2.3.5). The interval inverts the noncentral t distribution (Steiger and Fouladi 1997), for nearly normal
+        differences. `odds_ratio`: the number of units in which A is better divided by the number in which B is better,
+        with the exact interval for a given sum of both (Clopper and Pearson 1934). `proportion_difference`, only for
+            units
+        that are right or wrong: the difference with Tango's score interval (Tango 1998). `probability_of_superiority`:
+            the
+        probability that A scores higher in a unit; half of the ties are counted (Grissom and Kim 2012). It is (1 + the
+        difference of two paired proportions) / 2, so its interval follows from Tango's interval, and without ties from
+        Wilson's interval.
     """
     differences, slack = unit_differences(observed)
     n, only_a, only_b = len(differences), int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
@@ -93,13 +99,16 @@ def measure_effects(observed: Observed, confidence: float = 0.95) -> list[Effect
 
 def measure_counts(only_a: Counts, only_b: Counts, n: Counts,
                    confidence: float = 0.95) -> dict[str, tuple[Floats, Floats, Floats]]:
-    """Return the effect sizes of counts, by name: values and ends of intervals, for many pairs at once.
+    """Return effect sizes that depend only on counts, by name, for many pairs.
 
     Args:
-        only_a: Units in which A is better, of any shape.
-        only_b: Units in which B is better.
-        n: All units in which both scores are defined.
-        confidence: Of the intervals.
+        only_a: Numbers of units in which A is better, of any shape.
+        only_b: Numbers of units in which B is better.
+        n: Numbers of all units with two defined scores.
+        confidence: Confidence level of the intervals.
+
+    Returns:
+        Values, lower ends and upper ends of each effect size.
     """
     def odds(share: Floats) -> Floats:
         return np.where(share < 1, share / np.where(share < 1, 1 - share, 1), np.inf)
@@ -128,11 +137,11 @@ def _measure_standardized(differences: Floats, slack: float, confidence: float, 
 
 
 def _varies_more(differences: Floats) -> bool:
-    """Return whether the error of a standardized difference d is clearly larger than its interval assumes.
+    """Return True if a standardized difference varies more than its interval assumes.
 
-    Let s be the skewness and k the kurtosis of n units. The asymptotic variance of sqrt(n) d is 1 - d s + d^2 (k - 1) /
-    4, and 1 + d^2 / 2 for normal units (delta method). In normal samples s and k deviate by sqrt(6 / n) and sqrt(24 /
-    n).
+    Let d be the difference, and s the skewness and k the kurtosis of n units. The asymptotic variance of sqrt(n) d is 1
+    - d s + d^2 (k - 1) / 4, and 1 + d^2 / 2 for normal units (delta method). In normal samples s and k deviate by
+    sqrt(6 / n) and sqrt(24 / n).
     """
     n, z = len(differences), differences / differences.std()
     d, z = z.mean(), z - z.mean()
@@ -143,17 +152,17 @@ def _varies_more(differences: Floats) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """Two one-sided tests of whether the difference of a pair lies within a declared margin.
+    """Result of two one-sided tests: is a difference within a declared margin?
 
     Attributes:
-        margin: The largest difference that does not matter, in either direction.
-        p_value: The larger of the two one-sided p-values; nan if the test is undefined.
+        margin: Largest difference that does not matter, in either direction.
+        p_value: The larger one of the two one-sided p-values; nan if the test is undefined.
         low, high: The 1 - 2 alpha interval of the difference, which is inside the margin if and only if p <= alpha.
-        messages: Why a value is nan.
-        test: `t` (paired), `score` (Tango's) or `bootstrap` (recentred); empty where no score is defined.
-        method: How the p-value is computed.
+        messages: Reasons why a value is nan.
+        test: `t` (paired), `score` (Tango's) or `bootstrap` (recentred); empty if no score is defined.
+        method: Method that computed the p-value.
         p_low, p_high: 95 % Clopper-Pearson interval of a Monte-Carlo p-value.
-        resamples: Draws behind a Monte-Carlo p-value; None for others.
+        resamples: Number of resamples of a Monte-Carlo p-value; None for other methods.
     """
 
     margin: float
@@ -169,16 +178,16 @@ class Equivalence:
 
 
 def assess_equivalence(observed: Observed, margin: float, settings: Settings) -> Equivalence:
-    """Test whether a pair's difference lies within a margin, by two one-sided tests (Schuirmann 1987).
+    """Test whether the difference of a pair is within a margin.
 
-    If the score is the mean of binary unit scores, these are Tango's score tests of +margin and -margin (Tango 1998).
-    For other means they are paired t-tests. Any other score is tested by the paired bootstrap: differences d* - d of
-    resamples, moved to either margin.
+    Two one-sided tests are applied (Schuirmann 1987). If the score is the mean of binary unit scores, these are Tango's
+    score tests of +margin and -margin (Tango 1998). For other means they are paired t-tests. Any other score is tested
+    by the paired bootstrap: the differences d* - d of resamples are shifted to either margin.
 
     Args:
-        observed: The pair, by unit.
-        margin: The largest difference that does not matter, in units of the score; declared before looking.
-        settings: Alpha is 1 - `confidence`; `resamples` and `seed` are for the bootstrap.
+        observed: The pair; the rows of its matrix must be units.
+        margin: Largest difference that does not matter, in units of the score; declared before looking at the results.
+        settings: Alpha is 1 - `confidence`; the bootstrap also uses `resamples` and `seed`.
 
     Raises:
         InputError: The margin is not a positive number, or alpha is not below 1/2.
@@ -229,13 +238,13 @@ def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence
     if len(moved) and not (np.abs(moved) > slack).any():
         return Equivalence(margin, messages=Messages.of("constant-difference", over="resample"), test="bootstrap",
                            method="monte-carlo", resamples=resamples)
-    # draws as large (small) as observed under a difference of -margin (+margin), with undefined ones
+    # resamples as large (small) as the observed difference if the true one is -margin (+margin), or undefined
     extremes = n_undefined + max(int(np.count_nonzero(moved >= d + margin - slack)),
                                  int(np.count_nonzero(moved <= d - margin + slack)))
     tail = monte_carlo_tail(extremes, resamples)
     low = high = math.nan
     if n_undefined <= MOST_UNDEFINED * resamples:
-        # dual to the test: (c + 1) / (R + 1) <= alpha if the k-th largest draw is below the observed difference
+        # dual to the test: (c + 1) / (R + 1) <= alpha if the k-th largest resample is below the observed difference
         k = dual_rank(settings) - n_undefined
         low, high = (d - moved[-k], d - moved[k - 1]) if k > 0 else (-math.inf, math.inf)
         low, high = (end if abs(abs(end) - margin) > slack else math.copysign(margin, end) for end in (low, high))
@@ -246,15 +255,15 @@ def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """The clustering of the items of a test set in the difference of one pair.
+    """Effect of clusters of items on the error of the difference of one pair.
 
     Attributes:
-        n_items: The number of items.
-        n_clusters: The number of clusters; that of the items if the test set declares none.
-        intra_cluster_correlation: The correlation of the items' influences on the difference; it can be negative, and
-            is nan if no cluster has two items.
-        design_effect: The variance of the difference with clusters as units, over that with items as units.
-        messages: Why a value is nan.
+        n_items: Number of items.
+        n_clusters: Number of clusters; equal to the number of items if the test set declares no clusters.
+        intra_cluster_correlation: Correlation of the influences of items in one cluster on the difference. It can be
+            negative, and is nan if no cluster has two items.
+        design_effect: Variance of the difference with clusters as units, divided by the variance with items as units.
+        messages: Reasons why a value is nan.
     """
 
     n_items: int
@@ -265,22 +274,22 @@ class Clustering:
 
 
 def measure_design_effect(matrix: Matrix, pair: Pair) -> Clustering:
-    """Measure the clustering of the linearized difference of a pair.
+    """Measure the effect of clusters on the error of a linearized difference.
 
     Sentences of a document share its author and topic, so n of them carry less information than n independent ones. The
-    correlation of the *difference* of the two systems matters, not that of the scores: a hard document is hard for
-    both.
+    correlation of the *difference* of the two systems matters, not the correlation of the scores: a hard document is
+    hard for both systems.
 
-    Let u be the influence of an item on the difference of scores (`intervals.influence`). The intra-cluster correlation
-    (ICC) is that of a one-way analysis of variance with clusters of unequal size (Donner and Koval 1980). The design
-    effect (Kish 1965) is the ratio of C / (C - 1) times the sum of squares of the C clusters' sums of u to n / (n - 1)
-    times that of the n items' u. It is nearly 1 + (m' - 1) ICC, where m' = sum m^2 / n is the mean size of a random
-    item's cluster, unless influence depends on the size of the cluster. With m copies of each item it is
-    m (n - 1) / (n - m), or m for many items. Its root is the factor by which a test of items understates the standard
-    error.
+    Let u be the influence of an item on the difference of scores (`intervals.influences`). The intra-cluster
+    correlation (ICC) is that of a one-way analysis of variance with clusters of unequal size (Donner and Koval 1980).
+    The design effect (Kish 1965) is a ratio. Its numerator is C / (C - 1) times the sum of squares of the C cluster
+    sums of u. Its denominator is n / (n - 1) times the sum of squares of the u of n items. It is nearly 1 + (m' - 1)
+    ICC, where m' = sum m^2 / n is the mean size of a random item's cluster, unless the influence depends on the size of
+    the cluster. With m copies of each item it is m (n - 1) / (n - m), or m for many items. A test of items understates
+    the standard error by the root of the design effect.
 
     Args:
-        matrix: By item, with the cluster of each in `units`; not `by_unit`.
+        matrix: Its rows must be items, with their clusters in `units`; not `by_unit`.
         pair: The two systems.
     """
     n, n_clusters = len(matrix.statistics), matrix.n_units
@@ -304,14 +313,16 @@ def measure_design_effect(matrix: Matrix, pair: Pair) -> Clustering:
 
 
 def measure_design_effects(influence: Floats, clusters: Ints) -> Floats:
-    """Return the design effect of the difference of every two systems, as `measure_design_effect` defines it.
+    """Return the design effect for the difference of every two systems.
+
+    See `measure_design_effect`.
 
     Args:
-        influence: Of every item on every system's score, [items, systems].
-        clusters: The cluster of each item, numbered from 0, [items].
+        influence: Influence of every item on the score of every system, [items, systems].
+        clusters: Cluster of each item, numbered from 0, [items].
 
     Returns:
-        [systems, systems]; nan if a difference is the same in every item, or there are fewer than two clusters.
+        [systems, systems]; nan if a difference is the same in every item, or if there are fewer than two clusters.
     """
     n, n_clusters = len(clusters), int(clusters.max(initial=-1)) + 1
     sums = np.zeros((n_clusters, influence.shape[1]))
@@ -330,7 +341,7 @@ def measure_design_effects(influence: Floats, clusters: Ints) -> Floats:
 
 
 def _influence(matrix: Matrix, pair: Pair) -> tuple[Floats, float]:
-    """Return the influence of every item on the difference, and the largest influence of rounding alone."""
+    """Return the influence of every item on the difference, and its rounding error."""
     items = replace(matrix.of_systems(pair), units=None)
     influence: Floats = influences(items) @ np.array([1.0, -1.0])
     if matrix.quotient is None:
@@ -345,7 +356,14 @@ def _influence(matrix: Matrix, pair: Pair) -> tuple[Floats, float]:
 
 @dataclass(frozen=True, slots=True)
 class Normality:
-    """One test of normality, with estimated mean and variance; nan, with a message why, if it cannot be computed."""
+    """Result of one test of normality, with estimated mean and variance.
+
+    Attributes:
+        name: Name of the test.
+        statistic: Test statistic; nan if the test cannot be computed.
+        p_value: p-value; nan if the test cannot be computed.
+        messages: Reasons why a value is nan.
+    """
 
     name: str
     statistic: float
@@ -356,14 +374,18 @@ class Normality:
 def check_normality(differences: Floats) -> list[Normality]:
     """Test whether differences of units, [units], come from a normal distribution.
 
-    These tests are for information only. They do not choose the test of a pair, which would distort both. With many
-    units they reject for small departures that do not affect the t-test, and with few units they have little power.
+    These tests are for information only. They must not choose the test of a pair, because this would distort the error
+    rates of both tests. With many units they reject for small departures that do not affect the t-test, and with few
+    units they have little power.
 
     Returns:
-        `shapiro-wilk`: W (Shapiro and Wilk 1965), p by Royston (1995), from 3 units to 5000. `anderson-darling`: A^2
-        (Anderson and Darling 1954), p from A^2 (1 + 0.75/n + 2.25/n^2) by the formulas of D'Agostino and Stephens
-        (1986, table 4.9), from 8 units; those end at 13, where p is below 1e-30. `lilliefors`: D (Lilliefors 1967), p
-        by Dallal and Wilkinson (1986) up to their limit 0.1 and by Abdi and Molin (2007) beyond, from 5 units.
+        `shapiro-wilk`: W (Shapiro and Wilk 1965) with the p-value of Royston (1995), for 3 to 5000 units.
+        `anderson-darling`: A^2 (Anderson and Darling 1954), for at least 8 units. The p-value comes from
+        A^2 (1 + 0.75/n + 2.25/n^2) by the formulas of D'Agostino and Stephens (1986, table 4.9); these end at 13, where
+            p
+        is below 1e-30. `lilliefors`: D (Lilliefors 1967), for at least 5 units. The p-value is that of Dallal and
+            Wilkinson
+        (1986) up to their limit 0.1, and that of Abdi and Molin (2007) above.
     """
     n = len(differences)
     if n and np.ptp(differences) <= ROUNDING * np.abs(differences).max():
@@ -416,8 +438,9 @@ def _lilliefors(z: Floats) -> tuple[float, float]:
 def _dallal_wilkinson(d: float, n: int) -> float:
     """Return the p-value of D, fitted for 5 to 100 units and p up to 0.1.
 
-    Above 100 units the authors scale D by (n / 100)^0.49. From 1000 units on we scale it by the square root, as its
-    limit requires: their exponent makes a p-value of 0.05 one of 0.062 at 10 000 units (simulated), and ever larger.
+    Above 100 units the authors multiply D by (n / 100)^0.49. Above 1000 units we use the square root instead, as the
+    limit distribution requires. With the authors' exponent, a p-value of 0.05 becomes 0.062 at 10 000 units
+    (simulated), and the error grows with n.
     """
     if n > 100:
         d, n = d * (min(n, 1000) / 100) ** 0.49 * math.sqrt(max(n, 1000) / 1000), 100
@@ -427,10 +450,13 @@ def _dallal_wilkinson(d: float, n: int) -> float:
 
 
 def _abdi_molin(d: float, n: int) -> float:
-    """Return the p-value of D as a polynomial of degree 10; it errs by a few hundredths, and is useless below 0.01."""
+    """Return the p-value of D from a polynomial of degree 10.
+
+    Its error is a few hundredths, so it is useless below 0.01.
+    """
     b = 1.30748185078790 + n
     x = (math.sqrt(b * b - 4 * 0.08861783849346 * (0.37872256037043 - 1 / d**2)) - b) / (2 * 0.08861783849346)
-    # lowest power first; it passes 1 near x = 5.6 and keeps rising
+    # lowest power first; the polynomial exceeds 1 above x = 5.6
     return float(np.polynomial.polynomial.polyval(x, (
         -0.37782822932809, 1.67819837908004, -3.02959249450445, 2.80015798142101, -1.39874347510845, 0.40466213484419,
         -0.06353440854207, 0.00287462087623, 0.00069650013110, -0.00011872227037, 0.00000575586834)))
@@ -448,8 +474,8 @@ class Contingencies:
     """2x2 tables of all pairs of systems (a, b), [systems, systems] each.
 
     Attributes:
-        both_correct: Answers that both systems get right; on the diagonal, those that each system gets right.
-        n: The number of answers.
+        both_correct: Number of answers that both systems get right; on the diagonal, that each system gets right.
+        n: Number of answers.
     """
 
     both_correct: Ints
@@ -457,23 +483,29 @@ class Contingencies:
 
     @property
     def only_a_correct(self) -> Ints:
-        """Answers that only the row's system gets right; the transpose is `only_b_correct`."""
+        """Number of answers that only the row's system gets right.
+
+        The transposed array is `only_b_correct`.
+        """
         correct: Ints = np.diag(self.both_correct)
         return correct[:, None] - self.both_correct
 
     @property
     def only_b_correct(self) -> Ints:
-        """Answers that only the column's system gets right."""
+        """Number of answers that only the column's system gets right."""
         return self.only_a_correct.T
 
     @property
     def both_incorrect(self) -> Ints:
-        """Answers that neither gets right."""
+        """Number of answers that neither system gets right."""
         return self.n - self.both_correct - self.only_a_correct - self.only_b_correct
 
     @property
     def correlation(self) -> Floats:
-        """The phi coefficient of each table (r12 of Yeh 2000, 2.1); nan if a system is never or always right."""
+        """Phi coefficient of each table (r12 of Yeh 2000, section 2.1).
+
+        It is nan if a system is never or always right.
+        """
         correct = np.diag(self.both_correct).astype(np.float64)
         covariance = self.n * self.both_correct.astype(np.float64) - np.outer(correct, correct)
         deviation = np.sqrt(correct * (self.n - correct))
@@ -483,11 +515,12 @@ class Contingencies:
 
 
 def count_contingencies(correct: NDArray[np.uint64], n: int) -> Contingencies:
-    """Count the 2x2 tables of all pairs, 64 answers at a time.
+    """Count the 2x2 tables of all pairs of systems.
 
     Args:
-        correct: One bit for each answer of each system, 1 if it is right, [systems, words of 64]; unused bits are 0.
-        n: The number of answers.
+        correct: One bit per answer and system, 1 if the answer is right, [systems, words of 64 bits]; unused bits are
+            0.
+        n: Number of answers.
     """
     both = np.zeros((len(correct), len(correct)), dtype=np.int64)
     for system, row in enumerate(correct):

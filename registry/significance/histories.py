@@ -1,11 +1,11 @@
-"""Leaderboards that stay open: which submissions are new bests, and which scores may be shown.
+"""Leaderboards that stay open: new best submissions, and scores to show.
 
-Every submission is tested against all earlier ones. It is a new best if it beats each of them: the largest of its
-p-values counts (an intersection-union test; Berger 1982), so earlier submissions need no correction among themselves.
-Alpha is spent over time, a part of it on every submission. The bound holds if submissions are fixed beforehand, or
-depend on the values of a Ladder only; a Ladder shows a score only if it clearly exceeds the one shown before. If all
-scores are shown, nothing is guaranteed: a majority vote over random submissions, weighted by their scores, fits the
-test set.
+Every submission is tested against all earlier submissions. It is a new best if it is significantly better than each of
+them. So the largest of its p-values decides (an intersection-union test; Berger 1982), and no correction for the number
+of earlier submissions is needed. Each submission uses a part of alpha. The error rate is valid in two cases: if all
+submissions are fixed beforehand, or if they depend only on the scores that a Ladder shows. A Ladder shows a score only
+if it clearly exceeds the score that was shown before. If all scores are shown, no error rate is valid, because random
+submissions that are combined by their scores fit the test set.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class NewBests:
     """Decisions about submissions, in the order of time.
 
     Attributes:
-        log_levels: [submissions], the natural logarithm of the level of each test; -inf if no alpha was left.
-        declared: [submissions], whether each is a new best. The first submission never is.
+        log_levels: Natural logarithm of the level of each test, [submissions]; -inf if no alpha is left.
+        declared: Whether each submission is a new best, [submissions]. The first submission never is.
     """
 
     log_levels: Floats
@@ -34,16 +34,16 @@ class NewBests:
 
 
 def find_new_bests(log_p: Floats, alpha: float, most: int) -> NewBests:
-    """Decide which submissions are new bests if all are fixed beforehand.
+    """Decide which submissions are new bests if all submissions are fixed beforehand.
 
-    Each submission has the same part of alpha, and a new best hands its part on to the next one (the fallback
-    procedure; Wiens and Dmitrienko 2005). The chance of any false new best is at most alpha, whatever the dependence.
+    Each submission has an equal part of alpha, and a new best passes its part to the next submission (the fallback
+    procedure; Wiens and Dmitrienko 2005). The probability of any false new best is at most alpha, for any dependence.
 
     Args:
-        log_p: [submissions], the natural logarithm of the largest p-value against earlier ones; nan if undefined. The
-            first value is ignored.
-        alpha: The chance of any false new best.
-        most: The number of submissions that alpha is spent over, with the first; later ones are never new bests.
+        log_p: Natural logarithm of the largest p-value against earlier submissions, [submissions]; nan if undefined.
+            The first value is ignored.
+        alpha: Probability of any false new best.
+        most: Number of submissions that share alpha, including the first; later submissions are never new bests.
     """
     log_levels, declared = np.full(len(log_p), -math.inf), np.zeros(len(log_p), dtype=bool)
     part, handed_on = alpha / max(1, most - 1), 0.0
@@ -56,21 +56,21 @@ def find_new_bests(log_p: Floats, alpha: float, most: int) -> NewBests:
 
 
 def find_new_bests_by_ladder(log_p: Floats, raised: Flags, alpha: float, most: int, values: int) -> NewBests:
-    """Decide which submissions are new bests if they may depend on the values of a Ladder, and on nothing else.
+    """Decide which submissions are new bests if they depend only on a Ladder.
 
-    Such values reveal little: which submissions raised the shown score, and to which values. Along each of these
-    histories the submissions are fixed, and every test in each of them has its own part of alpha (after Blum and Hardt
+    The scores of a Ladder reveal little: which submissions raised the shown score, and to which values. Given one such
+    history, the submissions are fixed. Every test in every history has a separate part of alpha (after Blum and Hardt
     2015, section 3). A test after r values were shown is one of C(most - 1, r) C(values, r): r - 1 of the submissions
     after the first raised the shown score before the tested one, and the r values rise. These tests share 1 / (r (r +
-    1)) of alpha, and their level does not exceed the level after fewer values. So an unknown submission may count as
-    raising it.
+    1)) of alpha, and their level does not exceed the level after fewer values. So an unknown submission may be counted
+    as one that raised the score.
 
     Args:
-        log_p: As of `find_new_bests`.
-        raised: [submissions], whether the Ladder's score rose with it (`Shown`); with the first it does.
-        alpha: As of `find_new_bests`.
-        most: As of `find_new_bests`.
-        values: The number of possible values of the Ladder's score.
+        log_p: As in `find_new_bests`.
+        raised: Whether each submission raised the shown score (`Shown`), [submissions]; the first one does.
+        alpha: As in `find_new_bests`.
+        most: As in `find_new_bests`.
+        values: Number of possible values of the shown score.
     """
     log_levels = np.full(len(log_p), -math.inf)
     tests = min(len(log_p), most)
@@ -90,11 +90,11 @@ def find_new_bests_by_ladder(log_p: Floats, raised: Flags, alpha: float, most: i
 
 @dataclass(frozen=True, eq=False)
 class Shown:
-    """Scores that the Ladder shows, in the order of time.
+    """Scores that a Ladder shows, in the order of time.
 
     Attributes:
-        scores: [submissions], the score that is shown after each submission; nan before any is defined.
-        raised: [submissions], whether this submission raised the shown score.
+        scores: Score that is shown after each submission, [submissions]; nan until a score is defined.
+        raised: Whether each submission raised the shown score, [submissions].
     """
 
     scores: Floats
@@ -102,21 +102,27 @@ class Shown:
 
 
 def run_ladder(scores: Floats, step: float) -> Shown:
-    """Show scores [submissions], higher is better, that exceed the shown one by a step, rounded to the step.
+    """Return the scores that a Ladder shows if a new score must be higher by a step.
 
-    The Ladder of Blum and Hardt (2015, "The Ladder: a reliable leaderboard for machine learning competitions", ICML),
-    figure 1.
+    Shown scores are rounded to multiples of the step. This is the Ladder of Blum and Hardt (2015, "The Ladder: a
+    reliable leaderboard for machine learning competitions", ICML), figure 1.
+
+    Args:
+        scores: Scores of the submissions, [submissions]; higher is better.
+        step: The step.
     """
     return run_ladder_by_errors(scores, lambda _, __: step, step)
 
 
 def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain: float) -> Shown:
-    """Show scores that exceed the shown one by the standard error of the difference (Blum and Hardt 2015, figure 2).
+    """Return the scores that a Ladder shows if it requires a standard error of gain.
+
+    It is the standard error of the difference to the shown submission (Blum and Hardt 2015, figure 2).
 
     Args:
-        scores: [submissions]; higher is better.
+        scores: Scores of the submissions, [submissions]; higher is better.
         errors: Returns the standard error of the difference of a submission and an earlier one.
-        grain: Scores are rounded to a multiple of it: 1 / n if they are between 0 and 1 on n units.
+        grain: Shown scores are rounded to multiples of it: 1 / n if scores are between 0 and 1 on n units.
     """
     shown, raised = np.full(len(scores), np.nan), np.zeros(len(scores), dtype=bool)
     value, last = np.nan, -1
@@ -128,7 +134,9 @@ def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], gr
 
 
 def update_shown_score(score: float, shown: float, step: float) -> float:
-    """Return the score that the Ladder shows after another submission; higher is better.
+    """Return the score that a Ladder shows after one more submission.
+
+    Higher is better.
 
     >>> update_shown_score(0.8, 0.5, 0.25), update_shown_score(0.75, 0.5, 0.25), update_shown_score(0.3, math.nan, 0.25)
     (0.75, 0.5, 0.25)

@@ -1,8 +1,8 @@
-"""Planning: the power of a test of one pair, its type S and type M errors, and synthetic systems.
+"""Power of a test of one pair, type S and type M errors, synthetic systems.
 
-A design determines the power of a test, except for the true difference and the number of units. Binary units have
-McNemar's exact test, means of units have Student's test, and their power is computed without simulation. For other
-scores a design consists of resampled differences, shifted by the true difference. Synthetic systems have declared
+A `Design` is a test of a pair with all parameters except the true difference and the number of units. For binary units
+it is McNemar's exact test, and for means of units Student's test; their power is computed without simulation. For other
+scores the design has the differences in resamples, shifted by the true difference. Synthetic systems have declared
 accuracies and correlations, on items with a given difficulty.
 """
 
@@ -21,19 +21,19 @@ from registry.errors import InputError
 from registry.significance.distributions import quantile_levels
 from registry.significance.resampling.draws import OUTPUTS, stream
 
-MOST = 10**8  # units: larger test sets are not planned
-_SINGULAR = 1e-12  # smaller eigenvalues are 0 up to rounding
+MOST = 10**8  # largest planned number of units
+_SINGULAR = 1e-12  # smaller eigenvalues are rounding errors of 0
 
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """Power and errors of a test, given the true difference (Gelman and Carlin 2014).
+    """Power and errors of a test for a true difference (Gelman and Carlin 2014).
 
     Attributes:
-        power: The probability of a significant result.
-        wrong_sign: The share of significant results that favour the worse system (type S error).
-        exaggeration: The mean size of significant differences over the true one (type M error); nan if nothing can be
-            significant.
+        power: Probability of a significant result.
+        wrong_sign: Share of significant results that favour the worse system (type S error).
+        exaggeration: Mean size of significant differences divided by the true difference (type M error); nan if no
+            difference can be significant.
     """
 
     power: float
@@ -42,7 +42,14 @@ class Power:
 
     @classmethod
     def of(cls, right: float, wrong: float, size: float, difference: float) -> Power:
-        """Combine the probabilities of both significant results and the mean of |difference| over both."""
+        """Make the power from the probabilities of both significant results.
+
+        Args:
+            right: Probability of a significant result in favour of the better system.
+            wrong: Probability of a significant result in favour of the worse system.
+            size: Mean of |difference| if the result is significant and 0 otherwise.
+            difference: True difference.
+        """
         power = right + wrong
         if not power:
             return cls(0.0, math.nan, math.nan)
@@ -51,16 +58,23 @@ class Power:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A two-sided test of one pair at the level `alpha`, without the true difference and the number of units."""
+    """A two-sided test, without the true difference and the number of units.
+
+    Attributes:
+        alpha: Significance level.
+    """
 
     alpha: float
 
     @abstractmethod
     def compute_power(self, difference: float, units: int) -> Power:
-        """Return the power for a true `difference` (0 or more) on this number of units."""
+        """Return the power for a true `difference` (0 or more) and a number of units."""
 
     def find_detectable(self, units: int, power: float) -> float:
-        """Return the smallest true difference that is detected with this power, or nan."""
+        """Return the smallest true difference that is detected with this power.
+
+        The result is nan if none is.
+        """
         from scipy.optimize import brentq
 
         def excess(difference: float) -> float:
@@ -78,10 +92,10 @@ class Design:
         return float(brentq(excess, 0.0, upper, xtol=1e-9 * upper))
 
     def find_units(self, difference: float, power: float) -> int | None:
-        """Return the smallest number of units that detects this true difference with this power; None above `MOST`.
+        """Return the least number of units that detects a difference with this power.
 
-        The power of an exact test is not monotonic in the units. Bisection returns a number with sufficient power such
-        that one unit less is not sufficient.
+        The result is None if the number exceeds `MOST`. The power of an exact test is not monotonic in the number of
+        units. Bisection returns a number with sufficient power such that one unit less is not sufficient.
         """
         if not 0 < difference <= self.largest:
             return None
@@ -107,22 +121,28 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class ExactMcNemar(Design):
-    """McNemar's exact test, if exactly one system is correct in a share `discordance` of the units.
+    """Design of McNemar's exact test.
 
-    The power is a sum over all outcomes. The number of discordant units is binomial, and so is, given that number, the
-    number of units that favour the better system. If the difference exceeds the discordance, all discordant units
-    favour the better system.
+    The power is a sum over all outcomes. The number of discordant units is binomial. Given that number, the number of
+    units that favour the better system is also binomial. If the difference exceeds the discordance, all discordant
+    units favour the better system.
+
+    Attributes:
+        discordance: Share of units in which exactly one system is correct.
     """
 
     discordance: float
     largest = 1.0
 
     def standard_error(self, units: int) -> float:
-        """Return the standard error of a small difference."""
+        """Return the standard error if the difference is small."""
         return math.sqrt(self.discordance / units)
 
     def compute_power(self, difference: float, units: int) -> Power:
-        """Sum over the likely numbers of discordant units, without tails of probability 1e-13."""
+        """Sum over the likely numbers of discordant units.
+
+        Tails with a probability of 1e-13 are omitted.
+        """
         return _mcnemar(units, max(self.discordance, difference), difference, self.alpha)
 
 
@@ -145,7 +165,11 @@ def _mcnemar(n: int, discordance: float, difference: float, alpha: float) -> Pow
 
 @dataclass(frozen=True, eq=False)
 class MatchedTDesign(Design):
-    """Student's test of the mean of normal unit differences with the standard deviation `deviation`."""
+    """Design of Student's test of the mean of normal unit differences.
+
+    Attributes:
+        deviation: Standard deviation of the unit differences.
+    """
 
     deviation: float
 
@@ -173,7 +197,7 @@ def _density(z: Floats) -> Floats:
 
 
 class DrawnDesign(Design):
-    """The recentred bootstrap: the deviations of resampled differences from the observed one.
+    """Design of the recentred bootstrap, based on simulated differences.
 
     A difference is significant if its size exceeds the 1 - alpha quantile of the sizes of the deviations. Under a true
     difference of x, differences are distributed like the deviations plus x. For other numbers of units the deviations
@@ -181,7 +205,13 @@ class DrawnDesign(Design):
     """
 
     def __init__(self, alpha: float, deviations: Floats, units: int) -> None:
-        """Store the deviations d* - d of resampled differences, [resamples], on this number of units."""
+        """Store the deviations of resampled differences.
+
+        Args:
+            alpha: Significance level.
+            deviations: Resampled minus observed differences, d* - d, [resamples].
+            units: Number of units of the resamples.
+        """
         super().__init__(alpha)
         # Both signs, because either system of a pair may be the better one.
         self._deviations = np.sort(np.concatenate([deviations, -deviations]))
@@ -203,10 +233,15 @@ class DrawnDesign(Design):
 
 
 def compute_discordance(first: float, second: float, correlation: float) -> float:
-    """Return the share of units that only one of two systems gets right, from their rates and correlation.
+    """Return the share of units that exactly one of two systems gets right.
+
+    Args:
+        first: Share of units that the first system gets right.
+        second: Share of units that the second system gets right.
+        correlation: Correlation of both systems over units.
 
     Raises:
-        ValueError: No two systems of these rates have this correlation.
+        ValueError: No two systems with these shares have this correlation.
     """
     spread = math.sqrt(first * (1 - first) * second * (1 - second))
     both = first * second + correlation * spread
@@ -220,7 +255,7 @@ def compute_discordance(first: float, second: float, correlation: float) -> floa
 
 @lru_cache(maxsize=4096)
 def solve_latent_correlation(first: float, second: float, correlation: float) -> float:
-    """Return the correlation of two normal variables from the correlation of their dichotomized values.
+    """Return the correlation of two normal variables with given dichotomized values.
 
     Args:
         first: Probability that the first variable exceeds its threshold.
@@ -228,7 +263,7 @@ def solve_latent_correlation(first: float, second: float, correlation: float) ->
         correlation: Phi coefficient of the two exceedances.
 
     Raises:
-        InputError: No two variables of these rates have this correlation.
+        InputError: No two variables with these probabilities have this correlation.
     """
     from scipy.optimize import brentq
     from scipy.special import ndtri
@@ -250,9 +285,9 @@ def solve_latent_correlation(first: float, second: float, correlation: float) ->
 
 
 def _both_below(h: float, k: float, rho: float) -> float:
-    """Return P(X < h and Y < k) of standard normal variables with this correlation.
+    """Return P(X < h and Y < k) of standard normal variables with correlation `rho`.
 
-    Its derivative by the correlation is the density at (h, k) (Plackett 1954). With rho = sin t the root in the density
+    The derivative by the correlation is the density at (h, k) (Plackett 1954). With rho = sin t the root in the density
     cancels, and 64 nodes between 0 and t leave an error below 1e-12, except for correlations within 1e-3 of 1.
     """
     from scipy.special import ndtr
@@ -266,21 +301,21 @@ def _both_below(h: float, k: float, rho: float) -> float:
 
 def draw_correct(rates: Floats, correlations: Floats, ease: Floats, seed: int,
                  selection: Ints | None = None) -> Flags:
-    """Draw the items that synthetic systems get right, [items, systems].
+    """Simulate which items synthetic systems get right, [items, systems].
 
     A system gets an item right if a normal variable exceeds a threshold; the variables of systems are correlated (a
-    Gaussian copula). The mean of an item's variables represents its ease: scaled to variance 1, it is the normal score
-    of the item's rank. The rest is simulated.
+    Gaussian copula). The mean of the variables of an item represents its ease: scaled to variance 1, it is the normal
+    score of the rank of the item. All other parts of the variables are random.
 
     Args:
         rates: Accuracy of each system, between 0 and 1, [systems].
         correlations: Correlations of systems over items, [systems, systems]; the upper triangle is used.
-        ease: Ease of each item, [items]; only the order counts, and ties are broken at random.
+        ease: Ease of each item, [items]; only the order matters, and ties are broken at random.
         seed: Seed of the random numbers.
-        selection: Indices of the items of the test set, possibly repeated, [selected items]; None for each item once.
+        selection: Indices of the items of the test set, possibly repeated, [selected items]; None: each item once.
 
     Raises:
-        InputError: No systems of these rates have these correlations.
+        InputError: No systems with these rates have these correlations.
     """
     from scipy.special import ndtri
 

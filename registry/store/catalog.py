@@ -512,7 +512,7 @@ def task_metrics(connection: Connection, task_id: int) -> list[DeclaredMetric]:
 
 
 def primary_metric(connection: Connection, task_id: int) -> DeclaredMetric:
-    """Return the primary metric of a task; every task has one."""
+    """Return the primary metric of a task, which every task declares."""
     return next(metric for metric in task_metrics(connection, task_id) if metric.is_primary)
 
 

@@ -118,7 +118,7 @@ def find_obsolete(connection: Connection, task: str, current: Sequence[str],
     """
     c = models.comparison.c
     if connection.execute(select(c.digest).where(c.sequence > 0, c.digest.not_in(current)).limit(1)).first() is None:
-        return []  # takes less time than planning the view
+        return []  # the check is faster than a query of the view
     query = text("SELECT comparison_id, digest, signature, metric FROM latest_comparison WHERE task = :task")
     return [row for row in connection.execute(query, {"task": task})
             if row.digest not in current and (metrics is None or row.metric in metrics)]

@@ -12,7 +12,7 @@ import duckdb
 
 from registry.files import is_database
 
-_MAX_NAMES = 500  # longer lists help nobody
+_MAX_NAMES = 500  # longer lists are not useful for completion
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoload_known_extensions": "false", "autoinstall_known_extensions": "false", "enable_external_access": "false",
     "threads": "1"}

@@ -242,7 +242,7 @@ class Database:
     def require_writable(self, *, create: bool = False) -> None:
         """Raise an error if the file cannot be replaced.
 
-        If `create` is true and the file does not exist, raise an error if it cannot be created.
+        If `create` is true and the file does not exist, the error is raised only if the file cannot be created.
         """
         if create and not self.exists():
             self.require_free()

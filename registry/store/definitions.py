@@ -1,6 +1,6 @@
 """Comparison of the definitions in a registry with those of a new registry.
 
-Definitions are those of tables, views, macros and comments.
+The module compares tables, views, macros and comments.
 
 A registry may come from a stranger, who may have defined a macro with the name of a function or an operator. DuckDB
 then uses the macro in every statement. The queries of this module therefore use no operators, and only DuckDB's own
@@ -28,10 +28,10 @@ from registry.store import schema
 from registry.store.files import CONFIG, FAILURES, connecting
 from registry.store.rows import driver_of
 
-# Errors of statements and of this program if a table or a view has other contents than expected.
+# Errors that SQL statements or this program may raise if a table or a view has been altered.
 _UNEXPECTED = (*FAILURES, InvalidRequestError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError,
                ValueError)
-_OTHER_DATABASES = ("system", "temp")  # not in the file
+_OTHER_DATABASES = ("system", "temp")  # databases of DuckDB that are not in the file
 _LOCATION = "database_name, schema_name"
 _OBJECTS = {  # by kind: DuckDB's function, the column of the name, and the columns of the definition
     "view": ("views", "view_name", "sql, internal, temporary"),

@@ -29,7 +29,7 @@ from registry.platforms import link_or_copy
 from registry.store.rows import driver_of, quote
 
 _HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: \(PID (\d+)\))?(?: by user .+?)?\. "
-                     r"|File is already open in\s+(.+?) \(PID (\d+)\)")  # the second on Windows
+                     r"|File is already open in\s+(.+?) \(PID (\d+)\)")  # the second pattern is for Windows
 _FAILURE = re.compile(r"(?:IO Error|Failed to commit): (.+)")
 _DISK_FULL = ("No space left", "File too large", "Disk quota", "not enough disk space", "out of disk space")
 
@@ -109,7 +109,7 @@ def confine(driver: Any, reach: Reach) -> None:
 
     DuckDB accepts these settings only after its start, and only while access to files is enabled.
     """
-    # DuckDB checks the pattern that `read_parquet` gets, not only the files that match it.
+    # DuckDB checks the pattern in a call of `read_parquet`, and not only the files that match the pattern.
     folders = [name for folder in reach.folders for name in (str(folder), glob.escape(str(folder)))]
     for setting, paths in (("allowed_paths", reach.files), ("allowed_directories", folders)):
         driver.execute(f"SET {setting} = [{', '.join(map(quote, paths))}]")
@@ -119,7 +119,7 @@ def confine(driver: Any, reach: Reach) -> None:
 # The storage version of new files: every DuckDB since 1.2 opens it.
 STORAGE_VERSION = "v1.2.0"
 # An eighth of DuckDB's default: a small task needs 2.5 MB instead of 14 MB, and 1,000 systems with 10,000 items need
-# 23 MB (25 MB with 64 KiB). Bulk inserts are as fast. With 16 KiB, DuckDB does not compress columns.
+# 23 MB (25 MB with 64 KiB). Bulk inserts have the same speed. With 16 KiB, DuckDB does not compress columns.
 BLOCK_SIZE = "32768"
 # A registry may come from a stranger, and its views and macros may call any function of DuckDB. So connections cannot
 # access other files, secrets or Python variables.
@@ -131,7 +131,7 @@ CONFIG: dict[str, Any] = NO_ACCESS | {
     "storage_compatibility_version": STORAGE_VERSION,
     "default_block_size": BLOCK_SIZE,
 }
-# For SQL of users: no temporary files for data that does not fit into memory.
+# For SQL of users: DuckDB may not write temporary files for data that does not fit into memory.
 CONFINED_CONFIG = CONFIG | {"temp_directory": ""}
 
 # If file and log together are smaller than this size in bytes, texts are not compressed by FSST. FSST needs half of the

@@ -18,7 +18,7 @@ from registry.store import catalog, models
 from registry.store.catalog import NamedSubmission, TestSetRow
 from registry.store.rows import Columns, insert_bulk, insert_many, next_id
 
-_MAX_WAITING = 2**20  # rows of columns in memory
+_MAX_WAITING = 2**20  # rows in memory; more rows are written immediately
 
 Name = tuple[str, str, str]  # team, system and version; they identify a submission to a test set
 
@@ -35,7 +35,7 @@ class Ledger:
         self._columns: defaultdict[Table, list[Columns]] = defaultdict(list)
         self._rows_in_columns = 0
         self._next: dict[Table, int] = {}
-        self._ids: dict[tuple[Table, int, str], int] = {}  # of tracks, teams and systems, by owner and name
+        self._ids: dict[tuple[Table, int, str], int] = {}  # ids of tracks, teams and systems, by table, owner and name
         self._known: dict[tuple[int, Name], NamedSubmission] = {}
         self._same: defaultdict[tuple[int, str], list[NamedSubmission]] = defaultdict(list)  # by test set and digest
         self._sources: defaultdict[int, list[str]] = defaultdict(list)

@@ -257,7 +257,7 @@ def now() -> datetime:
     return datetime.now(UTC).replace(tzinfo=None)
 
 
-Key = tuple[int, int]  # scoring, metric
+Key = tuple[int, int]  # scoring id and metric id
 
 
 class Rescoring(NamedTuple):
@@ -393,7 +393,7 @@ def _parse_end(name: str) -> datetime:
 def _find_computed(connection: Connection, signature: str) -> Moment:
     rows = {row.signature.rpartition("id:")[2]: row for row in connection.execute(text("""
         SELECT signature, run_id, created_at, FALSE AS of_board FROM study UNION ALL
-        (SELECT signature, run_id, created_at, TRUE FROM comparison ORDER BY comparison_id)"""))}  # the last of each
+        (SELECT signature, run_id, created_at, TRUE FROM comparison ORDER BY comparison_id)"""))}  # latest of each id
     if (row := rows.get(signature.rpartition("id:")[2])) is None:
         raise UnknownNameError("date, time or signature", signature, rows)
     entry = _find_last_entry(connection, "SELECT max(event_id) FROM event WHERE run_id = :run", run=row.run_id)

@@ -86,7 +86,7 @@ system = Table(
     "system", metadata, _id("system_id"), _int("team_id"), _text("name"), _text("pseudonym", null=True),
     UniqueConstraint("team_id", "name"),
 )
-_TYPES = {"id": _int, "flag": _flag, "time": _time}  # column types of facts about submissions; the others are texts
+_TYPES = {"id": _int, "flag": _flag, "time": _time}  # types of columns of submissions; other columns are texts
 submission = Table(
     "submission", metadata, _id("submission_id"), _int("test_set_id"), _int("system_id"),
     *(_TYPES.get(field.type, _text)(field.column, null=field.is_optional) for field in SUBMISSION_FIELDS),
@@ -102,7 +102,7 @@ replicate_factor = Table(
     "replicate_factor", metadata, _int("submission_id"), _small("replicate"),
     _text("factor"), _text("level"), UniqueConstraint("submission_id", "replicate", "factor"),
 )
-# A purged team: the name that replaces its own, and salted digests of its own names.
+# A purged team: the name that replaces the name of the team, and salted digests of the deleted names.
 tombstone = Table(
     "tombstone", metadata, _id("tombstone_id"), _int("task_id"), _int("team_id"), _text("name"), _text("salt"),
     _text("names"), _int("run_id"), _time("created_at"), UniqueConstraint("team_id"),
@@ -145,10 +145,10 @@ statistic_total = Table(
     _text("statistic"), _big("total"), _big("per_one"),
 )
 
-# One row in a public file, which describes its contents; no row in the registry itself.
+# A public file has one row, which describes the contents of the file. The registry itself has no row.
 publication = Table("publication", metadata, _time("published_at"), _flag("has_sources"), _text("program"))
 
-# Files that were read, commands and their changes.
+# Files that commands have read, commands, and changes by commands.
 source = Table(
     "source", metadata, Column("digest", String, primary_key=True), _text("name"), _big("n_bytes"),
     Column("content", LargeBinary, nullable=False), _time("created_at"),
@@ -198,7 +198,7 @@ comparison_pair = Table(
     _int("pair_result_id"), _flag("is_swapped"), _number("p_adjusted", null=True), _flag("is_significant"),
     _flag("is_resolved"),
 )
-# One test of all systems of a comparison: do they differ at all?
+# One test of all systems of a comparison together: is there any difference between the systems?
 overall_result = Table(
     "overall_result", metadata, _int("comparison_id"), _text("test"), _number("statistic"), _int("degrees"),
     _number("p_value"), _number("log10_p"), UniqueConstraint("comparison_id"),

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, Table, text
 
-_MAX_FIXED_WIDTH = 100  # characters of texts in arrays of fixed width, at 4 bytes each
-_ROWS_OF_A_THREAD = 50 * 2048  # rows of arrays that DuckDB gives to one thread
+_MAX_FIXED_WIDTH = 100  # longest text in an array of fixed width; a character needs 4 bytes
+_ROWS_OF_A_THREAD = 50 * 2048  # number of rows that DuckDB gives to one thread
 _MAX_VALUES = 250  # up to this number of values, INSERT with parameters is faster than INSERT with arrays
 
 

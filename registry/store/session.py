@@ -79,7 +79,7 @@ def write_lock(database: Database, command: str, patience: float = 0) -> Iterato
 def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -> None:
     """Wait for the lock.
 
-    A process tries the more often, the longer it has waited. The process that has waited longest therefore usually gets
+    A process tries more often if it has waited longer. The process that has waited longest therefore usually gets
     the lock first.
     """
     began, is_informed = time.monotonic(), False
@@ -152,7 +152,7 @@ class Copy:
         try:
             if compact:
                 finished = self._write_compact()
-                self.database.path.unlink()  # still has deleted rows, and would stay if this process were killed
+                self.database.path.unlink()  # contains deleted rows, and would remain if this process were killed
             _sync_file(finished)
             if self.is_new:
                 rename_new(finished, path)
@@ -381,7 +381,7 @@ def compute(database: Database, journal: Journal, work: Callable[[Session], T], 
                 result = work(session)
             if not copy.is_changed:
                 return result
-            if not is_last:  # waits for the lock as long as the computation took, because its results are expensive
+            if not is_last:  # the results are expensive, so wait for the lock as long as the computation took
                 stack.enter_context(write_lock(database, journal.command, time.monotonic() - began))
             if is_last or copy.is_current():
                 copy.publish()

@@ -46,7 +46,7 @@ def fetch(connection: Connection, digest: str) -> bytes:
 
 
 def sizes_of_submissions(connection: Connection, submission_ids: Sequence[int]) -> dict[int, int]:
-    """Return the total size of the files of each submission in bytes, by its id."""
+    """Return the total file size of each submission in bytes, by submission id."""
     link, source = models.submission_source, models.source
     query = select(link.c.submission_id, func.sum(source.c.n_bytes)).join(
         link, link.c.source_digest == source.c.digest).where(

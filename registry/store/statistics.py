@@ -24,7 +24,7 @@ from registry.store import models
 from registry.store.rows import Columns, driver_of, insert_bulk, next_id, text_column
 
 Ids = NDArray[np.int32]
-_MAX_LOADED = 2**21  # items of several submissions that are in memory
+_MAX_LOADED = 2**21  # largest number of items, over several submissions, in memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,7 @@ class StoredStatistics(Sequence[Floats]):
 
     Attributes:
         present: True if a run of an incomplete submission has an item, [items, runs of incomplete submissions].
-        of_present: Index of the submission of each of these runs, [runs of incomplete submissions].
+        of_present: Index of the submission of each run in `present`, [runs of incomplete submissions].
     """
 
     def __init__(self, connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
@@ -201,10 +201,10 @@ class StoredStatistics(Sequence[Floats]):
             raise IndexError(index)
         if not self._loaded_range.start <= index < self._loaded_range.stop:
             self._loaded_range = slice(index, index + self._n_loaded)
-            self._loaded = []  # frees memory before the next ones are loaded
+            self._loaded = []  # frees memory before the next statistics are loaded
             self._loaded, _ = self._load(self._scoring_ids[self._loaded_range])
         statistics = self._loaded[index - self._loaded_range.start]
-        return statistics if self._items is None else statistics.take(self._items, axis=0)  # much faster than by []
+        return statistics if self._items is None else statistics.take(self._items, axis=0)  # much faster than indexing
 
 
 def _find_complete(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],

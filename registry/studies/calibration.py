@@ -1,4 +1,4 @@
-"""How often a test names the truly better system (Berg-Kirkpatrick et al. 2012, section 4.2).
+"""Studies of how often a test names the truly better system (Berg-Kirkpatrick et al. 2012, section 4.2).
 
 `Calibration` takes the test set as the population, and samples smaller test sets from it. `Domains` compares one test
 set with others, or the values of an item attribute such as the genre. Test sets of other domains are not samples of the
@@ -259,8 +259,8 @@ def compute_expected_share(p: Floats, ratios: Floats) -> Floats:
     """Return the probability that a test names the truly better system, if errors are normal, [tests].
 
     Let the true difference of pair j be r_j standard errors, and z = gain / standard error. A test names the better
-    system with the probability sum_j phi(z - r_j) / sum_j (phi(z - r_j) + phi(z + r_j)). That becomes Phi(z tau /
-    sqrt(tau^2 + 1)) for r_j from N(0, tau^2), and 1/2 if all systems are equally good, whatever p is.
+    system with the probability sum_j phi(z - r_j) / sum_j (phi(z - r_j) + phi(z + r_j)). If the r_j
+    are from N(0, tau^2), this is Phi(z tau / sqrt(tau^2 + 1)). If all systems are equally good, it is 1/2 for every p.
 
     Args:
         p: One-sided p-values, [tests].

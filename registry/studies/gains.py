@@ -74,8 +74,8 @@ def measure_gains(matrix: Matrix, settings: Settings, alpha: float, systems_per_
         matrix: Statistics of the systems.
         settings: Settings of the bootstrap; the alternative is always "greater".
         alpha: Significance level of the critical gains.
-        systems_per_set: Compare only systems of the same test set, if so many consecutive systems form a test set;
-            None to compare all.
+        systems_per_set: Number of consecutive systems that form a test set; only systems of the same test set are
+            compared. None to compare all systems.
 
     Raises:
         InputError: The bootstrap does not accept the matrix.

@@ -47,7 +47,7 @@ class Option:
     Attributes:
         help: Help text.
         name: Name of the option; empty for the name of the field.
-        metavar: Placeholder of the value; empty for the one of the type.
+        metavar: Placeholder of the value; empty for the default of the type.
         minimum, maximum: Range of a number.
         parse: Function that parses the text of the value; it also receives the option's name for messages. None if the
             value has the field's type.
@@ -382,7 +382,7 @@ class BoardSubject:
         return Case(tuple(loaded), self, parts)
 
     def signature(self, case: Case, identity: str) -> StudySignature:
-        """Return the signature of the study of these boards."""
+        """Return the signature of the study: one line with its boards and settings."""
         keys = [board.key for board in case.boards]
         return StudySignature(
             study=repr(self.study), metric=keys[0].metric.alias, task=keys[0].task.slug,
@@ -396,7 +396,10 @@ class BoardSubject:
 
 def choose_keys(connection: Connection, task: TaskRow, request: Request, choice: Choice, *,
                 facet_attribute: str | None = None, every_facet: bool = False) -> list[BoardKey]:
-    """Return the selected boards of a task by the metrics of the request; with `every_facet`, in the task's order.
+    """Return the selected boards of a task.
+
+    Boards are sorted by the metrics of the request. With `every_facet`, boards of facets are included, and boards keep
+    the order of the task.
 
     Raises:
         UnknownNameError: The selected test set, track or facet does not exist.

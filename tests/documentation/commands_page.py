@@ -23,7 +23,7 @@ MORE = {  # where a page says more
     "plot": "leaderboards.md#figures", "export": "leaderboards.md#for-platforms", "page": "leaderboards.md#the-page",
     "diff": "leaderboards.md#what-changed", "site": "leaderboards.md#a-site", "release": "release.md",
     "effects": "significance.md#how-large-the-difference-is", "best": "significance.md#ranks-that-hold",
-    "ranking": "ranking.md", "items": "tour.md#why-is-it-so", "query": "cookbook.md", "schema": "schema.md",
+    "ranking": "ranking.md", "items": "tour.md#look-behind-the-ranks", "query": "cookbook.md", "schema": "schema.md",
     "show": "trust.md#registry-show-name", "verify": "trust.md#registry-verify-task", "study": "studies.md",
     "backup": "trust.md#registry-backup-file", "publish": "publish.md", "hide": "publish.md#hide-and-reveal",
     "reveal": "publish.md#hide-and-reveal", "init": "durability.md", "list": "metrics.md",

@@ -95,7 +95,7 @@ def test_a_temporary_file_that_has_no_room_is_refused_before_it_is_written_to():
                 shared_array(np.ones(2**21, np.uint8), "give more"):
             pass
         assert not shared.path.exists()
-        with pytest.raises(RegistryError, match=r"2 MiB cannot.*TMPDIR.*, or give more --memory"):
+        with pytest.raises(RegistryError, match=r"2 MiB cannot.*TMPDIR.*, or increase --memory"):
             make_array((2**21,), 2**20, np.uint8)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

@@ -172,7 +172,7 @@ def test_parquet_is_written_to_the_allowed_file_only(database, tmp_path, sql):
         write_parquet(connection, query, file)
         with pytest.raises(QueryError, match="file system operations are disabled"):
             write_parquet(connection, query, other)
-        with pytest.raises(QueryError, match="not for queries"):
+        with pytest.raises(QueryError, match="queries may not use"):
             run_query(connection, Query(f"FROM read_parquet('{other}')", {}))
         with pytest.raises(LimitError, match="more than 2 rows"):
             write_parquet(connection, query, file, max_rows=2)

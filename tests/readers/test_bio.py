@@ -225,8 +225,8 @@ def test_text_that_is_not_the_golds_or_spans_that_are_not_within_its_items_are_r
         answers = reader.assign(items, reader.read_answers(Document("f", text)), "f")
         return [sorted((s.start, s.end, s.type) for s in answer.value.spans) for answer in answers]
 
-    with pytest.raises(InputError, match="f:2: 3 tokens where the gold has 4, and from here on another text, "
-                                         "as of item '1'; every token needs its line"):
+    with pytest.raises(InputError, match="f:2: 3 tokens where the gold has 4, and the texts differ from here on "
+                                         r"\(item '1'\); every token needs its line"):
         cut(b"a\tO\nc\tO\nd\tO\n")
     with pytest.raises(InputError, match="f:5: 5 tokens where the gold has 4;"):
         cut(b"a\tO\nb\tO\nc\tO\nd\tO\ne\tO\n")
@@ -293,7 +293,7 @@ def test_a_gold_span_that_sentence_end_would_cut_is_refused(options, tags, is_cu
     reader = Bio.build({"scheme": "iob2", "header": True, "token": "TOKEN", "label": "TAG",
                         "sentence_end": ["MISC", "EndOfSentence"], **options})
     if is_cut:
-        with pytest.raises(InputError, match=r"g:4: the span of type 'loc' goes on after the end of its sentence"):
+        with pytest.raises(InputError, match=r"g:4: the span of type 'loc' continues after the end of its sentence"):
             reader.read_gold(gold)
     else:
         assert len(reader.read_gold(gold)) == 2

@@ -136,7 +136,7 @@ def test_what_is_mended_is_no_news_and_all_else_is():
 def test_marks_without_end_are_not_brought_to_nfc():
     """Sorting them takes the square of their number: a million would take hours."""
     hostile = ("x\na" + "\u0301\u0323" * 10**6 + "\n").encode()
-    with pytest.raises(InputError, match="2,000,000 combining marks in a row, and 30 are the most") as caught:
+    with pytest.raises(InputError, match="2,000,000 combining marks in a row, but NFC") as caught:
         list(Document("f", hostile).declare(("nfc",)).lines())
     assert caught.value.line == 2
 

@@ -86,7 +86,7 @@ def test_the_items_of_the_gold_have_the_attributes_that_all_their_rows_give():
     ("d\t\t4\tA", {}, 2, "'start' is ''"),
     ("d\t0\t4\tA\nd\t0\t4\tA", {}, 3, "span 0-4 of type 'A' occurs twice, first in line 2; keep one"),
     ("d\t1\t4\tA\nd\t1\t4\tA", {"offset": 1, "inclusive": True}, 3, "span 1-4 of type 'A' occurs twice"),
-    ("d\t5\t9\tB\nd\t0\t6\tA", {}, 3, "span 0-6 overlaps 5-9 in line 2; mend the file, or let the manifest say over"),
+    ("d\t5\t9\tB\nd\t0\t6\tA", {}, 3, "span 0-6 overlaps 5-9 in line 2; correct the file, or set overlaps"),
     ("d\t0\t9\tA\nd\t1\t2\tA\nd\t9\t10\tA", {}, 3, "span 1-2 overlaps 0-9 in line 2"),
     ("d\t0\t4\tA\nd\t\t\t", {}, 3, "as if this item had no span, but line 2 has one; remove one of both"),
     ("d\t\t\t\nd\t0\t4\tA", {}, 3, "line 2 says that this item has no span; remove one of both"),

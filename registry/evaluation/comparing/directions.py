@@ -35,7 +35,7 @@ class _Member(Protocol):
 
 
 def is_candidate(member: _Member, settings: Significance) -> bool:
-    """Return whether the settings name this system, as `system` or `team/system`."""
+    """Return whether a system is the candidate, named as `system` or `team/system`."""
     return settings.candidate in (member.system, f"{member.team}/{member.system}")
 
 

@@ -166,8 +166,8 @@ def _check_board(board: Board, request: Request) -> list[Message]:
 def _warn_of_clustered_units(connection: Connection, board: Board, request: Request) -> Iterator[Message]:
     """Warn if the unit is not the cluster although the test set declares clusters.
 
-    If the unit is the item, the warning contains the design effect: the factor by which clusters increase the variance
-    of differences.
+    If the unit is the item, the warning contains the design effect: how much clusters increase the variance of
+    differences, as a factor.
     """
     unit, attribute = board.key.with_unit(request).significance.unit, board.key.test_set.cluster_attribute
     if unit == "cluster" or attribute is None or len(board.members) < 2:

@@ -1,4 +1,4 @@
-"""Find or assign the database ids of all answers of a submission at once."""
+"""Find or assign the database ids of the answers of a submission."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Responses:
 class AssignedIds:
     """Answer ids of the responses of a submission.
 
-    Responses are ordered by run: first all responses of the first run, then those of the second run, ...
+    Responses are ordered by run: first all responses of the first run, then all responses of the second run, ...
 
     Attributes:
         answer_ids: Id of each response's answer, [responses].

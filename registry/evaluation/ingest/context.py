@@ -45,11 +45,16 @@ class ParseCache(LastFileCache):
         self._answer_ids: dict[int, AnswerIds] = {}
 
     def add_items(self, gold_revision_id: int, items: list[Item]) -> None:
-        """Add the items of a gold revision, in its order."""
+        """Add the items of a gold revision, in the order of the gold."""
         self._items[gold_revision_id] = Items(items)
 
     def load_document(self, digest: str, name: str) -> Document:
-        """Load a stored file, unless it is the one that was loaded last."""
+        """Return a stored file; read it only if another file was loaded since.
+
+        Args:
+            digest: Digest of the file.
+            name: Path of the file for messages.
+        """
         if self._last is None or self._last[1].digest != digest:
             self._last = None
             self._last = None, Document(name, sources.fetch(self._connection, digest))
@@ -68,7 +73,7 @@ class ParseCache(LastFileCache):
             self._n_answers += n
 
     def items(self, gold_revision_id: int) -> list[Item]:
-        """Return the items of a gold revision, in its order."""
+        """Return the items of a gold revision, in the order of the gold."""
         if gold_revision_id not in self._items:
             revision = catalog.get(self._connection, GoldRevisionRow, gold_revision_id=gold_revision_id)
             _, items = read_stored_gold(self._connection, revision)
@@ -167,7 +172,7 @@ class Ingest:
 
     @property
     def slug(self) -> str:
-        """The task's id in the manifest."""
+        """The id of the task in the manifest."""
         return self.task.manifest.task.id
 
     @cached_property
@@ -186,7 +191,7 @@ class Ingest:
         return self.journal.run_id(self.connection)
 
     def items(self, gold_revision_id: int) -> list[Item]:
-        """Return the items of a gold revision, in its order."""
+        """Return the items of a gold revision, in the order of the gold."""
         return self.parsed.items(gold_revision_id)
 
     @cached_property

@@ -60,7 +60,7 @@ class DeclaredSubmission:
 
     @property
     def name(self) -> str:
-        """The name within a test set, `team/system@version`."""
+        """The name without the test set, `team/system@version`."""
         return f"{self.team}/{self.system}@{self.version}"
 
     def read_answers(self, document: Document) -> Sequence[Answer]:
@@ -292,7 +292,12 @@ class LastFileCache:
         self._last: tuple[Any, Document] | None = None
 
     def load(self, path: Path, base_folder: Path | None = None) -> Document:
-        """Load a file, unless it is the one that was loaded last."""
+        """Return a file; read it only if another file was loaded since.
+
+        Args:
+            path: Path of the file.
+            base_folder: The registry stores the path relative to this folder.
+        """
         if self._last is None or self._last[0] != (path, base_folder):
             self._last = None  # so that two files are never in memory
             self._last = (path, base_folder), Document.load(path, base_folder)

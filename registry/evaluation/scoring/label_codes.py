@@ -1,7 +1,7 @@
 """Assign numbers to labels, to store the statistics of the confusion family.
 
-For each item, the statistics are two labels: that of the gold and that of the system. Metrics return a label as a code
-that depends only on its name, and digests use these codes. The database stores a short number instead of each code.
+For each item, the statistics are two labels: the gold's label and the system's label. Metrics return a code for each
+label. The code depends only on the name of the label, so digests use codes. The database stores a short number instead.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ class SubmissionScore:
     Attributes:
         value: The score.
         run_values: Scores of the runs, [runs].
-        step: The largest of 1, 0.1, 0.01, ... of which all statistics are multiples, within limits of precision.
+        step: The largest of 1, 0.1, 0.01, ... that divides all statistics, within limits of precision.
     """
 
     value: float
@@ -219,7 +219,7 @@ class Averages(Counts):
     def digests(self) -> list[list[str | int]]:
         """For each system the digest of its sums over runs, and the number of its runs.
 
-        The number is left out if it is 1. Digests do not depend on other systems.
+        If a system has one run, there is only the digest. Digests do not depend on other systems.
         """
         return [[digest_array(self._sum_runs(n)), *([runs] if runs > 1 else [])] for n, runs in enumerate(self.n_runs)]
 

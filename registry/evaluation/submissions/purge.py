@@ -49,7 +49,13 @@ class TeamNames:
 
     @classmethod
     def load(cls, connection: Connection, team_id: int, replacement: str) -> TeamNames:
-        """Load the names of a team that no other team of its task has."""
+        """Load the names of a team, except names that other teams of the task also have.
+
+        Args:
+            connection: Connection to the registry.
+            team_id: The team.
+            replacement: The name that replaces the names.
+        """
         names, other_names = (set(_load_names(connection, team_id, operator)) for operator in ("=", "<>"))
         return cls(frozenset(names - other_names), replacement)
 
@@ -62,7 +68,7 @@ class TeamNames:
         return re.compile(rf"(?<![^\W_])(?:{alternatives})(?![^\W_])", re.IGNORECASE)
 
     def are_in(self, text: str | None) -> bool:
-        """Return whether a text contains a name."""
+        """Return whether a text contains one of the names."""
         return text is not None and self.pattern.search(text) is not None
 
     def are_in_object(self, stored: str, ignored: Iterable[str] = ()) -> bool:
@@ -91,7 +97,7 @@ def _load_names(connection: Connection, team_id: int, operator: str) -> Iterable
     Args:
         connection: Connection to the registry.
         team_id: The team.
-        operator: `=` to load the names of this team, `<>` to load those of all other teams of its task.
+        operator: `=` to load the names of this team, `<>` to load the names of all other teams of its task.
     """
     condition = f"team.team_id {operator} $1 AND task_id = (SELECT task_id FROM team WHERE team_id = $1)"  # noqa: S608
     for team, system, file, attributes in connection.exec_driver_sql(f"""
@@ -127,7 +133,7 @@ def _digest_names(names: Iterable[str]) -> tuple[str, str]:
 
 
 def load_tombstones(connection: Connection, task_id: int) -> Sequence[Row[Any]]:
-    """Load the tombstones of a task, the latest first."""
+    """Load the tombstones of a task, latest first."""
     table = models.tombstone
     return connection.execute(
         select(table).where(table.c.task_id == task_id).order_by(table.c.tombstone_id.desc())).all()
@@ -152,7 +158,7 @@ def digest_tombstone(row: Any) -> str:
 
 
 def digest_remains(connection: Connection, team_id: int) -> str:
-    """Return the digest of the rows that remain of a purged team's systems."""
+    """Return the digest of the systems and submissions that a purge has kept."""
     return digest_json([[[str(value) for value in row] for row in connection.exec_driver_sql(query, (team_id,))]
                         for query in (_SYSTEMS, _PURGED_SUBMISSIONS)])
 
@@ -295,8 +301,8 @@ def _erase_manifests(connection: Connection, names: TeamNames) -> int:
 def _erase_names(connection: Connection, execute: Callable[[str, str], None], team_id: int, names: TeamNames) -> None:
     """Rename the team and its systems, and delete submissions that are not needed.
 
-    A submission is needed if it is on a leaderboard or was scored. In the history of an open leaderboard, every scored
-    submission has used a part of alpha.
+    A submission is needed if it is on a leaderboard or was scored. If a leaderboard tests each new submission against
+    the earlier ones, every scored submission has used a part of alpha.
     """
     execute("submission", """
         DELETE FROM submission WHERE submission_id IN (FROM gone_submission)
@@ -349,7 +355,7 @@ def _rename_candidates(connection: Connection, renamed: Mapping[str, str]) -> No
 
 
 def _erase_studies(connection: Connection, task_id: int, names: TeamNames) -> set[str]:
-    """Delete the studies of the task that contain a name; return their signatures."""
+    """Delete studies of a task that contain a name, and return their signatures."""
     table = models.study
     rows = connection.execute(table.select().where(table.c.task_id == task_id))
     deleted = {row.study_id: row.signature for row in rows
@@ -477,7 +483,7 @@ def find_team(connection: Connection, task: str, team: str) -> tuple[TaskRow, in
 
     Raises:
         UnknownNameError: The task or team is unknown.
-        InputError: The name is that of a tombstone, or the team was purged before.
+        InputError: The name belongs to a tombstone, or the team was purged before.
     """
     (row,) = catalog.tasks(connection, task)
     query = select(models.team.c.name, models.team.c.team_id).where(models.team.c.task_id == row.task_id)

@@ -86,7 +86,7 @@ def verify_files(connection: Connection) -> Iterator[Fault]:
 class _Inputs:
     """Names and digests of the files that commands have read, as runs record them.
 
-    A purge may have deleted the files of some runs from the records.
+    A purge may have deleted these names and digests from the records of some runs.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -235,7 +235,7 @@ def verify_hiding(connection: Connection, task: TaskRow) -> Iterator[Fault]:
 
 def _load_logged_hiding(connection: Connection,
                         task: TaskRow) -> tuple[dict[str, str | None], dict[str, dict[str, str]], str | None]:
-    """Load what the log says about the embargoes of a task.
+    """Load the embargoes, pseudonyms and salt of a task from the log.
 
     Returns:
         The end of each embargo, by column of table `task`; the pseudonyms of teams and systems by their ids, without

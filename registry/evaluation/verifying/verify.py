@@ -132,7 +132,7 @@ def _is_readable(connection: Connection, result: VerificationResult) -> bool:
     """
     result.faults += verify_definitions(connection)
     if not are_tables_intact(result.faults):
-        result.notes.append("tables are not those of a registry, so nothing else was verified; restore a backup")
+        result.notes.append("tables are missing or altered, so nothing else was verified; restore a backup")
         return False
     damaged = [Fault("damaged", "table", table, f"cannot be read: {error}")
                for table, error in find_unreadable(connection).items()]

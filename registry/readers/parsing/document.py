@@ -506,8 +506,8 @@ class Document:
         if unicodedata.is_normalized("NFC", line):
             return line
         if (most := count_marks(line)) > MAX_MARKS:
-            self.report(self._make_encoding_error(f"{most:,} combining marks in a row, and {MAX_MARKS} are the most "
-                                                  "that are brought to NFC; mend the line", number))
+            self.report(self._make_encoding_error(f"{most:,} combining marks in a row, but NFC can be applied to "
+                                                  f"at most {MAX_MARKS}; correct the line", number))
             return line
         return unicodedata.normalize("NFC", line)
 

@@ -226,10 +226,10 @@ def _require_bounded(document: Document, rows: int, size: int, longest: int = 0)
         raise document.make_size_error()
 
 
-_SHARED = 2**12  # rows of attributes that are kept to be shared
-ENOUGH = 2**15  # bytes of a file from which on DuckDB, which takes 10 ms to start, is the faster way
+_SHARED = 2**12  # number of distinct rows of attributes that are stored once and shared
+ENOUGH = 2**15  # bytes; for smaller files DuckDB is slower, because it takes 10 ms to start
 
-NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"  # as all tables have it, for DuckDB too
+NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"  # syntax of numbers in all tables, also for DuckDB
 _BYTE_ORDER_MARK = "\ufeff"
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
 _TEXTS = _WHOLE | {"VARCHAR", "BOOLEAN", "UUID"}
@@ -315,9 +315,9 @@ def read_table(document: Document, layout: Layout) -> Table | None:
         read = {"delimited": _read_delimited, "jsonl": _read_json_lines, "parquet": _read_parquet}[layout.syntax]
         try:
             document.made[known] = read(document, layout)
-        except InputError:  # said again by whoever goes row by row, if nothing else is wrong before
+        except InputError:  # the slow reader raises this error again, unless there is an earlier fault
             document.made[known] = None
-        except ModuleNotFoundError:  # DuckDB, where a competition's platform runs the scoring program
+        except ModuleNotFoundError:  # DuckDB is not installed on some competition platforms
             document.made[known] = None
     table: Table | None = document.made[known]
     return table
@@ -338,7 +338,7 @@ def _read_delimited(document: Document, layout: Layout) -> Table | None:
             body and len(set(names)) == len(names) >= 2 and set(layout.item) <= set(names)) or (
             body[0] == _BYTE_ORDER_MARK):  # which DuckDB drops
         return None
-    if body.count(delimiter) != n_rows * (len(names) - 1):  # DuckDB lets a row end with an empty cell too many
+    if body.count(delimiter) != n_rows * (len(names) - 1):  # DuckDB accepts a surplus empty cell at the end of a row
         return None
     columns = [f"c{n}" for n in range(len(names))]
     types = ", ".join(f"{column}: 'VARCHAR'" for column in columns)

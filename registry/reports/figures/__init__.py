@@ -1,1 +1,1 @@
-"""What is drawn for papers."""
+"""Figures for papers: leaderboards, pairs, and results of studies."""

@@ -29,41 +29,47 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_SEVERAL = 5  # values from which on there are outliers
+_SEVERAL = 5  # with fewer values, no value counts as an outlier
 _REACH = 1.5  # interquartile ranges beyond the quartiles: Tukey's fences
 
 
 def robust_limits(values: Sequence[float], ends: Iterable[float] = (), always: Iterable[float] = ()
                   ) -> tuple[float, float]:
-    """The ends of a scale of values and of the ends of their intervals, on which some numbers always stand.
+    """Return the ends of a scale that can leave out outliers.
 
-    What is beyond Tukey's fences is left out where the scale would be more than half as wide again with it.
+    Outliers are numbers beyond Tukey's fences. The scale leaves them out only if it would otherwise be more than 1.5
+    times as wide.
+
+    Args:
+        values: The values to draw.
+        ends: The ends of the values' intervals.
+        always: Numbers that the scale must include.
 
     >>> robust_limits([0.80, 0.81, 0.82, 0.83, 0.84, 0.1]), robust_limits([0.1, 0.8])
     ((0.8, 0.84), (0.1, 0.8))
     """
     shown = np.array([*values, *ends], dtype=float)
-    kept = list(always)
-    whole = float(min(shown.min(), *kept, np.inf)), float(max(shown.max(), *kept, -np.inf))
+    required = list(always)
+    whole = float(min(shown.min(), *required, np.inf)), float(max(shown.max(), *required, -np.inf))
     lower, upper = np.quantile(shown, [0.25, 0.75])
     if len(values) < _SEVERAL or lower == upper:
         return whole
     reach = _REACH * (upper - lower)
-    among = shown[(shown >= lower - reach) & (shown <= upper + reach)]
-    inner = float(min(among.min(), *kept, np.inf)), float(max(among.max(), *kept, -np.inf))
+    inliers = shown[(shown >= lower - reach) & (shown <= upper + reach)]
+    inner = float(min(inliers.min(), *required, np.inf)), float(max(inliers.max(), *required, -np.inf))
     return inner if whole[1] - whole[0] > 1.5 * (inner[1] - inner[0]) else whole
 
 
-_MOST = 200  # lines that a page has room for
+_MOST = 200  # lines that fit on a page
 
 
 def lines_size(result: StudyResult) -> tuple[float, float]:
-    """The inches that a line for every pair or system takes."""
+    """Return the size in inches of a figure with one line for every pair or system."""
     return COLUMN, 0.55 + 0.135 * min(len(_rows(result)), _MOST)
 
 
 def draw_effects(figure: Figure, result: StudyResult) -> None:
-    """The difference of every pair with its interval, best first: a forest plot."""
+    """Draw a forest plot: the difference of every pair with its interval."""
     axes, rows = figure.subplots(), _rows(result)
     _lines(axes, rows, [f"{named(row['system_a'], 15)} - {named(row['system_b'], 15)}" for row in rows], "low", "high")
     axes.plot([row["value"] for row in rows], range(len(rows)), "o", color=COLOURS[0], markersize=3.2)
@@ -72,7 +78,10 @@ def draw_effects(figure: Figure, result: StudyResult) -> None:
 
 
 def draw_best(figure: Figure, result: StudyResult) -> None:
-    """The ranks that each system may have, the best first; those that may be the best are filled."""
+    """Draw the rank range of each system.
+
+    Marks of systems that may be the best are filled.
+    """
     from matplotlib.ticker import MaxNLocator
 
     axes, rows = figure.subplots(), _rows(result)
@@ -90,7 +99,7 @@ def _rows(result: StudyResult) -> list[Row]:
 
 
 def _lines(axes: Axes, rows: Sequence[Row], names: Sequence[str], low: str, high: str) -> None:
-    """Draw the intervals that have both ends, one below the other, and name them."""
+    """Draw one line per row with its name, and its interval if both ends are defined."""
     if len(rows) > _MOST:
         raise InputError(f"the figure shows up to {_MOST} lines, and here are {len(rows)}; leave --plot out")
     for n, row in enumerate(rows):
@@ -105,15 +114,20 @@ def _lines(axes: Axes, rows: Sequence[Row], names: Sequence[str], low: str, high
 _PITCH = 0.135  # inches between two systems
 _BAND = "#EEEEEE"
 _INK = "#333333"
-_BESIDE = 12  # letters that there is room for beside a system
+_BESIDE = 12  # letters that fit to the right of a system
 
 
 def draw_scores(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
-    """Scores with their intervals, best on top; clusters as bands, and at the right who is not told apart.
+    """Draw the scores of all systems with their intervals, the best system on top.
 
-    Points of systems without a rank are hollow. Clusters are those of the board's ranks; where these are drawn the
-    places that they leave open stand at the right. What an outlier would flatten is shown at its size, and the outlier
-    as an arrow at the edge with its score.
+    Bands show the clusters, which depend on the board's kind of rank range. The text at the right has the letters of
+    the compact letter display; if the board has no letters, the rank range. Points of systems without a rank are
+    hollow. An outlier is an arrow at the edge with its score, so that the other scores keep a useful scale.
+
+    Args:
+        board: The leaderboard.
+        path: The file to write.
+        look: The size and the style of the figure.
 
     Raises:
         MismatchError: No score is defined.
@@ -121,64 +135,71 @@ def draw_scores(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
     scored = _scored(board)
     with drawing(path, look.size(0.55 + _PITCH * len(board.standings)), look.font) as figure:
         axes = figure.subplots()
-        low, high = look.limits or robust_limits([of.score for of in scored if of.score is not None], [
-            end for of in scored for end in (of.ci_low, of.ci_high) if end is not None])
+        low, high = look.limits or robust_limits(
+            [standing.score for standing in scored if standing.score is not None],
+            [end for standing in scored for end in (standing.ci_low, standing.ci_high) if end is not None])
         pad = 0.03 * (high - low) or 0.5
         axes.set_xlim(low - pad, high + pad)
         labels(axes, board.standings, look)
-        for n, (of, cluster) in enumerate(zip(board.standings, board.clusters, strict=True)):
+        for n, (standing, cluster) in enumerate(zip(board.standings, board.clusters, strict=True)):
             if cluster is not None and cluster % 2 == 0:
                 axes.axhspan(n - 0.5, n + 0.5, color=_BAND, linewidth=0, zorder=0)
-            _score(axes, n, of, (low, high), board.decimals, look)
+            _score(axes, n, standing, (low, high), board.decimals, look)
         _beside(axes, board)
-        bare = all(of.ci_low is None for of in board.standings)
+        bare = all(standing.ci_low is None for standing in board.standings)
         level = "" if bare else f", {100 * board.comparison.confidence:g} % intervals"
-        beyond = any(of.score is not None and not low <= of.score <= high for of in scored)
+        beyond = any(standing.score is not None and not low <= standing.score <= high for standing in scored)
         axis_label(axes, look, named(board.metric_label) + level + (", arrows: off scale" if beyond else ""))
         axes.spines["left"].set_visible(False)
 
 
-def _score(axes: Axes, n: int, of: Standing, limits: tuple[float, float], decimals: int, look: Look) -> None:
-    """One system's score in its line, with its interval; beyond the scale an arrow with the score."""
+def _score(axes: Axes, n: int, standing: Standing, limits: tuple[float, float], decimals: int, look: Look) -> None:
+    """Draw a system's score and interval, or an arrow for a score off the scale."""
     low, high = limits
     ink, at_left = look.colours[0], axes.get_yaxis_transform()
-    fill = ink if of.rank is not None else "white"
-    if of.score is None:
+    fill = ink if standing.rank is not None else "white"
+    if standing.score is None:
         axes.text(0.01, n, "n/a", ha="left", va="center", transform=at_left)
         return
-    if not low <= of.score <= high:
-        is_below = of.score < low
+    if not low <= standing.score <= high:
+        is_below = standing.score < low
         edge, side = (0.02, 1) if is_below else (0.98, -1)
         axes.plot(edge, n, "<" if is_below else ">", color=ink, markersize=4, markerfacecolor=fill, markeredgewidth=0.8,
                   clip_on=False, transform=at_left)
-        axes.annotate(f"{of.score:.{decimals}f}", (edge, n), (5 * side, 0), xycoords=at_left,
+        axes.annotate(f"{standing.score:.{decimals}f}", (edge, n), (5 * side, 0), xycoords=at_left,
                       textcoords="offset points", ha="left" if is_below else "right", va="center", color=_INK)
         return
-    if of.ci_low is not None and of.ci_high is not None:
-        axes.plot((of.ci_low, of.ci_high), (n, n), "-", color=ink, linewidth=1, solid_capstyle="butt")
-    axes.plot(of.score, n, "o" if of.rank is not None else "D", color=ink, markersize=3.2, markerfacecolor=fill,
-              markeredgewidth=0.8)
+    if standing.ci_low is not None and standing.ci_high is not None:
+        axes.plot((standing.ci_low, standing.ci_high), (n, n), "-", color=ink, linewidth=1, solid_capstyle="butt")
+    axes.plot(standing.score, n, "o" if standing.rank is not None else "D", color=ink, markersize=3.2,
+              markerfacecolor=fill, markeredgewidth=0.8)
 
 
 def _beside(axes: Axes, board: Leaderboard) -> None:
-    """At the right who is not told apart: a letter that systems share, or the places that drawn ranks leave open."""
-    lettered = shows_letters(board)
-    for n, (of, left) in enumerate(zip(board.standings, format_rank_ranges(board), strict=True)):
-        beside = of.letters if lettered else left if board.decisions else ""
-        if len(beside) <= _BESIDE:
-            axes.text(1.02, n, beside, ha="left", va="center", color=_INK, transform=axes.get_yaxis_transform())
+    """Write the letters, or else the rank range, of each system at the right."""
+    has_letters = shows_letters(board)
+    for n, (standing, rank_range) in enumerate(zip(board.standings, format_rank_ranges(board), strict=True)):
+        text = standing.letters if has_letters else rank_range if board.decisions else ""
+        if len(text) <= _BESIDE:
+            axes.text(1.02, n, text, ha="left", va="center", color=_INK, transform=axes.get_yaxis_transform())
 
 
 def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
-    """The critical-difference diagram: bars join systems of which no two are told apart, as one letter does.
+    """Draw a critical-difference diagram.
 
-    As in Demsar (2006), but by the ranks on the board and its own tests, which are of one test set and not of many. A
-    bar is thin where it passes systems that are not of its group, which with tests of pairs there can be.
+    A bar joins systems that do not differ significantly. In contrast to Demsar (2006), ranks and tests are those of the
+    leaderboard, so they concern one test set instead of many. With pairwise tests, a bar can pass a system that does
+    not belong to its group; the bar is thin there.
+
+    Args:
+        board: The leaderboard.
+        path: The file to write.
+        look: The size and the style of the figure.
 
     Raises:
         MismatchError: Fewer than two ranked systems have a score, or there are more groups than letters.
     """
-    ranked = [of for of in _scored(board) if of.rank is not None]
+    ranked = [standing for standing in _scored(board) if standing.rank is not None]
     if len(ranked) < 2:
         raise MismatchError(f"{board.title}: fewer than two ranked systems have a score")
     if board.decisions and not board.groups:
@@ -206,23 +227,31 @@ def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
             for first, last in _stretches(bar):
                 axes.plot((first + 1, last + 1), (y, y), "o-", color=look.colours[1], linewidth=2.2, markersize=2.2,
                           markeredgewidth=0, solid_capstyle="round", zorder=3)
-        for n, of in enumerate(ranked):
-            left = n < half
-            y = below + _PITCH * ((n if left else len(ranked) - 1 - n) + 0.5)
-            edge = 1 - room if left else len(ranked) + room
+        for n, standing in enumerate(ranked):
+            is_left = n < half
+            y = below + _PITCH * ((n if is_left else len(ranked) - 1 - n) + 0.5)
+            edge = 1 - room if is_left else len(ranked) + room
             axes.plot((n + 1, n + 1, edge), (0, y, y), "-", color=_INK, linewidth=0.5, clip_on=False)
-            name = f"{named(of.display_name, longest)}{'*' if of.late else ''}"
-            axes.text(-0.01 if left else 1.01, y, f"{name}  {of.rank}" if left else f"{of.rank}  {name}",
-                      ha="right" if left else "left", va="center", transform=axes.get_yaxis_transform())
+            name = f"{named(standing.display_name, longest)}{'*' if standing.late else ''}"
+            axes.text(-0.01 if is_left else 1.01, y,
+                      f"{name}  {standing.rank}" if is_left else f"{standing.rank}  {name}",
+                      ha="right" if is_left else "left", va="center", transform=axes.get_yaxis_transform())
 
 
 def draw_ranks(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
-    """How often resamples give each system each place: darker where oftener, with the interval of places framed.
+    """Draw how often each system has each rank in the resamples.
+
+    A cell is darker if the rank is more frequent. A frame shows the rank range of each system.
+
+    Args:
+        board: The leaderboard, with resampled ranks.
+        path: The file to write.
+        look: The size and the style of the figure.
 
     Raises:
-        MismatchError: Nothing was resampled.
+        MismatchError: No system has resampled ranks.
     """
-    ranked = [of for of in board.standings if of.frequencies]
+    ranked = [standing for standing in board.standings if standing.frequencies]
     if not ranked:
         raise MismatchError(f"{board.title}: ranks of a single system cannot be resampled")
     with drawing(path, look.size(0.85 + _PITCH * len(ranked)), look.font) as figure:
@@ -232,18 +261,18 @@ def draw_ranks(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
 
         axes = figure.subplots()
         n = len(ranked[0].frequencies)
-        if len(ranked) < n:  # of the best systems, places that none of them has
-            n = max(place for of in ranked for place, share in enumerate(of.frequencies, 1) if share > 0)
+        if len(ranked) < n:  # only the best systems are drawn: leave out ranks that they never have
+            n = max(place for standing in ranked for place, share in enumerate(standing.frequencies, 1) if share > 0)
         shades = "Greys" if look.palette == "grey" else "Blues"
-        image = axes.imshow([of.frequencies[:n] for of in ranked], cmap=shades, norm=PowerNorm(0.5, 0, 1),
+        image = axes.imshow([standing.frequencies[:n] for standing in ranked], cmap=shades, norm=PowerNorm(0.5, 0, 1),
                             aspect="auto", extent=(0.5, n + 0.5, len(ranked) - 0.5, -0.5), interpolation="none",
-                            interpolation_stage="rgba")  # few cells are coloured, not each of many pixels
+                            interpolation_stage="rgba")  # colours each cell once, not each pixel
         labels(axes, ranked, look)
-        for k, of in enumerate(ranked):
-            if of.bootstrap_low is not None and of.bootstrap_high is not None:
+        for k, standing in enumerate(ranked):
+            if standing.bootstrap_low is not None and standing.bootstrap_high is not None:
                 axes.add_patch(Rectangle(
-                    (of.bootstrap_low - 0.5, k - 0.42), of.bootstrap_high - of.bootstrap_low + 1, 0.84, fill=False,
-                    linewidth=0.7, edgecolor="black"))
+                    (standing.bootstrap_low - 0.5, k - 0.42), standing.bootstrap_high - standing.bootstrap_low + 1,
+                    0.84, fill=False, linewidth=0.7, edgecolor="black"))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         level = 100 * board.comparison.confidence
         axis_label(axes, look, f"rank by {named(board.metric_label)}; frames: {level:g} % of resamples")
@@ -254,54 +283,65 @@ def draw_ranks(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
 
 
 def _scored(board: Leaderboard) -> list[Standing]:
-    scored = [of for of in board.standings if of.score is not None]
+    scored = [standing for standing in board.standings if standing.score is not None]
     if not scored:
         raise MismatchError(f"{board.title}: no score is defined")
     return scored
 
 
 def labels(axes: Axes, standings: Sequence[Standing], look: Look) -> None:
-    """Name systems at the left, one below the other from 0."""
+    """Write the ranks and names of systems at the left, the first system at height 0."""
     longest, digit = look.letters(0.4), 4.6 * look.scale
-    for n, of in enumerate(standings):
-        place = "-" if of.rank is None else str(of.rank)
-        name = named(of.display_name, longest) + ("*" if of.late else "")
-        for written, left in ((place, 2), (name, 5 + digit * len(str(len(standings))))):
-            axes.annotate(written, (0, n), (-left, 0), xycoords=("axes fraction", "data"), ha="right", va="center",
+    for n, standing in enumerate(standings):
+        place = "-" if standing.rank is None else str(standing.rank)
+        name = named(standing.display_name, longest) + ("*" if standing.late else "")
+        for text, left in ((place, 2), (name, 5 + digit * len(str(len(standings))))):
+            axes.annotate(text, (0, n), (-left, 0), xycoords=("axes fraction", "data"), ha="right", va="center",
                           textcoords="offset points", annotation_clip=False)
     axes.set_yticks([])
     axes.set_ylim(len(standings) - 0.4, -0.6)
 
 
 def axis_label(axes: Axes, look: Look, text: str) -> None:
-    """Say what the scale below is, in as many lines as the figure's width needs, flush with its right end."""
+    """Label the horizontal axis, with line breaks in a long text."""
     chosen = text if look.label is None else named(look.label, 500)
     axes.set_xlabel("\n".join(wrap(chosen, look.letters(0.95))), loc="right", multialignment="right")
 
 
 def _bars(board: Leaderboard, n: int) -> list[tuple[int, ...]]:
-    """Groups of the n ranked systems with a score of which no two are told apart, by their places among them."""
-    at = {place: k for k, place in enumerate(k for k, of in enumerate(board.standings) if of.rank is not None)}
-    found = {tuple(at[place] for place in group if at[place] < n) for group in board.groups}
-    return sorted(bar for bar in found if len(bar) > 1 and not any(set(bar) < set(other) for other in found))
+    """Return groups of systems that do not differ significantly.
+
+    Only the first `n` ranked systems are in groups, because the others have no score. A group has the indices of its
+    systems among the ranked systems.
+    """
+    ranked = [place for place, standing in enumerate(board.standings) if standing.rank is not None]
+    numbers = {place: k for k, place in enumerate(ranked)}
+    groups = {tuple(numbers[place] for place in group if numbers[place] < n) for group in board.groups}
+    return sorted(bar for bar in groups if len(bar) > 1 and not any(set(bar) < set(other) for other in groups))
 
 
 def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
-    """The stretches of consecutive places, by the first and the last of each."""
+    """Return the first and the last place of each run of consecutive places."""
     firsts = [n for n in places if n - 1 not in places]
     return list(zip(firsts, (n for n in places if n + 1 not in places), strict=True))
 
 
-# From the most to the least significant, dark to light, so that they are told apart without colour as well.
+# From the most to the least significant, and from dark to light, so that a grey print shows the levels too.
 _LEVELS = (0.001, 0.01, 1.0)
 _SHADES = {"okabe-ito": ("#08306B", "#2171B5", "#9ECAE1"), "grey": ("#000000", "#6A6A6A", "#BDBDBD")}
 _DOT: dict[str, Any] = {"marker": "o", "linestyle": "none", "markeredgewidth": 0}
 
 
 def draw_pairs(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
-    """Every pair in a triangle: filled squares are significant, the darker the smaller the adjusted p; rings are not.
+    """Draw the decisions of all pairs in a triangle.
 
-    A dot is on pairs whose systems are of one team.
+    A significant pair is a filled square, which is darker if the adjusted p-value is smaller. Other pairs are rings. A
+    dot marks pairs in which both systems belong to the same team.
+
+    Args:
+        board: The leaderboard.
+        path: The file to write.
+        look: The size and the style of the figure.
 
     Raises:
         MismatchError: There is no pair.
@@ -312,8 +352,8 @@ def draw_pairs(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
         axes = figure.subplots()
         size = min(6.0, 30 * look.width / n)  # points
         named_columns = range(0, n, -(-n // int(5 * look.width / look.scale)))
-        for level, of_level in _by_level(board.decisions, board.comparison.alpha).items():
-            a, b = [d.a for d in of_level], [d.b for d in of_level]
+        for level, pairs in _by_level(board.decisions, board.comparison.alpha).items():
+            a, b = [d.a for d in pairs], [d.b for d in pairs]
             if level is None:
                 axes.plot(b, a, "o", markersize=size / 2.4, markerfacecolor="none", markeredgecolor="#777777",
                           markeredgewidth=0.5)
@@ -332,17 +372,18 @@ def draw_pairs(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
 
 
 def draw_gains(board: Leaderboard, path: Path, by: str, values: Mapping[str, str], look: Look = USUAL) -> None:
-    """The confidence 1 - p of every pair against its gain (figures 2 to 4 of Berg-Kirkpatrick et al. 2012).
+    """Draw the confidence 1 - p of every pair against the gain.
 
-    Pairs whose systems share an attribute are triangles, others circles; filled where the adjusted p is significant.
-    Gains that would flatten all others stand at the right edge, and above it how many they are.
+    The gain is the absolute difference. The figure follows figures 2 to 4 of Berg-Kirkpatrick et al. (2012). A pair is
+    a triangle if both systems have the same value of an attribute, otherwise a circle. The mark is filled if the
+    adjusted p-value is significant. Outlying gains are drawn at the right edge, and a text above gives their number.
 
     Args:
-        board: Whose pairs.
-        path: Where to.
-        by: The attribute's name.
-        values: The attribute of each submission, by its name `team/system@version`.
-        look: How it is set.
+        board: The leaderboard.
+        path: The file to write.
+        by: The name of the attribute.
+        values: The value of the attribute for each submission, by the name `team/system@version`.
+        look: The size and the style of the figure.
 
     Raises:
         MismatchError: There is no pair.
@@ -375,7 +416,15 @@ def draw_gains(board: Leaderboard, path: Path, by: str, values: Mapping[str, str
 
 def _points(axes: Axes, points: Mapping[tuple[bool, bool], Sequence[tuple[float, float]]], by: str, high: float,
             look: Look) -> None:
-    """Pairs as points, by whether their systems share an attribute and whether they differ significantly."""
+    """Draw pairs as points.
+
+    Args:
+        axes: The axes to draw into.
+        points: Gains and confidences by two flags: the systems share the attribute, and they differ significantly.
+        by: The name of the attribute.
+        high: The end of the scale of gains; larger gains are drawn at the edge.
+        look: The size and the style of the figure.
+    """
     groups = {True: ("^", look.colours[1], f"same {by}"), False: ("o", look.colours[0], f"different {by}")}
     grouped = any(same for same, _ in points)
     for (same, significant), drawn in sorted(points.items()):
@@ -393,14 +442,14 @@ def _paired(board: Leaderboard) -> None:
 
 
 def _by_level(decisions: Decisions, alpha: float) -> dict[int | None, list[PairDecision]]:
-    """The pairs by their level of significance, the highest being 0; None: not significant."""
-    found: dict[int | None, list[PairDecision]] = {}
+    """Return the pairs by level: an index of `_LEVELS`, or None if not significant."""
+    levels: dict[int | None, list[PairDecision]] = {}
     for decision in decisions:
         p, level = decision.p_adjusted, None
         if decision.significant and p is not None:
             level = next((n for n, most in enumerate(_LEVELS) if p <= min(most, alpha)), len(_LEVELS) - 1)
-        found.setdefault(level, []).append(decision)
-    return found
+        levels.setdefault(level, []).append(decision)
+    return levels
 
 
 def _levels_legend(figure: Figure, board: Leaderboard, look: Look) -> None:
@@ -415,28 +464,34 @@ def _levels_legend(figure: Figure, board: Leaderboard, look: Look) -> None:
                             markersize=3.5, markeredgewidth=0.6, label="not significant"))
     if any(decision.row["same_team"] for decision in board.decisions):
         marks.append(Line2D([], [], color=look.colours[4], markersize=2.5, label="same team", **_DOT))
-    columns = min(len(marks), max(1, look.letters(0.95) // 14))  # letters that an entry takes
+    columns = min(len(marks), max(1, look.letters(0.95) // 14))  # width of an entry in letters
     figure.legend(handles=marks, loc="outside lower center", ncols=columns, handletextpad=0.2, columnspacing=1)
 
 
-_LEAST = 1e-12  # p-values below it are drawn at it
+_LEAST = 1e-12  # smaller p-values are drawn at this value
 _TICKS = {1.0: "1", 1e-3: "0.001", 1e-6: "1e-6", 1e-9: "1e-9", _LEAST: "≤ 1e-12"}
-# Inches: the width of a page; space next to, of and below the systems of a matrix.
+# Inches: the width of a page; of the names next to a matrix; of a system in the matrix; of the space below.
 _PAGE, _NAMES, _MATRIX_PITCH, _BELOW = 6.3, 1.7, 0.12, 0.9
-_LABELLED = 30  # systems that have room for a label each
-_ONE_DIGIT = 9  # systems whose numbers have room beside each other
-_WRITTEN = 12  # systems up to which a claim's number has room to be written
+_LABELLED = 30  # with more systems, only some have a label
+_ONE_DIGIT = 9  # with more systems, only every second number is written
+_WRITTEN = 12  # with more systems, cells have no numbers
 _GREY = "#777777"
 
 
 def draw_correlation(figure: Figure, result: StudyResult) -> None:
-    """Every pair's p-value under independence against that of the paired test; what is missed is filled."""
+    """Draw p-values for independent systems against p-values of paired tests.
+
+    There is a mark for every pair. The mark is filled if only the paired test is significant.
+    """
     _against(figure, result, ("p_adjusted", "p, paired"), ("p_independent", "p, as if independent"),
              lambda row: "missed" if row["missed"] else "same decision")
 
 
 def draw_dependence(figure: Figure, result: StudyResult) -> None:
-    """Every pair's p-value by cluster against that by item; where the decision changes it is filled."""
+    """Draw p-values with clusters as units against p-values with items as units.
+
+    There is a mark for every pair. The mark is filled if the decision changes.
+    """
     _against(figure, result, ("p_items", "p, by item"), ("p_clusters", "p, by cluster"),
              lambda row: row["changes"] or "same decision")
 
@@ -461,14 +516,20 @@ def _against(figure: Figure, result: StudyResult, x: tuple[str, str], y: tuple[s
 
 
 def claims_size(result: StudyResult) -> tuple[float, float]:
-    """The inches that claims about so many systems take: those of a column, or up to those of a page."""
+    """Return the size in inches of the figure of `draw_replicability`.
+
+    The width depends on the number of systems. It is between a column and a page.
+    """
     systems = len({row[side] for row in result.finding.tables["pairs"] for side in ("better", "than")})
     width = min(_PAGE, max(COLUMN, _NAMES + _MATRIX_PITCH * systems))
     return width, width - _NAMES + _BELOW
 
 
 def draw_replicability(figure: Figure, result: StudyResult) -> None:
-    """On how many test sets each system is better than each other one, at least, by Bonferroni's combination."""
+    """Draw the number of test sets on which each system beats each other system.
+
+    The numbers are lower bounds by Bonferroni's combination of p-values.
+    """
     rows = result.finding.tables["pairs"]
     axes = figure.subplots()
     names = list(dict.fromkeys(row[side] for side in ("better", "than") for row in rows))
@@ -491,6 +552,6 @@ def draw_replicability(figure: Figure, result: StudyResult) -> None:
     axes.tick_params(length=0, pad=1)
     axes.spines[:].set_visible(False)
     bar = figure.colorbar(image, ax=axes, orientation="horizontal", aspect=30, panchor=(1.0, 1.0),
-                          ticks=range(0, most + 1, 1 + most // 8))  # beside the square is room for the names
+                          ticks=range(0, most + 1, 1 + most // 8))  # leaves space for the names next to the square
     bar.set_label(f"on at least so many of {most} test sets")
     bar.outline.set_visible(False)

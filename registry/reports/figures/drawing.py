@@ -1,4 +1,4 @@
-"""What figures share: size, colours, names and files."""
+"""Size, colours, names and files, which all figures share."""
 
 from __future__ import annotations
 
@@ -16,44 +16,48 @@ from registry.rendering.table import escape_controls
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-# Okabe and Ito's colours, which colour-blind readers tell apart. Marks, fillings and letters say the same without them.
+# Okabe and Ito's colours, which colour-blind readers can distinguish. Marks, fillings and letters repeat the same
+# information without colours.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 _GREYS = ("#333333", "#777777", "#000000", "#999999", "#FFFFFF", "#555555", "#000000", "#BBBBBB")
 PALETTES = {"okabe-ito": COLOURS, "grey": _GREYS}
 
-_UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}  # inches; a point of LaTeX's
+_UNITS = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72.27}  # inches; pt is the point of LaTeX
 _LENGTH = re.compile(r"(\d+(?:\.\d+)?|\.\d+)\s*(in|cm|mm|pt)")
-WIDTHS = {  # of columns and pages that papers are set in
+WIDTHS = {  # of columns and pages of papers
     "acl": "7.7cm", "acl-wide": "16cm", "ieee": "3.5in", "ieee-wide": "7.16in", "lncs": "12.2cm", "neurips": "5.5in"}
 _LEAST, _MOST = 1.0, 40.0  # inches
 COLUMN = 7.7 / 2.54
 _SMALLEST, _LARGEST = 4, 30  # points
-_LETTER = 0.6  # of a letter's height: how wide most are
+_LETTER = 0.6  # width of most letters, as a share of the font size
 
 
 def inches(text: str) -> float:
-    """How many inches a length is, or the column of a kind of paper.
+    """Return a length in inches.
+
+    Args:
+        text: A length such as `7.7cm`, or a key of `WIDTHS`, such as `acl` for a column of an ACL paper.
 
     Raises:
-        InputError: It is neither, or no size for a figure.
+        InputError: The text is no length, or the length is too small or too large for a figure.
 
     >>> [round(inches(text), 2) for text in ("7.7cm", "acl", "3.5in", "219.08pt")]
     [3.03, 3.03, 3.5, 3.03]
     """
-    found = _LENGTH.fullmatch(WIDTHS.get(text.strip(), text.strip()))
-    if found is None:
+    match = _LENGTH.fullmatch(WIDTHS.get(text.strip(), text.strip()))
+    if match is None:
         raise InputError(f"{text!r} is no length such as 7.7cm, 80mm, 3.5in or 219pt, nor one of {', '.join(WIDTHS)}")
-    length = float(found[1]) * _UNITS[found[2]]
+    length = float(match[1]) * _UNITS[match[2]]
     if not _LEAST <= length <= _MOST:
         raise InputError(f"{text} is no size for a figure, which is from {_LEAST:g} to {_MOST:g} inches wide and high")
     return length
 
 
 def limits(text: str) -> tuple[float, float]:
-    """The ends of a scale from `LOW,HIGH`.
+    """Return the ends of a scale from a text `LOW,HIGH`.
 
     Raises:
-        InputError: These are no two numbers, the lower one first.
+        InputError: The text is not two numbers, or the first number is not the lower one.
     """
     try:
         low, high = map(float, text.split(","))
@@ -66,15 +70,15 @@ def limits(text: str) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Look:
-    """How a figure is set.
+    """Size and style of a figure.
 
     Attributes:
-        width: In inches.
-        height: In inches; None: what the systems take.
+        width: The width in inches.
+        height: The height in inches; None: the height that the systems need.
         font: The size of all text in points.
-        limits: The ends of the scale of scores or gains; None: what there is, outliers marked at the edge.
-        label: What stands below that scale; None: the metric.
-        palette: The name of its colours.
+        limits: The ends of the scale of scores or gains; None: the range of the data, with outliers at the edge.
+        label: The label of the scale; None: the metric.
+        palette: The name of the colours, a key of `PALETTES`.
     """
 
     width: float = COLUMN
@@ -86,19 +90,23 @@ class Look:
 
     @property
     def colours(self) -> tuple[str, ...]:
-        """The palette's colours."""
+        """The colours of the palette."""
         return PALETTES[self.palette]
 
     @property
     def scale(self) -> float:
-        """How much larger its text is than usual, and all that has to hold text."""
+        """The font size as a multiple of the default size."""
         return self.font / 7
 
     def size(self, height: float, *, least: bool = True) -> tuple[float, float]:
-        """Width and height in inches, of a figure that takes so much height with text of the usual size.
+        """Return the width and the height of a figure in inches.
+
+        Args:
+            height: The height in inches that the figure needs with the default font size.
+            least: True if the figure cannot be lower than this height.
 
         Raises:
-            InputError: It is to be lower than it has to be at `least`.
+            InputError: The requested height is too low.
         """
         needed = height * self.scale
         if least and self.height is not None and self.height < 0.95 * needed:
@@ -107,7 +115,7 @@ class Look:
         return self.width, self.height or needed
 
     def letters(self, share: float = 1) -> int:
-        """How many letters stand beside each other in a share of its width."""
+        """Return the number of letters that fit side by side into a share of the width."""
         return max(8, int(share * self.width * 72 / (_LETTER * self.font)))
 
 
@@ -117,10 +125,18 @@ USUAL = Look()
 def look_of(width: str = "acl", height: str | None = None, font_size: float = 7,
             limits: tuple[float, float] | None = None, label: str | None = None,
             palette: str = "okabe-ito") -> Look:
-    """How a figure is set, by what people say: lengths as `inches` reads them.
+    """Return the size and the style of a figure from the texts that people give.
+
+    Args:
+        width: The width, a text that `inches` accepts.
+        height: The height, a text that `inches` accepts; None: the height that the systems need.
+        font_size: The size of all text in points.
+        limits: The ends of the scale of scores or gains; None: the range of the data.
+        label: The label of this scale; None: the metric.
+        palette: The name of the colours, a key of `PALETTES`.
 
     Raises:
-        InputError: A length, a size, the limits or the palette is none.
+        InputError: A length, the font size, the limits or the palette is not valid.
     """
     if not _SMALLEST <= font_size <= _LARGEST:
         raise InputError(f"text of {font_size:g} points cannot be read; give it {_SMALLEST} to {_LARGEST}")
@@ -132,22 +148,22 @@ def look_of(width: str = "acl", height: str | None = None, font_size: float = 7,
 
 
 _FORMS = (".svg", ".png", ".pdf", ".pgf")
-# The first comes with matplotlib, and all is measured by it; others stand in where a viewer of SVG lacks it.
+# The first font comes with matplotlib and measures all text; a viewer of SVG without this font uses one of the others.
 _FONTS = ["DejaVu Sans", "Verdana", "Bitstream Vera Sans"]
 _LONGEST = 24  # characters of a name that a figure has room for
 
 
 @contextmanager
 def drawing(path: Path, size: tuple[float, float], font: float = 7) -> Iterator[Figure]:
-    """An empty figure to draw into, which is written once that is done.
+    """Provide an empty figure, and write the figure into a file at the end.
 
     Args:
-        path: Where to; its ending (.svg, .png, .pdf, .pgf) says in which form.
-        size: Width and height in inches.
-        font: The size of its text in points.
+        path: The file to write. The ending (.svg, .png, .pdf, .pgf) selects the format.
+        size: The width and the height in inches.
+        font: The size of all text in points.
 
     Raises:
-        InputError: matplotlib is not there, or the ending says no form.
+        InputError: matplotlib is not installed, or the ending is no known format.
         StoreError: The file cannot be written.
     """
     try:
@@ -180,25 +196,28 @@ def drawing(path: Path, size: tuple[float, float], font: float = 7) -> Iterator[
 
 
 def check_form(path: Path) -> None:
-    """Refuse a path whose ending says no form.
+    """Check that the ending of a path is a known format of figures.
 
     Raises:
-        InputError: It does not.
+        InputError: The ending is no known format.
     """
     if path.suffix not in _FORMS:
         raise InputError("a figure ends in .svg, .pdf, .png or .pgf", path=path)
 
 
 def named(name: str, longest: int = _LONGEST) -> str:
-    """A name as a figure can show it: clipped, and what is invisible or not in the font by code points."""
+    """Return a name as a figure can show it.
+
+    Long names are shortened. Code points replace characters that are invisible or not in the font.
+    """
     clipped = name if len(name) <= longest else name[:longest - 1] + "…"
-    there = _characters()
-    return "".join(c if ord(c) in there else f"U+{ord(c):04X}" for c in escape_controls(clipped))
+    supported = _characters()
+    return "".join(c if ord(c) in supported else f"U+{ord(c):04X}" for c in escape_controls(clipped))
 
 
 @cache
 def _characters() -> frozenset[int]:
-    """Code points of the letters of the font that comes with matplotlib, so that they are the same everywhere."""
+    """Return the code points in matplotlib's font, the same on all machines."""
     from matplotlib.font_manager import findfont, get_font
 
     return frozenset(get_font(findfont("DejaVu Sans")).get_charmap())

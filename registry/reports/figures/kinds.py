@@ -1,4 +1,4 @@
-"""The figures of a leaderboard by their kinds."""
+"""Kinds of figures that show a leaderboard."""
 
 from __future__ import annotations
 
@@ -17,18 +17,31 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def look_for(kind: Kind, **given: Any) -> Look:
-    """How a figure of a kind is set; see `look_of`.
+    """Return the size and the style of a figure of one kind.
+
+    Args:
+        kind: The kind of the figure.
+        given: The arguments of `look_of`.
 
     Raises:
-        InputError: There is no such size, or the kind has no scale that limits could be of.
+        InputError: An argument is not valid, or `limits` are given for a kind without such a scale.
     """
     if given.get("limits") is not None and kind not in ("scores", "gains"):
-        raise InputError("limits are those of scores and gains alone")
+        raise InputError("limits apply only to figures of scores and gains")
     return look_of(**given)
 
 
 def draw(board: Leaderboard, kind: Kind, path: Path, look: Look, marked: tuple[str, Mapping[str, str]]) -> None:
-    """Draw a leaderboard; where there are `marked` pairs, these share an attribute, given with its values."""
+    """Draw a figure of a leaderboard.
+
+    Args:
+        board: The leaderboard.
+        kind: The kind of the figure.
+        path: The file to write.
+        look: The size and the style of the figure.
+        marked: An attribute, and its value for each submission. Only `gains` uses the attribute: pairs with equal
+            values have another mark.
+    """
     # Imported here, because printing help needs no numpy.
     from registry.reports.figures.boards import draw_gains, draw_groups, draw_pairs, draw_ranks, draw_scores
 

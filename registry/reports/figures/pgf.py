@@ -1,7 +1,7 @@
-r"""Figures as PGF, which LaTeX sets in the document's own font: `\input{figure.pgf}` with `\usepackage{pgf}`.
+r"""Figures as PGF: LaTeX commands that draw, with the document's font.
 
-No LaTeX is run to write one: lines are broken and places found by the measures of the font that other forms have. All
-text is escaped: names are letters for LaTeX, and no commands.
+A document shows a figure by `\input{figure.pgf}`, with `\usepackage{pgf}`. Writing a figure does not run LaTeX, because
+the font of the other formats measures all text. All text is escaped, so names cannot contain commands of LaTeX.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _END = r"""\end{pgfpicture}%
 
 
 def latex_text(written: str) -> str:
-    r"""A figure's text for LaTeX.
+    r"""Return the text of a figure for LaTeX, with special characters escaped.
 
     >>> print(latex_text("p ≤ 0.05 of \\input{x}_1"))
     p $\leq$ 0.05 of \textbackslash{}input\{x\}\_1
@@ -44,17 +44,21 @@ def latex_text(written: str) -> str:
 
 
 class _Renderer(RendererPgf):
-    """Writes text escaped and in the document's font, and measures it without LaTeX."""
+    """Renderer that escapes text, and measures text without LaTeX."""
 
     def draw_text(self, gc: Any, *given: Any, **more: Any) -> None:
-        """Write a text at its place."""
+        """Write a text at its position."""
         x, y, written, font, *rest = given
         plain = font.copy()
         plain.set_family("document")  # a name that no font has
         super().draw_text(gc, x, y, latex_text(written), plain, *rest, **more)  # type: ignore[no-untyped-call]
 
     def draw_image(self, _: Any, x: float, y: float, im: Any, transform: Any = None) -> None:
-        """Fill a rectangle for each run of pixels of one colour in a row, where matplotlib would write another file."""
+        """Draw an image as filled rectangles.
+
+        The inherited method would write another file for the image. One rectangle covers neighbouring pixels of a row
+        with the same colour.
+        """
         height, width = im.shape[:2]
         scale_x, _, _, scale_y, left, bottom = (
             (width, 0, 0, height, 0, 0) if transform is None else transform.frozen().to_values())
@@ -62,21 +66,21 @@ class _Renderer(RendererPgf):
         cell_x, cell_y = scale_x * to_inches / width, scale_y * to_inches / height
         self._write(r"\begin{pgfscope}")
         for row, pixels in enumerate(im[..., :3].tolist()):
-            at = 0
+            start = 0
             for (red, green, blue), run in groupby(pixels, tuple):
                 n = len(list(run))
                 self._write(rf"\definecolor{{cell}}{{RGB}}{{{red},{green},{blue}}}\pgfsetfillcolor{{cell}}")
-                self._write(rf"\pgfpathrectangle{{\pgfqpoint{{{(left + x) * to_inches + at * cell_x:f}in}}"
+                self._write(rf"\pgfpathrectangle{{\pgfqpoint{{{(left + x) * to_inches + start * cell_x:f}in}}"
                             rf"{{{(bottom + y) * to_inches + row * cell_y:f}in}}}}"
                             rf"{{\pgfqpoint{{{n * cell_x:f}in}}{{{cell_y:f}in}}}}\pgfusepath{{fill}}")
-                at += n
+                start += n
         self._write(r"\end{pgfscope}")
 
     def _write(self, line: str) -> None:
         self.fh.write(f"{line}%\n")
 
     def get_text_width_height_descent(self, s: str, prop: FontProperties, _: Any) -> tuple[float, float, float]:
-        """The measures of a text in pixels."""
+        """Return the width, the height and the descent of a text in pixels."""
         pixels = self.figure.dpi / 72
         width, height, descent = text_to_path.get_text_width_height_descent(s, prop, False)
         return width * pixels, height * pixels, descent * pixels
@@ -87,17 +91,17 @@ _renderer: Any = _Renderer  # matplotlib's own has no types
 
 
 class PgfCanvas(FigureCanvasPgf):
-    """Draws a figure as PGF."""
+    """Canvas that draws a figure as PGF."""
 
     def __init__(self, figure: Figure) -> None:
         super().__init__(figure)
 
     def get_renderer(self) -> Any:
-        """What measures text before anything is drawn."""
+        """Return a renderer that can measure text before anything is drawn."""
         return _renderer(self.figure, None)
 
     def print_pgf(self, fname_or_fh: Any, **_: Any) -> None:
-        """Write it."""
+        """Write the figure into a file."""
         width, height = self.figure.get_size_inches()
         with Path(fname_or_fh).open("w", encoding="utf-8") as file:
             file.write(_BEGIN.format(width=width, height=height))

@@ -1,4 +1,4 @@
-"""Figures of studies."""
+"""Figures that show the results of studies."""
 
 from __future__ import annotations
 
@@ -42,22 +42,28 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-_LEAST = 1e-4  # where the band that begins at 0 begins in a figure
-_FEW, _FEWEST = 10, 3  # tests below which a share is not drawn, and pairs of two domains
+_LEAST = 1e-4  # the lower end, in a figure, of the band of p-values that begins at 0
+_FEW, _FEWEST = 10, 3  # a share of fewer tests, or of fewer pairs of two domains, is not drawn
 
 
 def draw_domains(figure: Figure, result: StudyResult) -> None:
-    """The share of pairs that agree elsewhere by band of p-values, for every two domains."""
+    """Draw the share of pairs with the same better system in another domain.
+
+    There is a series for every two domains, and a point for every band of p-values.
+    """
     axes = figure.subplots()
     rows = result.finding.tables["bands"]
     for k, (tested_on, other) in enumerate(dict.fromkeys((row["tested_on"], row["other"]) for row in rows)):
-        of = [row for row in rows if (row["tested_on"], row["other"]) == (tested_on, other)]
-        shares(axes, of, k, named(f"{tested_on}, better on {other}", 40), least=_FEWEST)
+        bands = [row for row in rows if (row["tested_on"], row["other"]) == (tested_on, other)]
+        shares(axes, bands, k, named(f"{tested_on}, better on {other}", 40), least=_FEWEST)
     share_axes(axes, "same better system elsewhere (%)")
 
 
 def draw_calibration(figure: Figure, result: StudyResult) -> None:
-    """The share that is right by band of p-values, with intervals and what is expected of normal noise."""
+    """Draw the share of correct decisions for each band of p-values, with intervals.
+
+    A second mark shows the share that normally distributed noise would give.
+    """
     axes = figure.subplots()
     about, *rows = result.finding.tables["bands"]
     shares(axes, rows, 0, "share that is right")
@@ -72,23 +78,31 @@ def draw_calibration(figure: Figure, result: StudyResult) -> None:
 
 
 def shares(axes: Axes, rows: Sequence[Row], k: int, label: str, least: int = _FEW) -> None:
-    """Draw shares of bands with their intervals, as the k-th series, where they are of so many tests at least."""
-    some = [row for row in rows if row["tests"] >= least]
-    colour, beside = COLOURS[k % len(COLOURS)], 1.06**k
-    axes.plot([beside * middle(row) for row in some], [100 * row["share"] for row in some], "o^sDvP"[k % 6],
+    """Draw the shares of bands of p-values with their intervals.
+
+    Args:
+        axes: The axes to draw into.
+        rows: The bands.
+        k: The number of the series, which selects the mark and the colour.
+        label: The label of the series in the legend.
+        least: The smallest number of tests of a band that is drawn.
+    """
+    shown = [row for row in rows if row["tests"] >= least]
+    colour, offset = COLOURS[k % len(COLOURS)], 1.06**k
+    axes.plot([offset * middle(row) for row in shown], [100 * row["share"] for row in shown], "o^sDvP"[k % 6],
               color=colour, markersize=3.2, markerfacecolor="none", markeredgewidth=0.8, linestyle="none", label=label)
-    for row in some:
+    for row in shown:
         if row["low"] is not None:
-            axes.plot([beside * middle(row)] * 2, (100 * row["low"], 100 * row["high"]), color=colour, linewidth=0.7)
+            axes.plot([offset * middle(row)] * 2, (100 * row["low"], 100 * row["high"]), color=colour, linewidth=0.7)
 
 
 def middle(row: Row) -> float:
-    """Where a band is drawn: at its geometric mean."""
+    """Return the position of a band on the axis: the geometric mean of its ends."""
     return float((max(row["above"], _LEAST) * row["up_to"]) ** 0.5)
 
 
 def share_axes(axes: Axes, label: str) -> None:
-    """A logarithmic axis of p-values, and shares from a coin's toss on."""
+    """Set up a logarithmic axis of p-values, and an axis of shares."""
     from matplotlib.ticker import FuncFormatter, NullLocator
 
     axes.set_xscale("log")
@@ -104,11 +118,15 @@ def share_axes(axes: Axes, label: str) -> None:
 
 _MARKS = ("o", "^", "s", "D", "v", "P")
 _GREY = "#777777"
-_SETTLED, _BEYOND = 0.99, 1.4  # confidence above which a pair is settled, and how far beyond the last other one to show
+# A pair is settled from this confidence on. The axis ends at this multiple of the largest gain that is not settled.
+_SETTLED, _BEYOND = 0.99, 1.4
 
 
 def draw_curve(figure: Figure, result: StudyResult) -> None:
-    """The confidence 1 - p of every pair against its gain, marked by test set and group, with the curves that fit."""
+    """Draw the confidence 1 - p of every pair against the gain, with fitted curves.
+
+    Marks distinguish test sets and groups.
+    """
     axes = figure.subplots()
     tables = result.finding.tables
     keys = [key for key in ("test_set", "group") if len({row[key] for row in tables["curves"]}) > 1]
@@ -122,12 +140,15 @@ def draw_curve(figure: Figure, result: StudyResult) -> None:
 
 
 def draw_thresholds(figure: Figure, result: StudyResult) -> None:
-    """The confidence 1 - p of every pair against its gain, marked by group, and the groups' thresholds."""
+    """Draw the confidence 1 - p of every pair against the gain, with thresholds.
+
+    Marks distinguish groups. A vertical line is the threshold of a group.
+    """
     axes = figure.subplots()
     tables = result.finding.tables
     groups = [row for row in tables["thresholds"] if row["group"] != "all"] or tables["thresholds"]
     for k, row in enumerate(groups):
-        points(axes, [of for of in tables["pairs"] if row["group"] in ("all", of["group"])], k, row["group"])
+        points(axes, [pair for pair in tables["pairs"] if row["group"] in ("all", pair["group"])], k, row["group"])
         for key, dashes in (("threshold", "-"), ("fitted", "--")):
             if row[key] is not None:
                 axes.axvline(row[key], color=COLOURS[k], linewidth=0.8, linestyle=dashes)
@@ -138,14 +159,23 @@ def draw_thresholds(figure: Figure, result: StudyResult) -> None:
 
 
 def points(axes: Axes, rows: Sequence[Row], k: int, label: str) -> None:
-    """Draw pairs with the k-th mark and colour."""
+    """Draw pairs as points with the k-th mark and the k-th colour."""
     axes.plot([row["gain"] for row in rows], [row["confidence"] for row in rows], _MARKS[k % len(_MARKS)],
               color=COLOURS[k % len(COLOURS)], markersize=2.8, markerfacecolor="none", markeredgewidth=0.6,
               linestyle="none", label=named(label), clip_on=True)
 
 
 def gain_axes(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) -> None:
-    """Show what is of interest: gains up to some beyond the last that is not settled, and the level of significance."""
+    """Set the axes of gains and confidences, and draw the level of significance.
+
+    The axis of gains ends beyond the last pair whose confidence is not almost 1.
+
+    Args:
+        axes: The axes.
+        rows: The pairs.
+        alpha: The significance level.
+        metric: The metric, for the label of the gains.
+    """
     gains = [row["gain"] for row in rows]
     unsettled = max((row["gain"] for row in rows if row["confidence"] < _SETTLED), default=max(gains))
     axes.axhline(1 - alpha, color=_GREY, linewidth=0.6, linestyle=":")
@@ -159,22 +189,28 @@ def gain_axes(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) -> Non
 
 
 def metric_of(result: StudyResult) -> str:
-    """What the study's boards are scored by, as people call it."""
+    """Return the metric of the study's boards, as people call the metric."""
     return result.subject.split("; ")[0].rpartition(", ")[2]
 
 
 Kind = Literal["precision", "recall", "intervals", "significance"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_DASHES = ("-", "--", "-.", ":")  # lines differ in them as well as in colour
+_DASHES = ("-", "--", "-.", ":")  # lines differ in dashes as well as in colour
 _MARK = "#777777"
 
 
 def draw_nbest(kind: Kind, figure: Figure, result: StudyResult) -> None:
-    """Draw `precision` (figure 1) or `recall`, of one or two systems `intervals` (2), or of two `significance` (3).
+    """Draw curves over the size of the n-best list.
+
+    Args:
+        kind: `precision` or `recall` draws the curves of all systems. `intervals` adds confidence intervals, for one or
+            two systems. `significance` marks significant differences between two systems.
+        figure: The figure to draw into.
+        result: The result of the study.
 
     Raises:
-        InputError: Variation is not drawn, or the figure shows another number of systems.
+        InputError: The study has no curves, or has too many or too few systems for the figure.
     """
     tables = result.finding.tables
     if "curves" not in tables:
@@ -190,7 +226,7 @@ def draw_nbest(kind: Kind, figure: Figure, result: StudyResult) -> None:
     if kind == "significance":
         _significance(axes, curves, tables)
     for text, curve in zip(axes.legend().get_texts(), curves, strict=False):
-        text.set_text(named(curve[0]["system"]))  # afterwards, as a name may begin with an underscore
+        text.set_text(named(curve[0]["system"]))  # set later, because matplotlib hides labels that begin with _
 
 
 def _curves(axes: Axes, curves: list[list[Row]], kind: Kind) -> None:
@@ -216,11 +252,14 @@ def _curves(axes: Axes, curves: list[list[Row]], kind: Kind) -> None:
 
 
 def _significance(axes: Axes, curves: list[list[Row]], tables: dict[str, list[Row]]) -> None:
-    """Mark the cut-offs at which the pair differs, and by a thin line that up to which it does throughout."""
+    """Mark the cut-offs at which the two systems differ significantly.
+
+    A thin line is at the last cut-off up to which all differences are significant.
+    """
     n = _column(tables["tests"], "n")
-    at = np.array([row["significant"] for row in tables["tests"]], dtype=bool)
+    is_marked = np.array([row["significant"] for row in tables["tests"]], dtype=bool)
     middle = np.mean([100 * _column(curve, "precision") for curve in curves], axis=0)
-    axes.plot(n[at], middle[at], "^", color=_MARK, markersize=3, linestyle="none",
+    axes.plot(n[is_marked], middle[is_marked], "^", color=_MARK, markersize=3, linestyle="none",
               label="significant difference")
     last = tables["pairs"][0]["differs_up_to"]
     if last is not None and last < n[-1]:
@@ -230,40 +269,44 @@ def _significance(axes: Axes, curves: list[list[Row]], tables: dict[str, list[Ro
 
 
 def _column(rows: list[Row], key: str) -> Floats:
-    """The numbers of a column, nan where they are undefined."""
+    """Return a column as floats, [rows]; undefined values become nan."""
     return np.array([row[key] for row in rows], dtype=np.float64)
 
 
-_MOST = 6  # sizes whose pairs are told apart
+_MOST = 6  # sizes whose pairs are drawn, each with its own mark
 
 
 def draw_sizes(figure: Figure, result: StudyResult) -> None:
-    """Confidence against gain on the first units, by size; and thresholds against size, with their extension.
+    """Draw confidences against gains, and thresholds against test set size.
+
+    The upper axes show pairs on the first units of the test set, for several sizes. The lower axes show the thresholds
+    of all sizes, and an extension to larger sizes.
 
     Raises:
-        InputError: No threshold is known.
+        InputError: No size has a threshold.
     """
     tables = result.finding.tables
     if all(row["fitted"] is None for row in tables["sizes"]):
         raise InputError("no size has the pairs that a threshold needs, so there is nothing to draw; lower --enough")
     upper, lower = figure.subplots(2, 1)
     sizes = sorted({row["size"] for row in tables["pairs"]})
-    shown = sizes[::-1][::-(-len(sizes) // _MOST)][::-1]  # the largest among them
-    some = [row for row in tables["pairs"] if row["size"] in shown]
+    shown = sizes[::-1][::-(-len(sizes) // _MOST)][::-1]  # evenly chosen, with the largest size
+    pairs = [row for row in tables["pairs"] if row["size"] in shown]
     for k, size in enumerate(shown):
-        points(upper, [row for row in some if row["size"] == size], k, f"first {size}")
-    gain_axes(upper, some, tables["sizes"][0]["alpha"], metric_of(result))
+        points(upper, [row for row in pairs if row["size"] == size], k, f"first {size}")
+    gain_axes(upper, pairs, tables["sizes"][0]["alpha"], metric_of(result))
     _thresholds(lower, tables["sizes"], tables["larger"])
     lower.set_ylabel(f"threshold of the gain in {named(metric_of(result))}")
 
 
 def draw_power(figure: Figure, result: StudyResult) -> None:
-    """Power and type S error against the true difference, and beside them type M."""
+    """Draw power, type S error and type M error against the true difference."""
     rows = result.finding.tables["curve"]
     upper, lower = figure.subplots(2, 1)
     first = rows[0]
-    of = f"r12 = {first['r12']:g}" if "r12" in first else f"{named(first['system_a'])} and {named(first['system_b'])}"
-    figure.suptitle(f"{of}, {first['units']} units", fontsize="medium")
+    subject = (f"r12 = {first['r12']:g}" if "r12" in first
+               else f"{named(first['system_a'])} and {named(first['system_b'])}")
+    figure.suptitle(f"{subject}, {first['units']} units", fontsize="medium")
     x = [row["difference"] for row in rows]
     upper.plot(x, [row["power"] for row in rows], color=COLOURS[0], linewidth=1, label="significant (power)")
     upper.plot(x, [row["type_s"] for row in rows], color=COLOURS[1], linewidth=1, linestyle="--",
@@ -284,11 +327,11 @@ def _thresholds(axes: Axes, rows: list[Row], larger: list[Row]) -> None:
               ("random", "threshold", "s", COLOURS[1], "random units, by the rule"),
               ("first", "fitted", "^", COLOURS[2], "first units, by the fit"))
     for k, (way, key, mark, colour, label) in enumerate(series):
-        some = [row for row in rows if row["taken"] in (way, "all") and row[key] is not None]
-        at = [row["size"] * 1.04**(k - 1) for row in some]  # beside each other
-        axes.plot(at, [row[key] for row in some], mark, color=colour, markersize=3, markerfacecolor="none",
+        shown = [row for row in rows if row["taken"] in (way, "all") and row[key] is not None]
+        positions = [row["size"] * 1.04**(k - 1) for row in shown]  # side by side
+        axes.plot(positions, [row[key] for row in shown], mark, color=colour, markersize=3, markerfacecolor="none",
                   markeredgewidth=0.7, linestyle="none", label=label)
-        for x, row in zip(at, some, strict=True):
+        for x, row in zip(positions, shown, strict=True):
             if way == "random" and row[f"{key}_low"] is not None:
                 axes.plot((x, x), (row[f"{key}_low"], row[f"{key}_high"]), color=colour, linewidth=0.7)
     known = [row for row in rows if row["taken"] != "first" and row["fitted"] is not None]
@@ -310,21 +353,21 @@ def _thresholds(axes: Axes, rows: list[Row], larger: list[Row]) -> None:
 
 
 def _legend_above(axes: Axes) -> None:
-    """A legend that hides nothing of what is drawn."""
+    """Draw the legend above the axes, so that it hides no data."""
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, handletextpad=0.3)
 
 
-def _labelled(axes: Axes, what: str) -> None:
+def _labelled(axes: Axes, label: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.set_xlabel("true difference")
-    axes.set_ylabel(what)
+    axes.set_ylabel(label)
     axes.set_xlim(left=0)
 
 
 def _plain_ticks(axes: Axes) -> None:
-    """Numbers that people read, not powers of ten, at 1, 2 and 5 times of them."""
+    """Write ticks as plain numbers, at 1, 2 and 5 times the powers of ten."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     for axis in (axes.xaxis, axes.yaxis):
@@ -338,7 +381,12 @@ Size = tuple[float, float]
 
 @dataclass(frozen=True)
 class Drawing:
-    """How a study is drawn: into an empty figure of so many inches, for a paper in two columns if it has room there."""
+    """Function that draws the result of a study, and the size of its figure.
+
+    Attributes:
+        draw: A function that draws the result into an empty figure.
+        size: The width and the height in inches, or a function that computes them from the result.
+    """
 
     draw: Callable[[Figure, StudyResult], None]
     size: Size | Callable[[StudyResult], Size] = (COLUMN, 2.5)
@@ -356,13 +404,18 @@ FIGURES: dict[str, Drawing] = {
 
 
 def draw(result: StudyResult, path: Path, figure: str | None = None) -> None:
-    """Draw a study into a file; the figure that the study takes for its own if none is named.
+    """Draw the result of a study into a file.
+
+    Args:
+        result: The result of the study.
+        path: The file to write. The ending selects the format.
+        figure: A key of `FIGURES`; None: the default figure of the study.
 
     Raises:
-        InputError: matplotlib is not there, the path's ending says no form, or there is nothing to draw.
+        InputError: matplotlib is not installed, the ending is no known format, or there is nothing to draw.
         StoreError: The file cannot be written.
     """
-    by = FIGURES[figure or result.study.choose_figure(result.finding)]
-    size = by.size(result) if callable(by.size) else by.size
+    chosen = FIGURES[figure or result.study.choose_figure(result.finding)]
+    size = chosen.size(result) if callable(chosen.size) else chosen.size
     with drawing(path, size) as empty:
-        by.draw(empty, result)
+        chosen.draw(empty, result)

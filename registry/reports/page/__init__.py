@@ -1,9 +1,9 @@
-"""The page: one HTML file with all leaderboards of a task, their pairs and the items to look at; and a site of pages.
+"""Pages of tasks as single HTML files, and a site with an index and a feed.
 
-A page needs nothing but itself: no network, no other file. (On a site, the pairs of large leaderboards are in files
-beside it: `pair_files`.) Its content is a JSON element (`data`), which small scripts
-draw; a content-security policy lets only those run, by their hashes, so that no name of a system can (`templates`).
-A site has an index of its pages (`site`) and a feed of what changed (`feed`).
+A page shows all leaderboards of a task, their pairs, and the items on which submissions disagree most. It needs no
+network and no other file, except on a site: there, files next to the page have the pairs of large leaderboards
+(`pair_files`). Small scripts draw the data, which are a JSON element. A content-security policy allows only these
+scripts, by their hashes, so the name of a system cannot run as code.
 """
 
 from registry.reports.page.html import page, pair_file, pair_files

@@ -1,7 +1,7 @@
-"""The data that a page embeds, as JSON.
+"""The data of a task's page, as JSON.
 
-A page stays small because it has columns instead of rows, one value for a column of equal values, and numbers instead
-of names of systems. Pairs and items have limits, and the page reports how many it leaves out.
+Three rules keep a page small. Data are columns instead of rows. A column of equal values is a single value. Numbers
+replace the names of systems. The numbers of pairs and items have limits, and the page reports how many are left out.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ Json = dict[str, Any]
 
 
 def dump_json(data: Any) -> str:
-    r"""Return JSON for an HTML element, without characters that end the element or mean something to HTML or a script.
+    r"""Return JSON that is safe inside an HTML element.
+
+    Characters that could end the element are escaped.
 
     >>> print(dump_json({"name": "</script>&\u2028"}))
     {"name":"\u003c/script\u003e\u0026\u2028"}
@@ -69,7 +71,10 @@ def round_precisely(value: float | None, decimals: int) -> float | None:
 
 
 def make_column(values: Iterable[Any]) -> Any:
-    """Return values as a list, or one value if all are equal and not lists themselves."""
+    """Return a list of values, or a single value if all values are equal.
+
+    Values that are lists always stay in a list.
+    """
     column = [replace_undefined(value) for value in values]
     are_equal = len({json.dumps(value) for value in column}) == 1 and not isinstance(column[0], list)
     return column[0] if are_equal else column
@@ -84,9 +89,9 @@ _LINKS = ("paper", "code")
 def make_about(contents: TaskBoards) -> Json:
     """Return the texts at the head and the foot of a page.
 
-    `description` is a paragraph about the task, `facts` are its organisers, its date and so on, `provenance` is the
-    source of the numbers, `citation` the declared citation, `entry` the citation in BibTeX, and `preview` the text
-    that other pages show with a link.
+    `description` is a paragraph about the task, and `facts` has its organisers, date and so on. `provenance` names the
+    source of the numbers. `citation` is the declared citation, and `entry` the citation in BibTeX. `preview` is the
+    text that other pages show next to a link to this page.
     """
     about, task = contents.about, contents.about.declared
     description = " ".join(task.description.split())
@@ -96,7 +101,7 @@ def make_about(contents: TaskBoards) -> Json:
 
 
 def check_web_address(text: Any) -> str | None:
-    """Return an address that may become a link; None for anything else, such as a script.
+    """Return a web address that may become a link; None for any other value.
 
     >>> check_web_address("https://example.org/a"), check_web_address("javascript:alert(1)"), check_web_address(7)
     ('https://example.org/a', None, None)
@@ -109,7 +114,10 @@ def check_web_address(text: Any) -> str | None:
 
 
 def make_systems_data(boards: Sequence[Leaderboard]) -> Json:
-    """Return facts and numbers by submission (`of`), and the number of descriptions that are too long (`left_out`)."""
+    """Return the attributes of systems that a page shows.
+
+    `of` has the attributes by submission. `left_out` is the number of descriptions that the page has no room for.
+    """
     room, left_out, systems = DESCRIPTIONS, 0, dict[str, Json]()
     for standing in (standing for board in boards for standing in board.standings):
         if not standing.attributes or standing.submission in systems:
@@ -125,7 +133,10 @@ def make_systems_data(boards: Sequence[Leaderboard]) -> Json:
 
 
 def _is_shown(name: str, value: Any) -> bool:
-    """Return True if a page shows an attribute of a system: a fact, or a number to compare scores with."""
+    """Return True if a page shows an attribute of a system.
+
+    A page shows facts such as a description, and all numbers.
+    """
     if isinstance(value, bool) or len(name) > _LONGEST or (name != "description" and len(str(value)) > _LONGEST):
         return False
     if name in _LINKS:
@@ -173,13 +184,16 @@ _REGIONS = ("d1_tp", "d1_fp", "d2_tp", "d2_fp", "shared_tp", "shared_fp")
 
 
 def number_systems(boards: Sequence[Leaderboard]) -> dict[Name, int]:
-    """Return the systems of some boards with their numbers on the page."""
+    """Return the number of each system on the page, by (team, system)."""
     names = dict.fromkeys((standing.team, standing.system) for board in boards for standing in board.standings)
     return {name: n for n, name in enumerate(names)}
 
 
 def make_details_data(numbers: Mapping[Name, int], details: Details) -> Json:
-    """Return the details of systems by number, and their names: with the team if several teams use a name."""
+    """Return the details of all systems; a number identifies each system.
+
+    The names of systems include the team if several teams use a name.
+    """
     counts = Counter(system for _, system in numbers)
     names = [system if counts[system] == 1 else f"{team}/{system}" for team, system in numbers]
     return {"n": len(numbers), "team": make_column(team for team, _ in numbers),
@@ -216,7 +230,11 @@ def _make_runs(details: Details, numbers: Mapping[Name, int]) -> Json:
 
 
 def _make_distinctive_items(distinctive: Sequence[DistinctiveItems], numbers: Mapping[Name, int]) -> Json:
-    """Return the items of every system, the same number from each of its two lists if they are too many."""
+    """Return the items that distinguish each system.
+
+    A system has a list of items on which it is better than others, and a list on which it is worse. If there are too
+    many items, both lists of all systems are shortened to the same length.
+    """
     systems = [system for system in distinctive if (system.team, system.system) in numbers]
     limit = max(1, DISTINCTIVE // (2 * max(1, len(systems))))
     shown = [[*[item for item in system.items if item.above][:limit],
@@ -240,12 +258,12 @@ def _make_regions(regions: Regions, numbers: Mapping[Name, int]) -> Json:
 
 
 def _round_count(value: float) -> float:
-    """Return a number of answers, or a mean over runs with two decimals."""
+    """Return a whole number unchanged, and a mean over runs with two decimals."""
     return int(value) if value == int(value) else round(value, 2)
 
 
 def count_seconds(time: datetime) -> int:
-    """Return a time in UTC as seconds since 1970."""
+    """Return the seconds from 1970 to a time in UTC."""
     return int(time.replace(tzinfo=UTC).timestamp())
 
 
@@ -264,7 +282,11 @@ _POWERS = np.array([float(f"1e{n}") for n in range(300)])
 
 
 def find_reaches(boards: Sequence[Leaderboard]) -> list[int | None]:
-    """Return for each board how many places apart the systems of its pairs on the page are at most; None: all pairs."""
+    """Return the reach of each leaderboard.
+
+    The page has pairs of systems that are at most this many places apart in the standings. None means that the page has
+    all pairs.
+    """
     room, reaches = PAIRS, list[int | None]()
     for board in boards:
         n = len(board.standings)
@@ -275,10 +297,16 @@ def find_reaches(boards: Sequence[Leaderboard]) -> list[int | None]:
 
 
 def make_pairs_data(decisions: Decisions, n: int, reach: int | None, decimals: int) -> Json:
-    """Return the pairs of `n` systems at most `reach` places apart (None: all pairs) as columns.
+    """Return the pairs of a board as columns.
 
-    Columns `a` and `b` are included if some of these pairs were not tested; otherwise the pairs are (0, 1), (0, 2),
-    ..., (1, 2), ... Differences have enough digits for `decimals`, except on large boards.
+    Columns `a` and `b` are included only if some of the pairs were not tested. Otherwise the pairs are (0, 1), (0, 2),
+    ..., (1, 2), ...
+
+    Args:
+        decisions: The test results of all pairs.
+        n: The number of systems.
+        reach: Return pairs of systems at most this many places apart; None: all pairs.
+        decimals: The decimals that differences need. If `reach` is given, packed columns can have fewer digits.
     """
     pairs, far = _select_near(decisions, reach), min(reach or n, n - 1)
     n_pairs = n * far - far * (far + 1) // 2
@@ -287,7 +315,7 @@ def make_pairs_data(decisions: Decisions, n: int, reach: int | None, decimals: i
 
 
 def pack_columns(pairs: Decisions) -> Json:
-    """Return packed columns by name, which `pairs.js` unpacks."""
+    """Return the columns of pairs in a compact form, which `pairs.js` unpacks."""
     return ({name: pack_p_values(pairs.numbers(name)) for name in _P_VALUES}
             | {name: pack_decimals(pairs.numbers(name)) for name in (*_DIFFERENCES, "n_discordant")}
             | {name: pack_values(_get_pair_facts(pairs, name)) for name in _FACTS}
@@ -304,7 +332,7 @@ def _make_pair_columns(pairs: Decisions, decimals: int) -> Json:
 
 
 def _get_pair_facts(pairs: Decisions, name: str) -> list[Any]:
-    """Return a column of pairs, with messages as text."""
+    """Return the values of one column of pairs; messages become texts."""
     column: list[Any] = pairs.columns[name].tolist()
     if name != "messages":
         return column
@@ -318,19 +346,25 @@ def _pack_significance(pairs: Decisions) -> str:
 
 
 def _select_near(decisions: Decisions, reach: int | None) -> Decisions:
-    """Return pairs of systems at most `reach` places apart, or all, in the order (0, 1), (0, 2), ..., (1, 2), ..."""
+    """Return the pairs of systems at most `reach` places apart; None: all pairs.
+
+    The pairs are in the order (0, 1), (0, 2), ..., (1, 2), ...
+    """
     near = np.flatnonzero(_count_places_between(decisions) <= (len(decisions) if reach is None else reach))
     return decisions.select(near[np.lexsort((decisions.b[near], decisions.a[near]))])
 
 
 def _count_places_between(decisions: Decisions) -> Ints:
-    """Return how many places apart the systems of each pair are, [pairs]."""
+    """Return the distance in places between the two systems of each pair, [pairs]."""
     distances: Ints = np.abs(decisions.a - decisions.b)
     return distances
 
 
 def pack_p_values(p: Floats) -> str:
-    """Pack p-values of four digits: the digits, plus ten thousand times the exponent of ten that divides them."""
+    """Pack p-values with four significant digits as base64.
+
+    The code of p is `digits + 10_000 * exponent`, where p is the integer `digits` divided by `10**exponent`.
+    """
     tiny = p < _TINY
     scaled = np.where(tiny, p * 10.0**_SCALE, p)
     with np.errstate(divide="ignore"):
@@ -342,7 +376,7 @@ def pack_p_values(p: Floats) -> str:
 
 
 def pack_decimals(values: Floats) -> dict[str, Any] | None:
-    """Pack numbers as multiples of a power of ten; None if all are undefined."""
+    """Pack numbers as multiples of a power of ten; None if all numbers are undefined."""
     known = np.where(np.isfinite(values), values, np.nan)
     if np.isnan(known).all():
         return None
@@ -359,7 +393,7 @@ def pack_values(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def _pack_codes(codes: Floats) -> str:
-    """Pack numbers of 24 bits as four characters of base64 each; nan becomes the largest number."""
+    """Pack 24-bit numbers as base64, four characters each; nan is the largest."""
     integers = np.where(np.isnan(codes), _NONE, codes).astype(">u4")
     return base64.b64encode(integers.view(np.uint8).reshape(-1, 4)[:, 1:].tobytes()).decode()
 
@@ -368,12 +402,17 @@ LATEX = 1000  # larger boards have no LaTeX on the page
 
 
 def make_board_key(board: Leaderboard) -> str:
-    """Return a digest of the state of a board: of its family, and of the order of its systems."""
+    """Return a digest of a board's signature and of the order of its systems."""
     return digest_lines([board.signature, *(standing.submission for standing in board.standings)])[-16:]
 
 
 def make_board_data(board: Leaderboard, reach: int | None) -> Json:
-    """Return a board with its pairs of systems at most `reach` places apart; None: all pairs."""
+    """Return the data of a leaderboard for the page.
+
+    Args:
+        board: The leaderboard.
+        reach: Include pairs of systems at most this many places apart; None: all pairs.
+    """
     comparison, n = board.comparison, len(board.standings)
     format_score = make_number_format(board.decimals)
     # Python formats scores and intervals, so that the page rounds like all other forms.
@@ -403,7 +442,10 @@ def _get_standing_value(standing: Standing, key: str) -> Any:
 
 
 def _select_numbers(board: Leaderboard) -> Json:
-    """Return the attributes to compare scores with: numbers in every system that declares them, and not all equal."""
+    """Return the attributes that a chart can compare with scores, by name.
+
+    Such an attribute is a number for every system that declares it, and the numbers are not all equal.
+    """
     attributes = [standing.attributes for standing in board.standings]
     columns = {name: [_parse_number(values.get(name)) for values in attributes] for name in dict.fromkeys(
         name for values in attributes for name in values)}
@@ -413,7 +455,7 @@ def _select_numbers(board: Leaderboard) -> Json:
 
 
 def _parse_number(value: Any) -> float | None:
-    """Return a finite number, also from a text; None for anything else."""
+    """Return a number or a text as a finite number; None for any other value."""
     try:
         number = math.nan if value is None or isinstance(value, bool) else float(value)
     except ValueError:
@@ -422,7 +464,7 @@ def _parse_number(value: Any) -> float | None:
 
 
 def _count_undecided(board: Leaderboard) -> list[int]:
-    """Return the number of tested pairs without a significant difference, for each system."""
+    """Return for each system the number of tested pairs that are undecided."""
     undecided, n = board.decisions.select(~board.decisions.significant), len(board.standings)
     counts: list[int] = (np.bincount(undecided.a, minlength=n) + np.bincount(undecided.b, minlength=n)).tolist()
     return counts
@@ -434,7 +476,15 @@ LISTED = 30  # confusions in a list
 
 
 def make_confusions_data(confusions: Sequence[Confusions], systems: Sequence[tuple[str, str]]) -> Json:
-    """Return labels and cells of every test set: gold label, predicted label (-1: none) and number of items."""
+    """Return the labels and cells of every test set.
+
+    A cell is three numbers: the index of the gold label, the index of the predicted label, and the number of items. The
+    index -1 means that there is no label.
+
+    Args:
+        confusions: The confusions of each test set.
+        systems: The systems in the order of the page, as (team, system).
+    """
     room, data = CELLS, {}
     for table in confusions:
         has_matrix, cells = len(table.labels) <= MATRIX, {}
@@ -456,7 +506,10 @@ def make_confusions_data(confusions: Sequence[Confusions], systems: Sequence[tup
 
 
 def _is_confusion(cell: Cell, *, has_types: bool) -> bool:
-    """Return True if the labels differ; types need an answer of both gold and system."""
+    """Return True if the gold label and the predicted label differ.
+
+    A missing label is not a confusion if the labels are types of answers.
+    """
     return cell.gold != cell.predicted and not (has_types and None in (cell.gold, cell.predicted))
 
 
@@ -465,7 +518,7 @@ BESTS = 300  # best systems of a leaderboard, the last ones
 
 def make_histories_data(histories: Sequence[History], boards: Sequence[Leaderboard],
                         numbers: Mapping[Name, int]) -> Iterator[tuple[str, Json]]:
-    """Yield the number and the history of each of the page's boards that has a history."""
+    """Yield the number and the history of each board on the page that has a history."""
     by_key = {history.key: history for history in histories}
     for n, board in enumerate(boards):
         if (history := by_key.get(board.key)) is not None:
@@ -487,9 +540,9 @@ SHOWN = 6  # numbers of a response with many numbers
 
 
 def make_items_data(items: Sequence[ItemView]) -> Iterator[tuple[str, Json]]:
-    """Yield for every test set the metrics, the runs, and as many of its items as there is room for.
+    """Yield the metrics, the runs and the items of each test set.
 
-    All items of a test set have the same runs in the same order.
+    The size of a page limits the number of items. All items of a test set have the same runs in the same order.
     """
     test_sets = list(dict.fromkeys(view.test_set for view in items))
     for test_set in test_sets:
@@ -511,7 +564,11 @@ def make_items_data(items: Sequence[ItemView]) -> Iterator[tuple[str, Json]]:
 
 
 def _name_runs(runs: Sequence[SystemOutput]) -> list[str]:
-    """Return names of runs for people: with the team if several teams use the name, and with a number if several."""
+    """Return the names of runs for people.
+
+    A name has the team if several teams use the system's name, and the number of the run if the system has several
+    runs.
+    """
     teams = defaultdict[str | None, set[str | None]](set)
     for run in runs:
         teams[run.system].add(run.team)
@@ -522,7 +579,7 @@ def _name_runs(runs: Sequence[SystemOutput]) -> list[str]:
 
 
 def _make_item(view: ItemView, metrics: Sequence[str]) -> Json:
-    """Return the content and gold of an item, and each different response with its scores and runs."""
+    """Return an item, its gold, and each different response with scores and runs."""
     places, responses, numbers = dict[str, int](), list[tuple[Any, list[float | None]]](), list[int]()
     for output in view.outputs:
         if output.system is None:
@@ -540,7 +597,10 @@ def _make_item(view: ItemView, metrics: Sequence[str]) -> Json:
 
 
 def _make_answers(view: ItemView) -> Json:
-    """Return the known answers of an item: the numbers of sure and of all gold answers, and the answers."""
+    """Return all different answers to an item, with their number in the gold.
+
+    `gold` is the number of gold answers, and `sure` their number without merely possible answers.
+    """
     answers = view.known
     keys: Json = {"key": [answer.key for answer in answers]}
     if view.kind in ("span", "alignment"):  # two numbers, counted from 1
@@ -557,15 +617,20 @@ def _make_answers(view: ItemView) -> Json:
 
 
 def _parse_word(number: str) -> int | str:
-    """Return the number of a word in the gold; `?` and `+1` are words that the gold does not have."""
+    """Return the number of a word as an integer; other texts stay texts.
+
+    The texts `?` and `+1` mean words that are not in the gold.
+    """
     return int(number) if number.isdecimal() else number
 
 
 def _make_response(view: ItemView, output: SystemOutput) -> Any:
-    """Return a text; names and numbers; the first documents of a ranking with counts; or differences from the gold.
+    """Return a response to an item; its form depends on the kind of responses.
 
-    The differences are the answers that the gold does not have or is not sure of, and the missing sure answers. A tree
-    has one arc per word, so an arc that differs implies that the gold's arc of this word is missing.
+    A text stays a text. Numbers become pairs of name and number. A ranking becomes its first documents with two counts.
+    Other responses become two lists, which contain indices of `ItemView.known`. The first list has the answers that are
+    not in the gold, or that the gold marks as merely possible. The second list has the missing answers. For trees, the
+    second list leaves out words with an incorrect arc, because each word has one arc.
     """
     if view.kind == "text":
         return output.text
@@ -584,7 +649,7 @@ def _make_response(view: ItemView, output: SystemOutput) -> Any:
 
 
 def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> Iterator[Json]:
-    """Yield a wide board for each track with several columns, with the page's boards by number."""
+    """Yield a wide board for each track with several columns."""
     for wide in make_wide_boards(boards, averages, boards[0].metric):
         if len(wide.columns) > 1:
             rows = {key: make_column(getattr(standing, key) for _, standing in wide.rows)
@@ -597,7 +662,11 @@ def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]
 
 
 def _make_wide_column(column: WideColumn, names: Sequence[str], boards: Sequence[Leaderboard]) -> Json:
-    """Return the number of the page's board, or the figures of an average, and the place of each row in them."""
+    """Return the data of one column of a wide board.
+
+    A column refers to a leaderboard on the page by number; a column of averages has its own figures. `at` has the place
+    of each row's system in these figures.
+    """
     places = {name: n for n, name in enumerate(column.cells)}
     data: Json = {"name": column.name, "title": column.title, "better": column.better, "said": column.basis,
                   "at": make_column(places.get(name) for name in names)}

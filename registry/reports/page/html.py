@@ -1,6 +1,6 @@
-"""The page of a task as HTML, and the files of pairs next to it.
+"""The page of a task as HTML, and the files of pairs next to the page.
 
-Templates escape all values, and a content-security policy allows styles and scripts by their hashes.
+Templates escape all values. A content-security policy allows styles and scripts by their hashes.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from registry.version import __version__
 
 
 def render_template(template: str, **values: object) -> str:
-    """Render a template with some values, and escape all of them except `Markup`."""
+    """Render a template; all values are escaped, except `Markup`."""
     return make_environment("registry.reports.page").get_template(template).render(program=__version__, **values)
 
 
 def load_styles(names: Sequence[str]) -> Markup:
-    """Return the content of style sheets, for one element."""
+    """Return the content of style sheets, for one `style` element."""
     return Markup("".join(_load_asset("styles", name) for name in names))  # noqa: S704
 
 
@@ -58,7 +58,13 @@ def load_script(page: str) -> Markup:
 
 
 def make_policy(css: str, js: str, *, has_files: bool = False) -> str:
-    """Return a content-security policy that allows only this style and script, icons, and files of pairs if any."""
+    """Return a content-security policy that allows only one style and one script.
+
+    Args:
+        css: The style.
+        js: The script.
+        has_files: True to allow the script to load the files of pairs.
+    """
     loading, types = (" 'strict-dynamic'", "pairs") if has_files else ("", "'none'")
     return (f"default-src 'none'; script-src {hash_source(js)}{loading}; style-src {hash_source(css)}; img-src data:; "
             f"base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types {types}")
@@ -66,7 +72,7 @@ def make_policy(css: str, js: str, *, has_files: bool = False) -> str:
 
 @cache
 def make_environment(package: str) -> Environment:
-    """Return the templates of a package, which escape all values."""
+    """Return the environment for the templates of a package; it escapes all values."""
     environment = Environment(loader=PackageLoader(package, "templates"), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
     environment.filters |= {"visible": escape_controls, "score": _format_score, "breakable": _allow_breaks}
@@ -74,7 +80,7 @@ def make_environment(package: str) -> Environment:
 
 
 def hash_source(content: str) -> str:
-    """Return the source expression of a policy that allows only this content."""
+    """Return the expression that allows this content in a content-security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
@@ -100,8 +106,8 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
 
     Args:
         contents: The leaderboards and details.
-        home: The address of the site's index, for a link to it.
-        folder: The folder of `pair_files` next to the page; None: no such files.
+        home: The address of the site's index, for a link; empty: no link.
+        folder: The folder next to the page that has the `pair_files`; None: there are no such files.
     """
     data = make_page_data(contents, folder)
     has_files = any(board["files"] for board in data["boards"])
@@ -113,7 +119,12 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
 
 
 def make_page_data(contents: TaskBoards, folder: str | None = None) -> Json:
-    """Return all data of a page; `folder` has the files with the pairs that do not fit on it."""
+    """Return all data of a page.
+
+    Args:
+        contents: The leaderboards and details.
+        folder: The folder next to the page that has the `pair_files`; None: there are no such files.
+    """
     boards, details = contents.primary_first, contents.details
     boards_data, names = [], number_systems(boards)
     for n, (board, reach) in enumerate(zip(boards, find_reaches(boards), strict=True)):
@@ -130,7 +141,11 @@ def make_page_data(contents: TaskBoards, folder: str | None = None) -> Json:
 
 
 def pair_files(boards: Sequence[Leaderboard]) -> Iterator[tuple[str, str]]:
-    """Yield the files of pairs of a page: a name from the numbers of board and place, and the content."""
+    """Yield the name and the content of each file of pairs.
+
+    A board has files of pairs if the page cannot contain all of its pairs. The file `N/PLACE.js` has the pairs of the
+    system at a place on the N-th board. Both numbers begin at 0.
+    """
     for n, (board, reach) in enumerate(zip(boards, find_reaches(boards), strict=True)):
         if reach is not None:
             pairs, n_systems = _select_columns(board), len(board.standings)
@@ -141,7 +156,13 @@ def pair_files(boards: Sequence[Leaderboard]) -> Iterator[tuple[str, str]]:
 
 
 def pair_file(boards: Sequence[Leaderboard], n: int, place: int) -> str | None:
-    """Return the file of the n-th board and the system at a place; None if it does not exist."""
+    """Return the content of one file of pairs; None if there is no such file.
+
+    Args:
+        boards: The leaderboards of the page.
+        n: The index of the board.
+        place: The place of the system on the board, from 0.
+    """
     if n >= len(boards) or place >= len(boards[n].standings) or find_reaches(boards)[n] is None:
         return None
     pairs = _select_columns(boards[n])
@@ -149,13 +170,13 @@ def pair_file(boards: Sequence[Leaderboard], n: int, place: int) -> str | None:
 
 
 def _select_columns(board: Leaderboard) -> Decisions:
-    """Return the pairs of a board with only the columns of files."""
+    """Return the pairs of a board with only the columns that files of pairs have."""
     pairs = board.decisions
     return Decisions(pairs.a, pairs.b, {name: pairs.columns[name] for name in ("significant", *COLUMNS)})
 
 
 def _make_file(board: Leaderboard, pairs: Decisions, place: int, system_rows: Ints) -> str:
-    """Return the columns of the pairs of one system, in the order of the other systems, as a script."""
+    """Return a script with the pairs of one system, in the order of the opponents."""
     others = pairs.a[system_rows] + pairs.b[system_rows] - place
     order = np.argsort(others)
     tested = {} if len(others) == len(board.standings) - 1 else {"others": others[order].tolist()}

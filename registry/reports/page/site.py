@@ -1,4 +1,7 @@
-"""The index of a site, with a card and a small chart for each task, and the feed of changes (Atom, RFC 4287)."""
+"""The index of a site, and the feed of changes (Atom, RFC 4287).
+
+The index has a card with a small chart for each task.
+"""
 
 from __future__ import annotations
 
@@ -39,13 +42,14 @@ _SEVERAL = 5  # with fewer values, no value counts as an outlier
 
 @dataclass(frozen=True)
 class Skyline:
-    """A small chart of the scores of a board, as data of SVG paths.
+    """Small chart of the scores on a leaderboard, as data of SVG paths.
 
     Attributes:
-        first, others: Dots of the systems that may be first, and of the others.
-        spans: Confidence intervals.
-        beyond: Arrows of systems below the scale.
-        top, bottom: The ends of the scale, the better one first; empty if all scores are equal.
+        first: The dots of all systems whose rank range includes rank 1.
+        others: The dots of the other systems.
+        spans: The lines of confidence intervals.
+        beyond: The arrows of systems whose score is off the scale.
+        top, bottom: The better and the worse end of the scale, as text; empty if all scores are equal.
         n: The number of systems in the chart.
     """
 
@@ -59,7 +63,7 @@ class Skyline:
 
 
 def draw_skyline(board: Leaderboard) -> Skyline:
-    """Draw the best systems of a leaderboard that have a score."""
+    """Draw a small chart of the best systems with a score."""
     shown = [n for n, standing in enumerate(board.standings) if standing.score is not None][:DRAWN]
     rows = [(float(standing.score or 0), standing.ci_low, standing.ci_high)
             for standing in map(board.standings.__getitem__, shown)]
@@ -88,9 +92,14 @@ def draw_skyline(board: Leaderboard) -> Skyline:
 
 
 def _find_scale(rows: Sequence[tuple[float, float | None, float | None]], sign: int) -> tuple[float, float]:
-    """Return the ends of the scale, which include the best scores but no outliers among the worse scores.
+    """Return the ends of the scale of scores.
 
-    The task's page uses the same scale (plots.js).
+    The scale includes the best scores, but not bad scores that are outliers. The task's page uses the same scale
+    (plots.js).
+
+    Args:
+        rows: The score of each system, and the ends of its confidence interval.
+        sign: 1 if higher scores are better, -1 if lower scores are better.
     """
     values = np.array([end for score, low, high in rows for end in (
         score, score if low is None else low, score if high is None else high)])
@@ -116,10 +125,14 @@ _DESCRIBED = 240  # characters of a description
 
 
 def make_task_entry(file: str, contents: TaskBoards) -> Json:
-    """Return the data of a task for the index: about the task, its first leaderboard, and all leaderboards.
+    """Return the data of a task for the index of a site.
 
-    `first` are the systems that may be first, up to a limit, `more` is the number of the others, and `says` a sentence
-    about them; `names` are the names of all systems.
+    `first` has the systems that may be first, up to a limit. `more` is the number of further such systems, and `says` a
+    sentence about all of them. `names` has the names of all systems.
+
+    Args:
+        file: The name of the file with the task's page.
+        contents: The leaderboards of the task; at least one.
     """
     boards, task = contents.primary_first, contents.about.declared
     board, link = boards[0], quote(file)
@@ -142,7 +155,10 @@ def make_board_link(page: str, board: Leaderboard) -> str:
 
 
 def select_searchable_names(entries: Sequence[Json]) -> Json:
-    """Return the names that people can search for, by task, and the number of tasks whose names are too many."""
+    """Return the searchable names of systems, by task.
+
+    Tasks with too many names are left out; `left_out` is the number of such tasks.
+    """
     room, left_out, names = SEARCHED, 0, dict[str, Sequence[str]]()
     for entry in sorted(entries, key=lambda entry: len(entry["names"])):
         room -= sum(map(len, entry["names"]))
@@ -161,7 +177,10 @@ def _make_board_entry(page: str, board: Leaderboard) -> Json:
 
 
 def _find_first_systems(board: Leaderboard) -> Json:
-    """Return the systems that may be first, up to a limit, the number of the others, and a sentence about them."""
+    """Return the systems that may be first, up to a limit.
+
+    `more` is the number of further such systems, and `says` a sentence about all of them.
+    """
     ranked = [n for n, ranks in enumerate(board.rank_ranges) if ranks is not None]
     names = tuple(board.standings[n].display_name for n in ranked if (board.rank_ranges[n] or (0, 0))[0] == 1)
     return {"first": names[:_MOST_NAMES], "more": max(0, len(names) - _MOST_NAMES),
@@ -185,7 +204,13 @@ _TASKS = 8  # with more tasks, the overview does not show single ranks
 
 @dataclass(frozen=True)
 class Card:
-    """A task on the index: its data, its HTML, and its first leaderboard for the overview of all tasks."""
+    """A task on the index of a site.
+
+    Attributes:
+        entry: The data of the task.
+        html: The card as HTML.
+        first: The first leaderboard of the task, for the overview of all tasks.
+    """
 
     entry: Json
     html: Markup
@@ -193,14 +218,19 @@ class Card:
 
 
 def card(file: str, contents: TaskBoards) -> Card:
-    """Return the card of a task that has a leaderboard, and whose page is in a file."""
+    """Return the card of a task.
+
+    Args:
+        file: The name of the file with the task's page.
+        contents: The leaderboards of the task; at least one.
+    """
     entry = make_task_entry(file, contents)
     html = render_template("card.html", of=entry, width=WIDTH, height=HEIGHT)
     return Card(entry, Markup(html), find_first_board(contents))  # noqa: S704  (the template escapes)
 
 
 def site_index(cards: Sequence[Card], left_out: Sequence[str] = ()) -> str:
-    """Return the index of a site, with the task that was compared last at the top.
+    """Return the index of a site; the task with the latest comparison is at the top.
 
     Args:
         cards: The tasks.
@@ -234,8 +264,8 @@ def feed(changes: Changes, address: str = "") -> str:
 
     Args:
         changes: The changes.
-        address: The address of the site's folder, with a final slash. Without it links are relative, which some feed
-            readers do not support.
+        address: The address of the site's folder, with a final slash. If it is empty, links are relative, and some
+            feed readers do not support relative links.
     """
     shown = changes.changes[:ENTRIES]
     updated = shown[0].time if shown else datetime(1970, 1, 1)
@@ -252,7 +282,7 @@ def _make_entry(origin: str, change: Change, address: str) -> dict[str, Any]:
 
 
 def _describe_change(change: Change) -> tuple[str, str, dict[str, str]]:
-    """Return a headline, a text, and the view of the task's page that shows the change."""
+    """Return a headline, a text, and the parameters of the page's view of the change."""
     match change.event:
         case NewGold() as gold:
             items, view = counted(gold.n_items, "item"), {"set": gold.test_set}

@@ -1,1 +1,1 @@
-"""Warnings of results that data do not support: tests that do not fit, pairs that differ by more than their scores."""
+"""Warnings about unreliable results: misused tests, and violated assumptions."""

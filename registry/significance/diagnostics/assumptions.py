@@ -1,8 +1,8 @@
-"""Warnings of uses that a test's assumptions do not cover.
+"""Warnings about tests with assumptions that do not hold.
 
-Where a test cannot be computed it refuses (`PairTest.refusal`). These rules warn about tests that can be computed but
-should not be trusted: the misuses of Dror et al. 2018 (footnote 3) and the independence assumption of Yeh 2000 (section
-2).
+`PairTest.refusal` refuses tests that cannot be computed. The rules of this module warn about tests that can be
+computed, but are not reliable: the misuses of Dror et al. 2018 (footnote 3) and the independence assumption of Yeh 2000
+(section 2).
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from registry.significance.pairwise.permutation import Permutation
 from registry.significance.pairwise.prediction_powered import PredictionPowered
 from registry.significance.pairwise.williams import Steiger, Williams
 
-FEW_CROSSED = 20  # units below which the crossed test was not looked at (tests/validity)
-UNEVEN_CROSSED = {"all": 40, "items": 120}  # units of equal weight below which uneven ones make it reject too often
+FEW_CROSSED = 20  # least number of units for which the crossed test was validated (tests/validity)
+UNEVEN_CROSSED = {"all": 40, "items": 120}  # effective units below which the crossed test rejects too often
 FEW = 200  # units below which the recentred bootstrap rejects too often (tests/validity)
-# units of equal weight below which units of unequal weight make it reject too often (tests/validity/uneven_units)
+# effective units below which the bootstrap rejects too often (tests/validity/uneven_units)
 FEW_EVEN = {"recentred": 120, "berg-kirkpatrick-2012": 120, "studentized": 10}
-FEW_OF_UNEVEN = 20  # the same of the studentized one, where they tell less than half of what as many equal ones would
+FEW_OF_UNEVEN = 20  # this limit if there are fewer than half as many effective units as units (studentized bootstrap)
 
 
 def is_categorical(matrix: Matrix) -> bool:
-    """Say whether units have two different scores at most, such as right and wrong."""
+    """Return True if units have at most two distinct scores (right and wrong)."""
     scores = additive(matrix).unit_scores()
     return len(np.unique(scores[~np.isnan(scores)])) <= 2
 
@@ -71,7 +71,7 @@ def _welch_on_categories(test: PairTest, matrix: Matrix) -> Message | None:
 def _units_instead_of_the_score(test: PairTest, matrix: Matrix) -> Message | None:
     if not test.of_unit_scores or isinstance(test, MatchedT):
         return None
-    if matrix.unequal:  # no other test takes these
+    if matrix.unequal:  # there is no other test for different items
         scores = additive(matrix).unit_scores()
         means = np.array([column[~np.isnan(column)].mean() if (~np.isnan(column)).any() else np.nan
                           for column in scores.T])
@@ -160,7 +160,7 @@ def _bootstrap_of_small_strata(test: PairTest, matrix: Matrix) -> Message | None
     if lone := matrix.lone_units:
         return Message("lone-units", {"units": int(lone)})
     number = len(np.unique(strata))
-    shown = 1 - number / matrix.n_units  # of n units (n - 1) / n; random runs are drawn with what is missing
+    shown = 1 - number / matrix.n_units  # a resample has (n - 1) / n of the variance of n units
     if shown >= LEAST_RATIO**2 or matrix.runs is not None:
         return None
     return Message("small-strata", {"units": matrix.n_units, "strata": number, "percent": 100 * shown})
@@ -195,7 +195,7 @@ def misuses(test: PairTest, matrix: Matrix) -> list[Message]:
 
     Args:
         test: The requested test; it does not refuse the matrix.
-        matrix: By unit.
+        matrix: Its rows must be units (`Matrix.by_unit`).
     """
     pairs = SystemPairs.every(matrix)
     of_pairs = test.pair_warnings(pairs) if len(pairs.a) else ()
@@ -204,11 +204,11 @@ def misuses(test: PairTest, matrix: Matrix) -> list[Message]:
 
 
 def one_sided_misuses(test: PairTest, matrix: Matrix) -> list[Message]:
-    """List the warnings about one-sided tests, which do not hold if differences are skewed.
+    """List the warnings about a one-sided test, such as skewed differences.
 
     Args:
         test: The requested test; it does not refuse the matrix.
-        matrix: By unit.
+        matrix: Its rows must be units (`Matrix.by_unit`).
     """
     pairs = SystemPairs.every(matrix)
     is_skewed = len(pairs.a) and test in (Permutation(), MatchedT(), Bootstrap())
@@ -217,10 +217,10 @@ def one_sided_misuses(test: PairTest, matrix: Matrix) -> list[Message]:
 
 
 def warn_of_shared_candidates(items: Ints, *, has_intervals: bool = False) -> Message | None:
-    """Warn if several candidates share an item in Fisher's test of difference regions (Evert 2004, section 3.1).
+    """Warn if candidates share an item in Fisher's test (Evert 2004, section 3.1).
 
     Args:
-        items: The item of every candidate, [candidates].
+        items: Item of every candidate, [candidates].
         has_intervals: True if the result has intervals of precision.
     """
     is_shared = len(np.unique(items)) < len(items)

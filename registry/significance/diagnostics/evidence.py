@@ -1,9 +1,10 @@
-"""Warnings about the pairs of a leaderboard, and how much evidence they need.
+"""The evidence for warnings about pairs of systems, and about whole leaderboards.
 
-A rule looks at one pair at a time. Of the 45 pairs of ten systems some look unusual by chance, so a rule that errs for
-few pairs would warn about most leaderboards. Evidence is therefore a standard score. A leaderboard has a warning if its
-largest score exceeds the largest one of so many exchangeable systems in 90 % of test sets; a pair has a message if its
-own score exceeds that of two systems. `python -m tests.validity.hits` measures how often both happen.
+A rule checks one pair at a time. Some of the 45 pairs of ten systems look unusual by chance, so a rule with few errors
+per pair would still warn about most leaderboards. So the evidence of a rule is a standard score. A pair has a warning
+if its score exceeds the score that two exchangeable systems have in 90 % of test sets. A leaderboard has a warning if
+its largest score exceeds the largest score of the same number of exchangeable systems in 90 % of test sets. `python -m
+tests.validity.hits` measures how often this happens.
 """
 
 from __future__ import annotations
@@ -19,18 +20,18 @@ from registry.arrays import Flags, Floats, Ints
 from registry.messages import Message, on_board
 from registry.significance.matrix import Matrix
 
-CHANCE = 0.1  # of a warning about exchangeable systems
+CHANCE = 0.1  # probability of a warning about exchangeable systems
 _FOR_TWO = NormalDist().inv_cdf(1 - CHANCE / 2)
 _REACH, _POINTS = 9.0, 1_001  # standard deviations and points of the integral: errors below 1e-12
 
 
 class SystemPairs(NamedTuple):
-    """Pairs of systems that rules of warnings look at.
+    """Pairs of systems that rules of warnings check.
 
     Attributes:
-        matrix: By unit.
-        a: The first systems of the pairs, [pairs].
-        b: The second systems, [pairs].
+        matrix: Its rows must be units (`Matrix.by_unit`).
+        a: First systems, [pairs].
+        b: Second systems, [pairs].
     """
 
     matrix: Matrix
@@ -39,18 +40,18 @@ class SystemPairs(NamedTuple):
 
     @classmethod
     def every(cls, matrix: Matrix) -> SystemPairs:
-        """All pairs of the systems of a matrix."""
+        """Return all pairs of the systems of a matrix."""
         return cls(matrix, *np.triu_indices(matrix.statistics.shape[1], 1))
 
 
 class PairWarning(NamedTuple):
-    """A warning about pairs.
+    """A warning about pairs of systems.
 
     Attributes:
-        where: The pairs that match the rule, [pairs].
+        where: Whether each pair matches the rule, [pairs].
         message: The message.
-        scores: Standard scores of the evidence, about normal if the systems of a pair are exchangeable, [pairs]; inf if
-            a pair needs no further evidence, None if the rule needs none.
+        scores: Standard scores of the evidence, [pairs]. They are nearly normal if the systems of a pair are
+            exchangeable, and infinite if a pair needs no further evidence. None: the rule needs no evidence.
     """
 
     where: Flags
@@ -59,21 +60,21 @@ class PairWarning(NamedTuple):
 
     @property
     def has_evidence(self) -> Flags:
-        """The pairs that get the message, whatever other pairs exist, [pairs]."""
+        """Whether each pair gets the message, regardless of other pairs, [pairs]."""
         return self.where if self.scores is None else self.where & (self.scores >= _FOR_TWO)
 
     def is_chance(self, n_systems: int) -> bool:
-        """Return True if some pair has the message, and so many exchangeable systems explain that by chance."""
+        """Return True if chance explains the warnings about a leaderboard."""
         if self.scores is None or not self.has_evidence.any():
             return False
         return range_tail(float(self.scores[self.where].max()), n_systems) > CHANCE
 
 
 def range_tail(score: float, n_systems: int) -> float:
-    """Return the probability that the largest standard score of all pairs reaches `score` by chance.
+    """Return the probability that the largest score of all pairs is `score` by chance.
 
-    The scores of pairs are differences of independent normal values of the systems, divided by the root of two. So the
-    largest one has the distribution of the studentized range with known variance (Tukey 1953).
+    The standard score of a pair is the difference of two independent normal values, one per system, divided by the root
+    of two. So the largest score has the distribution of the studentized range with known variance (Tukey 1953).
     """
     from scipy.special import ndtr
 
@@ -87,17 +88,20 @@ def range_tail(score: float, n_systems: int) -> float:
 
 
 def board_warnings(warnings: Iterable[PairWarning], n_systems: int, message: Message | None = None) -> list[Message]:
-    """Return the warnings about a leaderboard, with the number of pairs that have each.
+    """Return the warnings about a leaderboard, with their numbers of pairs.
 
     Args:
-        warnings: Of all pairs of the leaderboard.
-        n_systems: How many systems the leaderboard has.
-        message: The message to use instead of the ones of the warnings.
+        warnings: Warnings about all pairs of the leaderboard.
+        n_systems: Number of systems on the leaderboard.
+        message: Message that replaces the messages of the warnings.
     """
     return [on_board(message or warning.message, n, len(warning.where)) for warning in warnings
             if not warning.is_chance(n_systems) and (n := int(np.count_nonzero(warning.has_evidence)))]
 
 
 def chance_codes(warnings: Iterable[PairWarning], n_systems: int) -> list[str]:
-    """Return the codes of messages of pairs that are no warning about a leaderboard of so many systems."""
+    """Return the codes of warnings about pairs that chance explains on a leaderboard.
+
+    These are no warnings about the leaderboard.
+    """
     return [warning.message.code for warning in warnings if warning.is_chance(n_systems)]

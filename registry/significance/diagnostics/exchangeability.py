@@ -1,9 +1,10 @@
-"""Warnings about pairs with possibly equal scores for which the stronger null hypothesis of a test is false.
+"""Warnings about pairs with equal scores that violate a null hypothesis.
 
-Permutation assumes exchangeable systems, and tests of ranks and signs assume symmetric differences of units. Equal
-scores are a weaker hypothesis: one system may find more and the other err less, or win often by little and lose rarely
-by much. If scores are equal and the stronger hypothesis is false, the size of a test differs from its level. This
-module predicts the size to first order. `python -m tests.validity.hits` measures the accuracy of the predictions.
+Permutation tests assume exchangeable systems. Tests of ranks and signs assume symmetric differences of units. Equal
+scores are a weaker hypothesis: one system may find more and the other make fewer errors, or a system may win often by
+little and lose rarely by much. If scores are equal and the stronger hypothesis is false, the error rate of a test
+differs from its level. This module predicts the error rate to first order. `python -m tests.validity.hits` measures the
+accuracy of the predictions.
 
 Variances: let F = N / D be the score of a system. A unit (n, d) changes it by about r / D with r = n - F d. The
 variance of a difference is the sum of (r_a / D_a - r_b / D_b)^2. Permutations mix the denominators, and yield the sum
@@ -39,16 +40,16 @@ _ONE_SIDED = NormalDist().inv_cdf(1 - LEVEL)
 _TOO_SKEWED_ONE_SIDED = ((TOLERATED - LEVEL) * 6 / ((2 * _ONE_SIDED**2 + 1) * NormalDist().pdf(_ONE_SIDED))) ** 2
 FEW_SKEWED = 200  # units below which studentized tests of skewed differences also reject too often
 _FEW_EVEN = 10  # effective units from which studentized permutation rejects less than 6 % at 5 %
-_DEVIATION = 1 / NormalDist().inv_cdf(0.75)  # of a normal distribution, in its median absolute deviations
-_LEAST_ERROR = 0.5  # of mean less median, in standard errors of the mean; small samples may seem to have less
+_DEVIATION = 1 / NormalDist().inv_cdf(0.75)  # normal standard deviation / median absolute deviation
+_LEAST_ERROR = 0.5  # least standard error of mean - median, in standard errors of the mean
 _AT_ONCE = 2**22  # differences in memory
 
 
 def find_non_exchangeable(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Find pairs whose standard error permutations underestimate, because the denominators differ.
+    """Warn of pairs with denominators that make permutations underestimate the error.
 
-    The evidence is a difference of the denominators that exchangeable systems would rarely have; a few large units are
-    no evidence.
+    The evidence is a difference of the denominators that exchangeable systems would rarely have. It is weak if it comes
+    from a few large units.
     """
     if not _is_foreseen(pairs.matrix):
         return
@@ -70,22 +71,23 @@ def find_non_exchangeable(pairs: SystemPairs) -> Iterator[PairWarning]:
 
 
 def find_uneven_non_exchangeable(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Find such pairs whose units are too uneven for studentized permutation as well."""
+    """Warn of non-exchangeable pairs with units too uneven for studentizing."""
     for warning in find_non_exchangeable(pairs):
         yield warning._replace(where=warning.where & _are_uneven(pairs), message=Message("uneven-units-studentized"))
 
 
 def _are_uneven(pairs: SystemPairs) -> Flags:
-    """Return which pairs have a system with few effective units, [pairs]."""
+    """Flag the pairs that have a system with few effective units, [pairs]."""
     even = compute_effective_units_by_system(pairs.matrix)
     are_few = even < min(_FEW_EVEN, pairs.matrix.n_units / 2)
     return np.asarray(are_few[pairs.a] | are_few[pairs.b])
 
 
 def find_skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[PairWarning]:
-    """Find pairs whose differences are too skewed for their number of units.
+    """Warn of pairs with differences that are too skewed for their number of units.
 
-    With long tails, the skewness of the sample is no evidence. The evidence is the distance of mean and median.
+    The skewness of a sample is not reliable if the distribution has long tails. So the evidence is the distance between
+    mean and median.
 
     Args:
         pairs: Pairs of systems.
@@ -98,30 +100,39 @@ def find_skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[Pair
 
 
 def _less_skewed_test(matrix: Matrix) -> str | None:
-    """Return a test for skewed differences, or None."""
+    """Return the name of a test that is valid for skewed differences.
+
+    The result is None if there is none.
+    """
     if matrix.n_units >= FEW_SKEWED:
         return "bootstrap(variant=studentized)"
     return "bounded" if matrix.is_mean and all(map(math.isfinite, matrix.score_range)) else None
 
 
 def find_skewed_items(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Find pairs whose differences of averages over runs are too skewed for their number of units."""
+    """Warn of pairs with skewed differences of averages over runs.
+
+    The differences are too skewed for the number of units.
+    """
     if pairs.matrix.quotient is not None:
         fixed = pairs._replace(matrix=replace(pairs.matrix, runs=None, factors=None))
         yield _Differences.of(fixed).warn_of_skewed(TOO_SKEWED, Message("skewed-items"))
 
 
 def find_asymmetric(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Find pairs whose mean and median differences differ, so that tests of signs and ranks do not test the mean."""
+    """Warn of pairs with different mean and median differences.
+
+    Tests of signs and ranks do not test the mean in such pairs.
+    """
     matrix = pairs.matrix
     if _is_foreseen(matrix):
-        limit = 4 * (6 / matrix.n_units) / matrix.n_units  # from the variance of the skewness of a normal sample
+        limit = 4 * (6 / matrix.n_units) / matrix.n_units  # 4 variances of the skewness of normal samples
         warning = _Differences.of(pairs).warn_of_skewed(limit, Message("asymmetric-differences"))
         yield warning._replace(where=warning.where & are_means(pairs))
 
 
 def are_means(pairs: SystemPairs) -> Flags:
-    """Return which pairs have the same denominator in all units of both systems, [pairs]."""
+    """Flag the pairs with the same denominator in all units of both systems, [pairs]."""
     _, a, b = pairs
     denominators = [(values.min(axis=0), values.max(axis=0)) for _, values in pairs.matrix.parts_by_block()]
     least, most = (np.array(ends) for ends in zip(*denominators, strict=True))
@@ -130,18 +141,19 @@ def are_means(pairs: SystemPairs) -> Flags:
 
 
 def compute_effective_units(matrix: Matrix) -> float:
-    """Return Kish's effective sample size of the units, for the system with the most uneven weights.
+    """Return Kish's effective sample size of the units.
 
-    It is the squared sum of the weights divided by the sum of their squares. The weights depend on the score:
+    It is the squared sum of the weights divided by the sum of their squares, for the system with the most uneven
+    weights. The weights depend on the score:
 
     - ratio of sums, or its root: the denominators;
-    - correlation: the numbers of items in a cluster;
-    - judged items: the weights of the human judgements, 0 without judgement;
+    - correlation: the number of items in each cluster;
+    - judged items: the weights of the human judgements, 0 if there is no judgement;
     - other functions of sums: the absolute statistics of the first system, in the most even column (such as lengths of
       references) or in the sum of all columns (such as items of a confusion matrix).
 
     Args:
-        matrix: By item or by unit.
+        matrix: The matrix; its rows are items or units.
     """
     if not isinstance(matrix, StatisticMatrix):
         return matrix.n_units if matrix.units is None else float(kish([np.bincount(matrix.units)[:, None]])[0])
@@ -158,16 +170,24 @@ def compute_effective_units(matrix: Matrix) -> float:
 
 
 def compute_effective_units_by_system(matrix: Matrix) -> Floats:
-    """Return the effective sample size of the denominators of every system, [systems]; nan if all are 0.
+    """Return the effective sample size of every system's denominators, [systems].
+
+    The result is nan if all denominators are 0.
 
     Args:
-        matrix: By unit, with a ratio of sums as the score.
+        matrix: The score is a ratio of sums, and the rows are units (`Matrix.by_unit`).
     """
     return kish(denominators for _, denominators in matrix.parts_by_block())
 
 
 def kish(weights: Iterable[NDArray[Any]]) -> Floats:
-    """Return Kish's effective sample size of each column of weights, in blocks [units, columns]; nan if all are 0."""
+    """Return Kish's effective sample size of each column of weights.
+
+    The result is nan if all are 0.
+
+    Args:
+        weights: Blocks of weights, [units, columns] each.
+    """
     sums, squares = np.sum([[block.sum(axis=0), (block.astype(np.float64) ** 2).sum(axis=0)] for block in weights],
                            axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -177,19 +197,20 @@ def kish(weights: Iterable[NDArray[Any]]) -> Floats:
 def _is_foreseen(matrix: Matrix) -> bool:
     """Return True if the predictions of this module apply to a matrix.
 
-    They need a ratio of sums with fixed runs, and units that are not binary, for which the test is exact.
+    The score must be a ratio of sums with fixed runs. The units must not be binary, because the permutation test is
+    exact for binary units.
     """
     return matrix.quotient is not None and matrix.runs is None and matrix.higher is None
 
 
 class _Differences(NamedTuple):
-    """Influences of units on the differences of pairs, computed by blocks of units.
+    """Influences of units on the differences of pairs, computed in blocks of units.
 
     Attributes:
-        matrix: By unit.
-        systems: Systems that are in a pair, [systems].
+        matrix: Its rows must be units (`Matrix.by_unit`).
+        systems: Indices of the systems that are in a pair, [systems].
         numerators, denominators: Sums over units, [systems] each.
-        a, b: Indices of the pairs in `systems`, [pairs] each.
+        a, b: Positions of the systems of each pair in `systems`, [pairs] each.
     """
 
     matrix: Matrix
@@ -208,7 +229,10 @@ class _Differences(NamedTuple):
         return cls(pairs.matrix, systems.tolist(), numerators, denominators, a, b)
 
     def residuals(self) -> Iterator[tuple[Floats, Floats]]:
-        """Yield n - F d of each unit, and the size of its terms, [units of a block, systems] each."""
+        """Yield n - F d of each unit, and the sum of the sizes of both terms.
+
+        Each array has the shape [units of a block, systems].
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
             scores = self.numerators / self.denominators
             for numerators, denominators in self.matrix.parts_by_block(self.systems):
@@ -217,7 +241,10 @@ class _Differences(NamedTuple):
                 yield without_rounding(numerators - shares, sizes), sizes
 
     def influences(self) -> Iterator[Floats]:
-        """Yield the influences of units on scores, minus those on the first score, [units of a block, systems]."""
+        """Yield influences of units on scores, relative to those on the first score.
+
+        Each array has the shape [units of a block, systems].
+        """
         for residuals, sizes in self.residuals():
             with np.errstate(divide="ignore", invalid="ignore"):
                 influences, sizes = residuals / self.denominators, sizes / np.abs(self.denominators)
@@ -226,7 +253,9 @@ class _Differences(NamedTuple):
             yield moved
 
     def warn_of_skewed(self, least: float, message: Message) -> PairWarning:
-        """Warn of the pairs with skewness^2 / units above a limit; the evidence is the distance of mean and median.
+        """Warn of pairs with skewness^2 / units above a limit.
+
+        The evidence is the distance between mean and median.
 
         Args:
             least: Limit of skewness^2 / units.
@@ -240,7 +269,10 @@ class _Differences(NamedTuple):
         return PairWarning(is_skewed, message, scores)
 
     def _moments(self) -> tuple[Floats, Floats]:
-        """Return the sums of squares and cubes of each pair's differences, [pairs] each."""
+        """Return the sums of squares and of cubes of each pair's differences.
+
+        Each array has the shape [pairs].
+        """
         a, b = self.a, self.b
         products, cubes = np.zeros((2, len(self.systems), len(self.systems)))
         for block in self.influences():
@@ -250,10 +282,10 @@ class _Differences(NamedTuple):
                 cubes[a, a] - 3 * cubes[a, b] + 3 * cubes[b, a] - cubes[b, b])
 
     def _distances(self, pairs: Ints) -> Floats:
-        """Return mean - median, in standard errors, [pairs]; nan for constant differences.
+        """Return mean - median of the differences in standard errors, [pairs].
 
-        If half of the differences or more are ties, the median is constant. The mean is then a sum of random signs,
-        with the continuity correction of McNemar's test.
+        The result is nan for constant differences. If at least half of the differences are ties, the median is
+        constant. The mean is then a sum of random signs, and has the continuity correction of McNemar's test.
         """
         distances, block_size = np.empty(len(pairs)), max(1, _AT_ONCE // self.matrix.n_units)
         for start in range(0, len(pairs), block_size):
@@ -279,11 +311,11 @@ class _Differences(NamedTuple):
         return distances
 
     def _are_coins(self, a: Ints, b: Ints) -> Flags:
-        """Return which pairs have differences of one size or 0 in every unit, [pairs].
+        """Flag the pairs in which all nonzero differences have the same size, [pairs].
 
         Args:
-            a: Indices of the first systems of the pairs.
-            b: Indices of the second systems.
+            a: Positions of the first systems of the pairs.
+            b: Positions of the second systems.
         """
         numerators, denominators = map(np.concatenate, zip(*self.matrix.parts_by_block(self.systems), strict=True))
         sizes = np.abs(numerators[:, a] - numerators[:, b])
@@ -293,11 +325,12 @@ class _Differences(NamedTuple):
 
 
 def _error_of_distance(sizes: Floats) -> Floats:
-    """Return the standard error of mean - median of symmetric distributions, in standard errors of the mean.
+    """Return the standard error of mean - median, in standard errors of the mean.
 
-    Let f be the density at the median. The asymptotic variance of the median is 1 / (4 f^2 n), and its covariance with
-    the mean is E|x| / (2 f n) (Ferguson 1999, Asymptotic joint distribution of sample mean and a sample quantile). f is
-    estimated by the normal distribution with the same median absolute deviation.
+    The distribution is assumed to be symmetric. Let f be its density at the median. The asymptotic variance of the
+    median is 1 / (4 f^2 n), and its covariance with the mean is E|x| / (2 f n) (Ferguson 1999, Asymptotic joint
+    distribution of sample mean and a sample quantile). f is estimated by the normal distribution with the same median
+    absolute deviation.
 
     Args:
         sizes: Distances from the median in standard deviations, [units, pairs].

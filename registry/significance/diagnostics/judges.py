@@ -1,6 +1,7 @@
-"""Warnings about pairs of judged systems: the judge favours one of them, or people saw too few errors of the judge.
+"""Warnings about pairs of systems that an automatic judge has scored.
 
-A judge favours a system if its scores exceed people's scores by more than those of the other system.
+One warning says that the judge favours a system: its scores exceed people's scores by more for this system than for the
+other. The other warning says that people saw too few errors of the judge.
 
 The corrected mean is the judge's mean minus the mean error of the judge on the items that people judged. If a good
 judge errs on few items, most samples contain hardly any errors, and the estimated standard error is too small. For
@@ -25,22 +26,29 @@ from registry.messages import Message
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.matrix import JudgedItems, Matrix
 
-LEVEL = 0.001  # of each pair, without correction
-_MIN_UNITS = 11  # with human judgements; fewer are often constant by chance, with a standard error of 0
+LEVEL = 0.001  # significance level of a judge's bias, for each pair without correction
+_MIN_UNITS = 11  # least number of units with human judgements; fewer are often equal by chance
 _ROUNDING = 1e-9
 _UNSEEN = 3  # possible errors in addition to the observed ones
-_ENOUGH = 13  # errors, observed and possible, whose sum is normal enough (`python -m tests.validity.judge_error_hits`)
+_ENOUGH = 13  # observed and possible errors with a nearly normal sum (`python -m tests.validity.judge_error_hits`)
 
 
 def get_judged_items(matrix: Matrix) -> JudgedItems:
-    """Return the judged items of a matrix that has some."""
+    """Return the judged items of a matrix, which must have some."""
     items = matrix.judged
     assert items is not None
     return items if items.statistics is not None else replace(items, statistics=matrix.statistics, units=matrix.units)
 
 
 def _judged_pairs(pairs: SystemPairs, holds: Callable[[JudgedItems, int, int], bool]) -> Flags:
-    """Return for which pairs a condition on the judged items holds, [pairs]; False without a judge."""
+    """Flag the pairs for which a condition holds, [pairs].
+
+    No pair if there is no judge.
+
+    Args:
+        pairs: Pairs of systems.
+        holds: Condition on the judged items and the indices of two systems.
+    """
     matrix, a, b = pairs
     if matrix.judged is None:
         return np.zeros(len(a), dtype=bool)
@@ -49,14 +57,17 @@ def _judged_pairs(pairs: SystemPairs, holds: Callable[[JudgedItems, int, int], b
 
 
 def n_telling(matrix: Matrix) -> int:
-    """Return the number of units, or with a judge the smallest number of units with human judgements."""
+    """Return the number of units with information about the scores.
+
+    With a judge, this is the smallest number of units with human judgements of a system; otherwise all units.
+    """
     if matrix.judged is None:
         return matrix.n_units
     return int((matrix.by_unit.statistics[:, :, LABELLED] > 0).sum(axis=0).min(initial=matrix.n_units))
 
 
 def find_favoured(pairs: SystemPairs) -> PairWarning:
-    """Find pairs in which the judge favours one system."""
+    """Warn of pairs in which the judge favours one system."""
     return PairWarning(_judged_pairs(pairs, lambda items, one, other: _favours(
         items.of(one), items.of(other), items.units)), Message("judge-favours"))
 
@@ -78,13 +89,18 @@ def _favours(a: Floats, b: Floats, units: Ints | None) -> bool:
 
 
 def find_rare_errors(pairs: SystemPairs) -> PairWarning:
-    """Find pairs whose difference depends on errors of the judge that are too rare in the sample."""
+    """Warn of differences that depend on too few observed errors of the judge."""
     return PairWarning(_judged_pairs(pairs, lambda items, one, other: hangs_on_few_errors(
         items.apart(one, other), items)), Message("few-judge-errors"))
 
 
 def hangs_on_few_errors(statistics: Floats, items: JudgedItems) -> bool:
-    """Return True if a corrected mean of items or differences, [items, columns], depends on few observed errors."""
+    """Return True if a corrected mean depends on too few errors of the judge.
+
+    Args:
+        statistics: Contributions of items to a score or a difference, [items, columns].
+        items: The judged items.
+    """
     mean = estimate(statistics, items.slope, items.units)
     if mean.labelled < 2 or mean.labelled == len(statistics):
         return False
@@ -98,6 +114,6 @@ def hangs_on_few_errors(statistics: Floats, items: JudgedItems) -> bool:
 
 
 def _usual(judge: Floats) -> float:
-    """Return a plausible size of an error of the judge: a step of its scores, or their standard deviation."""
+    """Return a plausible error: a step of the judge's scores, or their deviation."""
     values = np.unique(judge)
     return max(float(judge.std()), float(np.diff(values).min(initial=np.inf))) if len(values) > 1 else 0.0

@@ -25,20 +25,20 @@ from registry.significance.multiple import (
 from registry.significance.pairwise.permutation import ENUMERATED, Permutation
 from registry.significance.rank_sets import LEAST_UNITS
 
-# Items of a class, or clusters with it, from which the ranks of six systems are incorrect on < 6 % of boards.
+# With this number of items of a class, or clusters with it, ranks of six systems are incorrect on < 6 % of boards.
 _OF_A_CLASS = 60
-# Effective units from which rank sets of uneven units hold (effective units below half of all units).
+# With this number of effective units, rank sets are valid if there are more than twice as many units.
 _OF_UNEVEN = {"bootstrap": 100, "flips": 400}
 
 
 def rank_warnings(matrix: Matrix, method: str, *, alpha: float, resamples: int) -> list[Message]:
-    """List the warnings about ranks by `bootstrap`, `flips` or `holm` of these systems.
+    """List the warnings about simultaneous ranks of systems.
 
     Args:
-        matrix: By item or by unit, of two systems or more.
-        method: One of `LEAST_UNITS`.
+        matrix: At least two systems; its rows are items or units.
+        method: Method of the ranks, one of `LEAST_UNITS`.
         alpha: 1 - the level of the ranks.
-        resamples: The number of resamples.
+        resamples: Number of resamples.
     """
     matrix = matrix.by_unit
     if method == "holm":
@@ -74,7 +74,10 @@ def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int) -> 
 
 
 def _infeasible(matrix: Matrix, alpha: float, resamples: int) -> Iterator[Message]:
-    """Warn of units, runs or resamples that are too few for any difference to be significant by Holm's correction."""
+    """Warn if no difference can be significant by Holm's correction.
+
+    The reason is that there are too few units, runs or resamples.
+    """
     pairs = math.comb(matrix.statistics.shape[1], 2)
     if matrix.runs is not None:
         n_runs = [system_runs.shape[1] for system_runs in matrix.runs]
@@ -85,7 +88,7 @@ def _infeasible(matrix: Matrix, alpha: float, resamples: int) -> Iterator[Messag
     needed = count_required_units(pairs, "holm", alpha, two_sided=True)
     if matrix.n_units < needed:
         yield explain_too_few_units(matrix.n_units, needed, "unit", two_sided=True)
-    elif matrix.quotient is None and matrix.n_units > ENUMERATED:  # others are counted, or warn afterwards
+    elif matrix.quotient is None and matrix.n_units > ENUMERATED:  # other p-values are exact
         needed_resamples = count_required_draws(np.full(pairs, np.nan), "holm", alpha)
         if needed_resamples > resamples:
             yield Message("too-few-resamples", {"simulated": pairs, "differences": pairs, "resamples": resamples,

@@ -1,13 +1,14 @@
-"""Warnings about scores that depend on few units: rare predictions, and classes with few items.
+"""Warnings about scores that depend on few units: rare predictions and classes.
 
-Precision ignores units without a prediction, so the precision of a system with few predictions depends on few units.
-Permutations give it the predictions of the other system, so that their standard error is that of many units.
-Studentizing does not help, because the permutations themselves have many units (rows `seldom-*` of docs/validity.md).
-If a system is incorrect, or correct, in very few units, resamples underestimate the standard error as well.
+A class is rare if it has few items. Precision ignores units without a prediction, so the precision of a system with few
+predictions depends on few units. A permutation test swaps in the predictions of the other system, so its standard error
+is that of many units. Studentizing does not help, because the permutations themselves have many units (rows `seldom-*`
+of docs/validity.md). If a system is incorrect, or correct, in very few units, resamples underestimate the standard
+error as well.
 
-Macro-F1 and balanced accuracy give all classes the same weight, even classes with few items. Two systems with equal
-scores, one of them better in rare classes, differ on most test sets. Neither permutations nor resamples account for
-that (rows `rare-class-*`).
+Macro-F1 and balanced accuracy give all classes the same weight, even classes with few items. If two systems have equal
+scores but one of them is better in rare classes, they differ on most test sets. Neither permutations nor resamples
+account for that (rows `rare-class-*`).
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import compute_effective_units_by_system, kish
 from registry.significance.matrix import additive
 
-_FEW_UNITS = 60  # effective units with a prediction from which permutation rejects less than 7 % at 5 %
+_FEW_UNITS = 60  # with this number of effective units with a prediction, permutation rejects less than 7 % at 5 %
 _OFTEN, _CLEARLY = 2.0, 3.0  # smallest ratio of the numbers of units, and distance in standard deviations
-# Incorrect, or correct, units from which t and permutation reject about 7 % at 5 %, and bootstrap-t 6 %.
+# With these numbers of incorrect, or correct, units, t and permutation reject 7 % at 5 %, and bootstrap-t 6 %.
 RARELY, _FEW_OUTCOMES = 10, 5
-# Items of a class, or effective clusters with it, from which tests of equal scores reject less than 6.5 % at 5 %.
+# With this number of items of a class, or effective clusters with it, tests reject less than 6.5 % at 5 %.
 _FEW_IN_CLASS = 20
-_SOME_IN_CLASS, _FEW_ERRORS = 40, 5  # the same with few incorrect, or correct, items of a class
+_SOME_IN_CLASS, _FEW_ERRORS = 40, 5  # this number if fewer than 5 items of a class are incorrect, or correct
 _SAME = 1e-12
 
 
 def find_rare_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Find pairs in which one system has predictions in few units and the other in many more."""
+    """Warn of pairs in which one system has far fewer units with predictions."""
     for far_fewer, units, of_one_kind in () if pairs.matrix.runs is not None else _of_the_fewer(pairs):
         yield PairWarning(far_fewer & (of_one_kind < _FEW_OUTCOMES), Message("few-varied-predictions"))
         is_rare = (units < _FEW_UNITS) | (of_one_kind < RARELY)
@@ -41,20 +42,24 @@ def find_rare_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
 
 
 def find_rare_outcomes(pairs: SystemPairs, few: int = _FEW_OUTCOMES) -> Iterator[PairWarning]:
-    """Find such pairs in which the system with few predictions is incorrect, or correct, in very few units.
+    """Warn of such pairs if the system with few predictions is almost always correct.
+
+    The same applies if it is almost always incorrect.
 
     Args:
         pairs: Pairs of systems.
-        few: Number of such units from which there is no warning.
+        few: Least number of incorrect, and of correct, units without a warning.
     """
     for far_fewer, _, of_one_kind in _of_the_fewer(pairs):
         yield PairWarning(far_fewer & (of_one_kind < few), Message("few-varied-predictions"))
 
 
 def _of_the_fewer(pairs: SystemPairs) -> Iterator[tuple[Flags, Floats, Floats]]:
-    """Yield which pairs have a system with far fewer predictions, its units, and the units of its rarer outcome.
+    """Yield data about pairs in which one system has far fewer predictions.
 
-    All arrays are [pairs]. The result is empty if there is no such pair.
+    Yields nothing if there is no such pair; otherwise one tuple of three arrays, [pairs] each: flags of such pairs, the
+    number of units with a prediction of the system with fewer predictions, and its number of correct or of incorrect
+    units, whichever is smaller.
     """
     matrix, a, b = pairs
     if matrix.quotient is None:
@@ -91,12 +96,15 @@ def find_opposed_classes(pairs: SystemPairs) -> Iterator[PairWarning]:
 
 
 def _of_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[tuple[PairWarning, Flags]]:
-    """Yield the warnings, each with the rare classes that it is about, [pairs, classes]."""
+    """Yield warnings, each with flags of the rare classes that cause it.
+
+    The array has the shape [pairs, classes].
+    """
     matrix, a, b = pairs
     if matrix.family == "confusion":
         sums = matrix.statistics.sum(axis=0).astype(np.float64)
         few_items = sums[:, 2::3].max(axis=0, initial=0) < few * matrix.multiple
-        few_units = ~(kish(block[:, 0, 2::3] for block in matrix.by_block()) >= few)  # of items one by one the same
+        few_units = ~(kish(block[:, 0, 2::3] for block in matrix.by_block()) >= few)  # by cluster
         hang_on_items = _hang_on(pairs, sums, few_items)
         shape = len(a), len(few_items)
         yield PairWarning(hang_on_items, Message("rare-class")), np.broadcast_to(few_items, shape)
@@ -113,8 +121,14 @@ def _of_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[t
 
 
 def _by_classes(of_pairs: Flags) -> Iterator[tuple[Flags, Flags]]:
-    """Yield each set of rare classes, [classes], and the pairs that have it, [pairs]."""
-    if (of_pairs == of_pairs[:1]).all():  # as often, which takes less time
+    """Yield each distinct set of rare classes, [classes], with flags of its pairs.
+
+    The array has the shape [pairs].
+
+    Args:
+        of_pairs: Rare classes of each pair, [pairs, classes].
+    """
+    if (of_pairs == of_pairs[:1]).all():  # the usual case, which takes less time
         yield from ((rare, np.ones(len(of_pairs), dtype=bool)) for rare in of_pairs[:1])
         return
     sets, places = np.unique(of_pairs, axis=0, return_inverse=True)
@@ -123,14 +137,15 @@ def _by_classes(of_pairs: Flags) -> Iterator[tuple[Flags, Flags]]:
 
 
 def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
-    """Return standard scores of the differences in correct items of the other classes, [pairs].
+    """Return standard scores of differences in the items of other classes, [pairs].
 
-    Signs of the units' differences are random if the systems are exchangeable (McNemar 1947), so the sum of squares is
-    the variance. The correction for continuity is that of counts.
+    A difference is one of numbers of correct items. If the systems are exchangeable, the signs of the units'
+    differences are random (McNemar 1947), so the sum of squares is the variance. The continuity correction is that of
+    counts.
 
     Args:
-        pairs: The pairs.
-        rare: The classes that are left out for each pair, [pairs, classes].
+        pairs: Pairs of systems.
+        rare: Classes that are omitted for each pair, [pairs, classes].
     """
     matrix, a, b = pairs
     systems, differences = matrix.statistics.shape[1], np.zeros(len(a))
@@ -147,18 +162,20 @@ def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
 
 
 def _hang_on(pairs: SystemPairs, sums: Floats, rare: Flags) -> Flags:
-    """Return the pairs with a score that rare classes move, but that they would not move if they were larger, [pairs].
+    """Flag the pairs with a score that depends on the small size of rare classes.
 
-    The rarest class alone would not do: it may not count, as one that the gold lacks, or that the metric leaves out.
+    The array has the shape [pairs]. The score of a system changes if the rare classes are removed, but neither score
+    changes if they become larger. It is not sufficient to check the rarest class alone: this class may be absent from
+    the gold, or ignored by the metric.
 
     Args:
-        pairs: The pairs.
-        sums: The sums of all statistics, [systems, columns].
-        rare: The rare classes, [classes].
+        pairs: Pairs of systems.
+        sums: Sums of all statistics, [systems, columns].
+        rare: Flags of the rare classes, [classes].
     """
     score, columns = additive(pairs.matrix).score, np.repeat(rare, 3)
-    with np.errstate(invalid="ignore"):  # no test set has such counts: MCC would divide by the root of a negative one
+    with np.errstate(invalid="ignore"):  # impossible counts: MCC may take the root of a negative number
         scores, without, twice = (score(np.where(columns, times * sums, sums)) for times in (1, 0, 2))
-        are_moved = ~np.isnan(scores) & ~(np.abs(without - scores) <= _SAME)  # undefined without them, too
+        are_moved = ~np.isnan(scores) & ~(np.abs(without - scores) <= _SAME)  # or undefined without these
         are_steady = np.isnan(scores) | (np.abs(twice - scores) <= _SAME)
     return np.asarray((are_moved[pairs.a] | are_moved[pairs.b]) & are_steady[pairs.a] & are_steady[pairs.b])

@@ -32,12 +32,12 @@ _PERCENT, _PERCENT_APART = 100.0, 20.0  # ratio of scores that are rarely on the
 
 def uneven_samples(pairs: SystemPairs,
                    squared_errors: Callable[[Floats, Floats], tuple[float, float]]) -> Iterator[PairWarning]:
-    """Find pairs with different items whose standard error the test underestimates.
+    """Warn of pairs with different items for which the test underestimates the error.
 
     Args:
         pairs: Pairs of systems.
-        squared_errors: Returns the squared standard error of a difference that the test assumes, and the one without a
-            common variance, from the scores of both systems' units.
+        squared_errors: Takes the unit scores of both systems. Returns the squared standard error of the difference that
+            the test assumes, and the squared standard error without a common variance.
     """
     matrix, a, b = pairs
     if not matrix.unequal:
@@ -62,7 +62,10 @@ def _is_understated(x: Floats, y: Floats, squared_errors: Callable[[Floats, Floa
 
 
 def uneven_runs(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """The pairs whose difference swaps of whole runs take for surer than it is; none where runs are fixed."""
+    """Warn of pairs for which permutation of runs underestimates the error.
+
+    There are no warnings if runs are fixed.
+    """
     matrix, a, b = pairs
     if matrix.runs is None:
         return
@@ -81,10 +84,11 @@ def uneven_runs(pairs: SystemPairs) -> Iterator[PairWarning]:
 
 
 def outlying_runs(matrix: Matrix) -> Message | None:
-    """Say of how many systems some random run is far from the others, as where a training fails now and then.
+    """Warn of systems with a run that is far from their other runs.
 
-    A run's distance is held against the spread of all runs about their systems' averages, and of the system's own,
-    both without this run (externally studentized residuals; Cook and Weisberg 1982, section 2.2).
+    An example is a failed training run. The distance of a run from the system's average is compared with the spread of
+    all runs, and with the spread of the system's own runs. Both spreads exclude this run (externally studentized
+    residuals; Cook and Weisberg 1982, section 2.2).
     """
     if matrix.runs is None or matrix.factors is not None:
         return None
@@ -96,7 +100,7 @@ def outlying_runs(matrix: Matrix) -> Message | None:
 
 
 def _is_far(of_system: Floats, scores: list[Floats]) -> bool:
-    """Whether a system has such a run."""
+    """Return True if a system has a run that is far from its other runs."""
     from scipy.special import stdtr
 
     runs = len(of_system)
@@ -120,13 +124,13 @@ def _scores(matrix: Matrix) -> list[Floats]:
 
 
 def outlying_levels(matrix: Matrix, over: str = "all") -> Message | None:
-    """Warn of prompts, annotators or shared seeds with which a system's score is far from its other scores.
+    """Warn of prompts, annotators or shared seeds with an unusual score of a system.
 
     A failed prompt is like a failed training run (`outlying_runs`). `python -m tests.validity.prompt_hits` measures the
     accuracy of this warning.
 
     Args:
-        matrix: By unit.
+        matrix: Its rows must be units (`Matrix.by_unit`).
         over: Factor to which conclusions generalize, as in `crossed`.
     """
     if matrix.factors is None or explain_crossing_refusal(matrix):
@@ -141,10 +145,13 @@ def outlying_levels(matrix: Matrix, over: str = "all") -> Message | None:
 
 
 def _is_any_far(scores: Floats) -> bool:
-    """Return True if one of the scores [systems, levels] is far from the sum of its system and level effects.
+    """Return True if a score is far from the sum of its system and level effects.
 
-    The test uses externally studentized residuals of the two-way table, from all residuals and from those of the system
-    (Cook and Weisberg 1982, section 2.2).
+    The test uses externally studentized residuals of the two-way table: from all residuals, and from the residuals of
+    the system (Cook and Weisberg 1982, section 2.2).
+
+    Args:
+        scores: Scores, [systems, levels].
     """
     from scipy.special import stdtr
 
@@ -166,7 +173,8 @@ def _is_any_far(scores: Floats) -> bool:
 def warn_of_mixed_scales(names: Sequence[str], scores: Sequence[float]) -> Message | None:
     """Warn if some systems seem to have scores in percent and others fractions.
 
-    All fractions are in (0, 1], all percentages in (1, 100] and at least 20 times as large.
+    This is the case if all scores are either in (0, 1] or in (1, 100], and all scores in the second range are at least
+    20 times as large as those in the first.
 
     >>> warn_of_mixed_scales(["aspen", "birch"], [0.8469, 80.13]).parameters
     {'percent': 'birch', 'fraction': 'aspen'}

@@ -1,4 +1,4 @@
-"""Random draws of units: streams, resamples and swaps, counts of exceedances, and intervals.
+"""Random resamples and permutations, and their p-values and intervals.
 
-All systems share the draws, which depend on the seed alone. Nothing here knows a test.
+All systems share the random numbers, which depend only on the seed. These modules do not depend on the tests.
 """

@@ -1,9 +1,9 @@
 """Random resamples and permutations of units, in blocks of 512.
 
-Block b of a kind has the stream `SeedSequence(seed, spawn_key=(kind, b))`, so results depend neither on the order of
-systems nor on the distribution of blocks to workers. All systems share the random numbers. So a block is one matrix
-product with as few columns as possible (`Columns`). Sums of whole numbers are exact, so the order of summation does not
-matter.
+Each block has a separate random stream, `SeedSequence(seed, spawn_key=(kind, block))`. So results depend neither on the
+order of systems nor on the distribution of blocks to workers. All systems share the random numbers. So the sums of a
+block are one matrix product, with as few columns as possible (`Columns`). Sums of whole numbers are exact, so the order
+of summation does not matter.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from registry.significance.base import Settings
 from registry.significance.matrix import Statistics, are_whole, columns_of
 from registry.significance.resampling.loops import PLAIN, UNCLEAR, Bytes, Loops, loops
 
-_EXACT_BITS = 53  # of whole numbers in float64
-_MIN_PACKED = 3  # columns per float64 column from which packing reduces the work
-_MIN_PACKED_COLUMNS = 64  # columns from which packing saves more than the conversion of counts costs
+_EXACT_BITS = 53  # bits of exact whole numbers in float64
+_MIN_PACKED = 3  # least number of columns per packed column for which packing reduces the work
+_MIN_PACKED_COLUMNS = 64  # least number of columns for which packing saves more than the conversion of counts costs
 _PACKED_UNITS = 2**9  # units whose counts are converted together; they fit into the cache
 
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """Several columns of small counts in one column of float64.
+    """Several columns of small counts, stored in one column of float64.
 
     If n counts are at most m, the sum of a resample of n units is at most n m. So three columns with sums of 17 bits
-    each fit into the 53 bits of exact whole numbers in float64: the first, plus 2^17 times the second, plus 2^34 times
-    the third. A product in float64 costs as much as two in float32, so packing saves time from three columns on.
+    each fit into the 53 bits of exact whole numbers in float64: the first column, plus 2^17 times the second, plus 2^34
+    times the third. A product in float64 costs as much as two in float32, so packing three or more columns saves time.
 
     Attributes:
         groups: Columns with the same shift, [groups][packed columns]; the last group may be shorter.
@@ -48,7 +48,11 @@ class Packing:
 
     @classmethod
     def of(cls, largest: NDArray[Any]) -> Self | None:
-        """Pack columns as densely as their largest sums [columns] allow; return None if packing saves nothing."""
+        """Pack columns as densely as possible; return None if packing saves no time.
+
+        Args:
+            largest: Largest possible sum of each column, [columns].
+        """
         order = np.argsort(-largest, kind="stable")
         for n_groups in range(_EXACT_BITS, _MIN_PACKED - 1, -1) if len(largest) >= _MIN_PACKED_COLUMNS else ():
             groups = tuple(np.array_split(order, range(size := -(-len(order) // n_groups), len(order), size)))
@@ -90,7 +94,7 @@ _MAX_EXCEPTIONS = 1 / 8  # share of the units in which a derived column may devi
 _MAX_ALL_EXCEPTIONS = 1 / 2  # share of the units with a deviation of some column, above which nothing is saved
 _SAMPLE_UNITS = 64  # units of a sample that rules out most candidates
 _CANDIDATES = 16  # preceding columns from which a column may be derived
-_MIN_UNITS = 512  # units from which columns are derived
+_MIN_UNITS = 512  # least number of units for which columns are derived
 _SPARSE, _MIN_SPARSE_UNITS = 1 / 10, 2**11  # largest share of nonzero values, and smallest number of units
 _CONVERTED_UNITS, _READY_UNITS = 2**11, 2**12  # units of one product, with and without conversion of the columns
 
@@ -138,7 +142,10 @@ class Columns:
 
     @classmethod
     def of(cls, statistics: Statistics, memory: int = 2**31) -> Columns:
-        """Arrange columns in at most an eighth of the memory, or in their small types."""
+        """Arrange columns; the result uses at most an eighth of the memory.
+
+        If that is not enough, the columns keep their small types.
+        """
         columns = columns_of(statistics)
         largest = max(float(columns.max(initial=0)), -float(columns.min(initial=0)))
         largest_sum = len(statistics) * largest if are_whole(statistics) else np.inf
@@ -178,7 +185,7 @@ class Columns:
                    (order + (order >= len(stored)))[places], (statistics.shape[1], statistics.shape[2]))
 
     def select_units(self, units: Ints) -> Columns:
-        """Return the columns of some units, which are in increasing order."""
+        """Return the columns of some units; the units must be in increasing order."""
         places = np.searchsorted(units, self.exceptions)
         is_selected = np.isin(self.exceptions, units)
         return replace(self, stored=self.stored[units], exceptions=places[is_selected],
@@ -196,7 +203,7 @@ class Columns:
 
         Args:
             counts: Count of every unit, [units, resamples].
-            units: Units of the counts.
+            units: The units to which the counts belong.
         """
         sums: NDArray[Any]
         if self.packing:
@@ -213,7 +220,14 @@ class Columns:
         return np.concatenate([sums, derived])
 
     def lay_out(self, sums: NDArray[Any]) -> Floats:
-        """Rearrange sums [stored and derived, resamples] as a view of [resamples, systems, columns]."""
+        """Rearrange sums of columns into the order of the statistics.
+
+        Args:
+            sums: Sums, [stored and derived, resamples].
+
+        Returns:
+            A view of the sums, [resamples, systems, columns].
+        """
         sums = sums.copy() if self.links else sums
         for columns, bases in self.links:
             sums[columns] += sums[bases]
@@ -222,7 +236,16 @@ class Columns:
 
 
 def _select_columns(columns: NDArray[Any], selection: list[int], dtype: np.dtype[Any], max_bytes: int) -> Any:
-    """Return selected columns [columns, units] as [units, selected]: sparse, as `dtype`, or in their own type."""
+    """Return selected columns as an array [units, selected].
+
+    The array is sparse, has the type `dtype`, or keeps the type of the columns to save memory.
+
+    Args:
+        columns: All columns, [columns, units].
+        selection: Indices of the selected columns.
+        dtype: Type of the result if there is enough memory.
+        max_bytes: Largest size of the result as `dtype`.
+    """
     units = columns.shape[1]
     sample = columns[selection, ::-(-units // _MIN_SPARSE_UNITS)] if units >= _MIN_SPARSE_UNITS else np.ones(1)
     if np.count_nonzero(sample) <= _SPARSE * sample.size:
@@ -242,10 +265,17 @@ def _select_columns(columns: NDArray[Any], selection: list[int], dtype: np.dtype
 
 
 def _subtract_common(columns: Any, shared: Flags) -> tuple[Any, list[Link]]:
-    """Subtract similar columns from sparse columns [units, columns] if that leaves fewer values; also return links.
+    """Subtract similar columns from sparse columns if this leaves fewer nonzeros.
 
-    The similar column is one that systems share, or the previous one, selected by a sample of the units. Sums do not
-    become larger.
+    The similar column is a column that systems share, or the previous column. A sample of the units decides which
+    columns are subtracted. Sums do not become larger.
+
+    Args:
+        columns: Sparse columns, [units, columns].
+        shared: Whether systems share a column, [columns].
+
+    Returns:
+        The differences, and the links that restore the columns.
     """
     from scipy import sparse
 
@@ -279,9 +309,10 @@ def _subtract(distinct: Any, n: int, base: int, units: Ints | slice = slice(None
 
 
 def _find_derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
-    """Find derived columns, with the base among the preceding stored columns, and the constant.
+    """Find derived columns; return the base and the constant of each.
 
-    A sample of the units rules out most candidates. With few units no column is derived, because products are fast.
+    The base is one of the preceding stored columns. A sample of the units excludes most candidates. With few units no
+    column is derived, because products are fast.
     """
     derived: dict[int, tuple[int, float]] = {}
     if len(distinct) < _MIN_UNITS:
@@ -317,12 +348,12 @@ _TOGETHER = 2**26  # resamples times units of one product, because each product 
 
 
 def sum_permutations(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used]) -> Iterator[Used]:
-    """Sum statistics over random subsets of the units, which a permutation swaps.
+    """Sum statistics over random subsets of units, which a permutation swaps.
 
-    A permutation swaps every unit with probability 1/2, the same units for all systems.
+    Every unit is swapped with probability 1/2, and all systems swap the same units.
 
     Args:
-        statistics: [units, systems, columns].
+        statistics: Statistics, [units, systems, columns].
         settings: Number of permutations, seed, and workers.
         use: Function of the sums [permutations, systems, columns] of a block.
 
@@ -337,8 +368,14 @@ def sum_resamples(statistics: Statistics, settings: Settings, use: Callable[[Flo
                   strata: Ints | None = None) -> Iterator[Used]:
     """Sum statistics over bootstrap resamples of the units.
 
-    Arguments and results are as in `sum_permutations`. Each of the `strata` [units], numbered from 0, is resampled
-    separately.
+    Args:
+        statistics: Statistics, [units, systems, columns].
+        settings: Number of resamples, seed, and workers.
+        use: Function of the sums [resamples, systems, columns] of a block.
+        strata: Stratum of each unit, numbered from 0, [units]; each stratum is resampled separately. None: one stratum.
+
+    Yields:
+        The results of `use` in the order of the blocks.
     """
     columns = Columns.of(statistics, settings.execution.memory)
     parts = [(key, columns if strata is None else columns.select_units(units))
@@ -348,14 +385,20 @@ def sum_resamples(statistics: Statistics, settings: Settings, use: Callable[[Flo
 
 
 def group_by_stratum(strata: Ints | None, units: int) -> list[tuple[tuple[int, ...], Ints]]:
-    """Return the units of each stratum, with the key of its streams; without strata all units."""
+    """Return the key of the random streams and the units of each stratum.
+
+    Without strata, all units are one group with an empty key.
+    """
     if strata is None:
         return [((), np.arange(units))]
     return [((n,), np.flatnonzero(strata == n)) for n in range(int(strata.max()) + 1)]
 
 
 def draw_permutations(units: int, block: int, seed: int) -> Iterator[tuple[slice, Bytes]]:
-    """Yield the permutations of a block: slices of units, with 1 for swapped units, [units, permutations]."""
+    """Yield the permutations of a block for one slice of units after the other.
+
+    Each array has the shape [units of the slice, permutations], with 1 for swapped units and 0 for others.
+    """
     bits = stream(seed, SIGNS, block)
     for start in range(0, units, _CHUNK):
         chunk = slice(start, min(start + _CHUNK, units))
@@ -365,12 +408,21 @@ def draw_permutations(units: int, block: int, seed: int) -> Iterator[tuple[slice
 
 def draw_resamples(units: int, draws: int, block: int, seed: int, stratum: tuple[int, ...] = (),
                    loops: Loops = PLAIN) -> Iterator[tuple[slice, Bytes]]:
-    """Yield the resamples of a block: slices of resamples, with the count of every unit, [resamples, units].
+    """Yield the counts of every unit in slices of the resamples of a block.
 
-    The counts of a resample of n units are multinomial. Independent Poisson counts with the sum N are multinomial given
-    N, so n - N further units complete them. A row with N > n is generated again, which does not change the
-    distribution. Two Poisson counts are looked up by 16 random bits, with more bits if the table is ambiguous. This is
-    several times faster than sampling and counting n indices.
+    Each array has the shape [resamples of the slice, units]. The counts of a resample of n units are multinomial.
+    Independent Poisson counts with a given sum N are multinomial, too, so n - N further random units complete them. A
+    row with N > n is generated again, which does not change the distribution. Two Poisson counts are looked up in a
+    table by 16 random bits, and more bits are used if the table is ambiguous. This is several times faster than drawing
+    and counting n indices.
+
+    Args:
+        units: Number of units.
+        draws: Number of resamples of the block.
+        block: Number of the block.
+        seed: Seed of the random numbers.
+        stratum: Key of the stratum (`group_by_stratum`).
+        loops: Implementation of the inner loops.
     """
     rng = np.random.Generator(stream(seed, COUNTS, block, *stratum))
     step = max(1, _CELLS // units)
@@ -384,7 +436,16 @@ def draw_resamples(units: int, draws: int, block: int, seed: int, stratum: tuple
 
 
 def draw_counts(strata: Ints | None, units: int, seed: int, numbered_block: tuple[int, int]) -> Bytes:
-    """Return the counts of every unit in the resamples of one of the `blocks`, within strata, [resamples, units]."""
+    """Return the counts of every unit in the resamples of one block.
+
+    The array has the shape [resamples, units].
+
+    Args:
+        strata: Stratum of each unit, numbered from 0, [units]; None: one stratum.
+        units: Number of units.
+        seed: Seed of the random numbers.
+        numbered_block: Number of the block and its number of resamples, as in `blocks`.
+    """
     block, draws = numbered_block
     counts = np.empty((draws, units), dtype=np.uint8)
     for stratum, members in group_by_stratum(strata, units):
@@ -394,7 +455,10 @@ def draw_counts(strata: Ints | None, units: int, seed: int, numbered_block: tupl
 
 
 def _draw_poisson_rows(rng: np.random.Generator, rows: int, units: int, loops: Loops) -> tuple[Bytes, Ints]:
-    """Generate Poisson counts [rows, units] with a mean below 1; also return the missing units of each row."""
+    """Return Poisson counts [rows, units], and each row's number of missing units.
+
+    The mean of the counts is below 1, so that few rows have too many units.
+    """
     mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has too many units
     if not mean:
         return np.zeros((rows, units), dtype=np.uint8), np.full(rows, units)
@@ -413,10 +477,10 @@ def _draw_poisson_rows(rng: np.random.Generator, rows: int, units: int, loops: L
 
 @cache
 def _tabulate_poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
-    """Return a table of two Poisson counts by 16 random bits, the distribution of pairs, and `base`.
+    """Return a table of two Poisson counts by 16 bits, the distribution, and `base`.
 
-    A table entry is two bytes, or `UNCLEAR` if it needs more bits. The counts (i, j) have the number i * `base` + j,
-    and the distribution is P(number <= k).
+    An entry of the table contains two counts of one byte each, or `UNCLEAR` if more bits are needed. A pair of counts
+    (i, j) has the number i * `base` + j, and the distribution is P(number <= k) for each k.
     """
     masses = [math.exp(-mean)]
     while masses[-1] > 1e-18:
@@ -450,7 +514,10 @@ def _sum_resampled_block(strata: list[tuple[tuple[int, ...], Columns]], n_elemen
 
 
 def _join_resamples(resamples: Iterator[tuple[slice, Bytes]]) -> Iterator[Bytes]:
-    """Join resamples of a block up to `_TOGETHER` counts, [resamples, units] each."""
+    """Join resamples of a block, so that one matrix product handles several slices.
+
+    Each array has the shape [resamples, units] and at most `_TOGETHER` counts.
+    """
     waiting: list[Bytes] = []
     for _, counts in resamples:
         if waiting and sum(part.size for part in waiting) + counts.size > _TOGETHER:
@@ -461,10 +528,15 @@ def _join_resamples(resamples: Iterator[tuple[slice, Bytes]]) -> Iterator[Bytes]
 
 
 def stream(seed: int, *key: int) -> np.random.PCG64:
-    """Return the random stream of a block of a kind."""
+    """Return a random stream.
+
+    Args:
+        seed: Seed of the random numbers.
+        key: Kind of the stream (such as `SIGNS`), the number of the block, and further numbers.
+    """
     return np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key))
 
 
 def blocks(resamples: int) -> list[tuple[int, int]]:
-    """Return the index of each block, and its number of resamples."""
+    """Return the number of each block and its number of resamples."""
     return [(block, min(BLOCK, resamples - start)) for block, start in enumerate(range(0, resamples, BLOCK))]

@@ -1,4 +1,4 @@
-"""Counts of draws that are as extreme as the observed difference, their p-values, and intervals from draws."""
+"""Counts of resamples that are extreme, and their p-values and intervals."""
 
 from __future__ import annotations
 
@@ -17,34 +17,40 @@ from registry.significance.matrix import Matrix, Quotient, Score, StatisticMatri
 
 Systems = Ints
 
-TOLERANCE = 1e-12  # relative to the scores: differences closer than this may be equal
-_VALUES = 2**17  # sums of swapped pairs that are computed at once: 1 MiB of float64
+TOLERANCE = 1e-12  # relative to the scores: differences that are closer than this count as equal
+_VALUES = 2**17  # sums of swapped pairs in one block: 1 MiB of float64
 
 
 def tolerances(matrix: Matrix, a: Systems, b: Systems) -> Floats:
-    """Return the largest rounding error between equal differences of systems `a` and `b`, [pairs]."""
+    """Return the largest rounding error of the differences of systems `a` and `b`.
+
+    The array has the shape [pairs].
+    """
     sizes = np.abs(matrix.observed)
     return TOLERANCE * np.maximum(sizes[a], sizes[b])
 
 
 def tolerance(observed: Observed) -> float:
-    """Return the largest rounding error between equal differences of one pair."""
+    """Return the largest rounding error of the difference of one pair."""
     return float(tolerances(observed.matrix, *np.array(observed.pair)))
 
 
 def reaches(extremities: Floats, bars: Floats | float) -> Flags:
-    """Return whether outcomes are at least as extreme as the bars; undefined ones (nan) count as extreme."""
+    """Flag values that are at least as extreme as the bars.
+
+    An undefined value (nan) is.
+    """
     return np.asarray(~(extremities < bars))
 
 
 @dataclass(frozen=True, eq=False)
 class SwappedPairs:
-    """Pairs of systems; in each pair a permutation swaps only its two systems.
+    """Pairs of systems that swap units; each pair swaps only its own two systems.
 
     Attributes:
         score: As in `StatisticMatrix`.
         lower_is_better: As in `StatisticMatrix`.
-        totals: Sums of the systems without a swap, [systems, columns].
+        totals: Sums of the systems without swaps, [systems, columns].
         a, b: First and second systems, [pairs].
     """
 
@@ -56,21 +62,22 @@ class SwappedPairs:
 
     @classmethod
     def of(cls, matrix: StatisticMatrix, a: Systems, b: Systems) -> SwappedPairs:
-        """Make pairs of systems of a matrix."""
+        """Make pairs from systems `a` and `b` of a matrix."""
         return cls(matrix.score, matrix.lower_is_better, matrix.statistics.sum(axis=0), a, b)
 
     def differences(self, swapped: Floats) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
-        """Compute differences after swaps, some pairs at a time.
+        """Compute differences after swaps, in blocks of pairs.
 
         Args:
-            swapped: Sums that change sides, [draws, systems, columns].
+            swapped: Sums of the swapped units, [permutations, systems, columns].
 
         Yields:
-            A slice of the pairs; the sums of their first and second systems, [pairs, draws, columns] each; and the
-            differences of their scores, [pairs, draws].
+            A slice of the pairs; the sums of the first and of the second systems, [pairs, permutations, columns] each;
+                and the
+            differences of the scores, [pairs, permutations].
         """
         step = max(1, _VALUES // (swapped.shape[0] * swapped.shape[2]))
-        by_system = swapped.transpose(1, 2, 0)  # the draws of a column lie together
+        by_system = swapped.transpose(1, 2, 0)  # the permutations of a column are contiguous
         for start in range(0, len(self.a), step):
             pairs = slice(start, start + step)
             a, b = self.a[pairs], self.b[pairs]
@@ -83,17 +90,18 @@ class SwappedPairs:
 
 @dataclass(frozen=True, eq=False)
 class SwapCounter:
-    """Counter, for each pair, of the draws of swaps whose difference is at least as extreme as the observed one.
+    """Counter of permutations at least as extreme as the observed difference.
 
-    If statistics are whole and the score is their quotient, differences within the tolerance of the observed one are
-    compared as fractions: two different ones can be that close. Otherwise they count as ties.
+    If statistics are whole numbers and the score is their quotient, differences within the tolerance of the observed
+    one are compared as fractions, because two different fractions can be that close. Otherwise these differences are
+    ties.
 
     Attributes:
         pairs: The pairs.
-        alternative: The alternative, which defines extreme differences.
-        bars: Observed extremities, [pairs].
-        tolerances: `tolerances` of the pairs, [pairs].
-        quotient: As in `StatisticMatrix`, if statistics are whole; else None.
+        alternative: Alternative hypothesis, which defines extreme differences.
+        bars: Extremities of the observed differences, [pairs].
+        tolerances: Result of `tolerances`, [pairs].
+        quotient: As in `StatisticMatrix` if statistics are whole numbers; otherwise None.
     """
 
     pairs: SwappedPairs
@@ -104,14 +112,18 @@ class SwapCounter:
 
     @classmethod
     def of(cls, pairs: ObservedPairs, alternative: Alternative) -> SwapCounter:
-        """Make the counter of pairs of one matrix."""
+        """Make the counter for pairs of one matrix."""
         matrix, a, b = additive(pairs.matrix), pairs.a, pairs.b
         bars = extremity(pairs.difference, alternative)
         return cls(SwappedPairs.of(matrix, a, b), alternative, bars, tolerances(matrix, a, b),
                    matrix.quotient if are_whole(matrix.statistics) else None)
 
     def __call__(self, swapped: Floats) -> Ints:
-        """Count among draws in which the sums `swapped` [draws, systems, columns] change sides; returns [pairs]."""
+        """Count the extreme permutations of a block, [pairs].
+
+        Args:
+            swapped: Sums of the swapped units, [permutations, systems, columns].
+        """
         return np.concatenate([self._count(*block) for block in self.pairs.differences(swapped)])
 
     def _count(self, pairs: slice, sums_a: Floats, sums_b: Floats, differences: Floats) -> Ints:
@@ -129,7 +141,11 @@ class SwapCounter:
         return counts
 
     def _exact(self, sums: Floats) -> Fraction:
-        """Return the extremity of the difference of two quotients from their sums [2, columns]."""
+        """Return the exact extremity of the difference of two quotients.
+
+        Args:
+            sums: Sums of both systems, [2, columns].
+        """
         assert self.quotient is not None
         a, b = (Fraction(*(sum(c * int(s) for c, s in zip(side, of_system, strict=True)) for side in self.quotient))
                 for of_system in sums)
@@ -137,41 +153,57 @@ class SwapCounter:
 
 
 def count_reaching(bars: Floats | float, alternative: Alternative, differences: Floats) -> Ints:
-    """Count the differences [draws, ...] that reach the bars [...], undefined ones among them; returns [...]."""
+    """Count the differences that reach the bars; an undefined difference does.
+
+    Args:
+        bars: Least extreme values, [...].
+        alternative: Alternative hypothesis.
+        differences: Differences, [resamples, ...].
+
+    Returns:
+        Counts, [...].
+    """
     return np.asarray(np.count_nonzero(reaches(extremity(differences, alternative), bars), axis=0))
 
 
 def monte_carlo_tail(extremes: int, resamples: int) -> Tail:
-    """Return the p-value (c + 1) / (R + 1) of c extreme draws among R, with the interval of its Monte-Carlo error."""
+    """Return the p-value (c + 1) / (R + 1) and the interval of its Monte-Carlo error.
+
+    Args:
+        extremes: Number c of extreme resamples.
+        resamples: Number R of all resamples.
+    """
     p = (extremes + 1) / (resamples + 1)
     low, high = clopper_pearson(extremes, resamples)
     return Tail(math.log(p), "monte-carlo", float(low), float(high), resamples, p=p)
 
 
 def monte_carlo_tails(extremes: Sequence[int] | Ints, resamples: int) -> Tails:
-    """Return `monte_carlo_tail` of many pairs."""
+    """Return Monte-Carlo p-values of many pairs (`monte_carlo_tail`)."""
     counts = np.asarray(extremes, dtype=np.int64)
     p = (counts + 1) / (resamples + 1)
     low, high = clopper_pearson(counts, resamples)
     return Tails.make(np.log(p), "monte-carlo", resamples=resamples, p=p, p_low=low, p_high=high)
 
 
-FEW = 8  # units, of which there are 6,435 different resamples
+FEW = 8  # largest number of units for which all resamples are tried: 6,435 different ones
 
 
 def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool = False) -> bool:
-    """Return whether some resample's recentred difference is as extreme as the observed one, or undefined.
+    """Return True if some resample is as extreme as the observed difference.
 
-    Two units with differences of 1 and 2 have the mean 1.5; no resample of them reaches 3 or falls to 0. The bootstrap
-    would give p = 0, and the permutation test, with its four swaps, gives 0.5.
+    The observed difference is subtracted from each resampled one. For example, two units with differences of 1 and 2
+    have the mean 1.5, but no resample of these units has a mean of 3 or more, or of 0 or less. So the bootstrap would
+    give p = 0, while the permutation test with its four swaps gives 0.5. A resample with an undefined difference counts
+    as extreme.
 
-    The answer is exact if both systems share the denominators of a quotient, and if units are few. Otherwise, and with
-    random runs, it is True.
+    The result is exact if both systems share the denominators of a quotient, and also if there are few units.
+    Otherwise, and with random runs, it is True.
 
     Args:
         observed: The pair.
-        alternative: The alternative.
-        strictly: Require a resample that is more extreme.
+        alternative: Alternative hypothesis.
+        strictly: True: require a resample that is more extreme than the observed difference.
     """
     matrix, (a, b) = observed.matrix, observed.pair
     if matrix.runs is not None or matrix.family == "pair" or extremity(observed.difference, alternative) <= 0:
@@ -186,11 +218,11 @@ def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool
         moved = matrix.difference(scores[:, 0], scores[:, 1]) - d
         return bool(reaches(extremity(moved, alternative), extremity(d, alternative) + slack).any())
     # The difference of a resample is u / w, with sums u of unit differences and w of denominators. It reaches 2 d if
-    # and only if u - 2 d w is not negative, which is largest if each stratum's best unit is drawn every time.
+    # and only if u - 2 d w >= 0. This is largest if every draw from a stratum is its unit with the largest value.
     numerators, denominators = matrix.parts_of(observed.pair)
     weights = denominators[:, 0]
     strata = np.zeros(len(weights), dtype=np.int64) if matrix.strata is None else matrix.strata
-    if not _largest_sum(-weights, strata):  # a resample without a denominator is undefined
+    if not _largest_sum(-weights, strata):  # some resample has a denominator of 0 and is undefined
         return True
     differences = np.copysign(1, observed.difference) * matrix.difference(numerators[:, 0], numerators[:, 1])
     rises = [differences - 2 * differences.sum() / weights.sum() * weights]
@@ -200,26 +232,27 @@ def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool
 
 
 def _largest_sum(values: Floats, strata: Ints) -> float:
-    """Return the largest sum of a resample, which takes as many units of each stratum as it has."""
+    """Return the largest possible sum of values over a resample within strata."""
     present, places, sizes = np.unique(strata, return_inverse=True, return_counts=True)
     most = np.full(len(present), -np.inf)
     np.maximum.at(most, places, values)
     return float(sizes @ most)
 
 
-_MARGIN = 1.2  # more draws than a p-value seems to need: it has an error yet
+_MARGIN = 1.2  # factor of additional resamples, because the p-value has an error
 
 
 @dataclass(frozen=True)
 class Stopping:
-    """Rule for further draws of pairs whose Monte-Carlo error leaves the decision open.
+    """Rule that decides which pairs need more resamples.
 
-    A precise p-value that is still on neither side of its level is as good as at it: deciding takes a hundred times
-    the draws for a tenth of the distance. With c extreme draws its relative standard error is 1 / sqrt(c); Besag and
+    A pair needs more if its Monte-Carlo error leaves the decision open. If a precise p-value is still not clearly above
+    or below its level, it may count as equal to the level: to halve the distance that can be decided takes four times
+    as many resamples. With c extreme resamples the relative standard error of a p-value is 1 / sqrt(c); Besag and
     Clifford (1991) also stop by c.
 
     Attributes:
-        most: Largest number of draws of a pair.
+        most: Largest number of resamples of a pair.
         precision: Sufficient relative standard error of a p-value; None: no error is sufficient.
     """
 
@@ -227,14 +260,25 @@ class Stopping:
     precision: float | None = None
 
     def unknown(self, p: Floats, draws: Ints) -> Flags:
-        """Flag the p-values [pairs] of `draws` draws each that are not precise enough; undefined ones (nan) are."""
+        """Flag the p-values that are not precise enough, [pairs].
+
+        An undefined p-value (nan) is precise enough.
+
+        Args:
+            p: p-values, [pairs].
+            draws: Number of resamples of each p-value, [pairs].
+        """
         return np.asarray(p * draws < self._enough)
 
     def more_draws(self, resamples: int, least: float) -> int:
-        """Return the next number of draws of pairs.
+        """Return the next number of resamples of pairs.
 
-        The least of their p-values needs as many, limited to ten times the previous number. It is 1, 2 or 5 times a
-        power of ten, so that boards share results.
+        It is the number that the least p-value needs, but at most ten times the previous number. It is 1, 2 or 5 times
+        a power of ten, so that boards share results.
+
+        Args:
+            resamples: Previous number of resamples.
+            least: The least of the p-values.
         """
         needed = min(_MARGIN * self._enough / least, 10.0 * resamples, self.most)
         power: int = 10 ** math.floor(math.log10(needed))
@@ -246,30 +290,45 @@ class Stopping:
 
 
 def dual_rank(settings: Settings) -> int:
-    """Return the rank, from the largest, of the extremity at the end of the dual interval: floor(alpha (R + 1))."""
+    """Return the rank, from the largest, of the end of the dual interval.
+
+    It is floor(alpha (R + 1)) for R resamples.
+    """
     rank = math.floor((1 - settings.confidence) * (settings.resamples + 1) * (1 + 1e-12))
     return min(rank, settings.resamples)
 
 
 def dual_interval(d: Floats | float, reach: Floats, bar: Floats | float, tolerance: Floats | float,
                   alternative: Alternative) -> tuple[Floats, Floats]:
-    """Return the intervals that exclude 0 if and only if (c + 1) / (R + 1) <= 1 - confidence, [pairs] each.
+    """Return the intervals that exclude 0 if and only if the test is significant.
+
+    The test is significant if (c + 1) / (R + 1) <= 1 - confidence.
 
     Args:
-        d: Observed differences.
-        reach: Extremities of `dual_rank`, which are below the observed ones if and only if the test is significant.
-        bar: Observed extremities.
+        d: Observed differences, [pairs].
+        reach: Extremities with the rank `dual_rank`, [pairs]. They are below the observed ones if and only if the test
+            is significant.
+        bar: Observed extremities, [pairs].
         tolerance: Largest rounding error between equal extremities.
-        alternative: Alternative of the test; a one-sided interval has one end.
+        alternative: Alternative hypothesis; if it is one-sided, the interval has only one finite end.
+
+    Returns:
+        Lower and upper ends, [pairs] each.
     """
-    # a tie, as the p-value counts it: the interval ends at 0
+    # a tie counts as extreme in the p-value, so the interval ends at 0
     reach = np.where(np.abs(reach - bar) <= tolerance, bar, reach)
     endless = np.full(len(reach), math.inf)
     return -endless if alternative == "less" else d - reach, endless if alternative == "greater" else d + reach
 
 
 def quantile_interval(o: Observed, resampled: Floats, settings: Settings) -> tuple[float, float]:
-    """Return the percentile, basic or BCa interval of a difference, from its defined resamples."""
+    """Return the percentile, basic or BCa interval of a difference.
+
+    Args:
+        o: The pair.
+        resampled: Defined differences in resamples.
+        settings: Kind of the interval, and confidence level.
+    """
     d, outside = o.difference, 1 - settings.confidence
     plain = (outside / 2, 1 - outside / 2)
     levels = _bca_levels(o, resampled, outside / 2) if settings.interval == "bca" else plain
@@ -278,9 +337,10 @@ def quantile_interval(o: Observed, resampled: Floats, settings: Settings) -> tup
 
 
 def _bca_levels(o: Observed, resampled: Floats, outside: float) -> tuple[float, float]:
-    """Return the levels of the bias-corrected and accelerated interval (Efron 1987); ties count half.
+    """Return the quantile levels of the BCa interval (Efron 1987).
 
-    The acceleration is estimated by the jackknife over units of the paired difference.
+    BCa means bias-corrected and accelerated. Half of the ties with the observed difference count as below. The
+    acceleration is estimated by the jackknife over units of the paired difference.
     """
     from scipy.special import ndtr, ndtri
 

@@ -1,8 +1,8 @@
 """The inner loops of resampling, in numpy and compiled by numba.
 
-Both give the same whole numbers. Compiled loops read and write memory once where numpy does several times. They are
-worth the import of numba (the extra `fast`) if there is much to do. Compiled code is cached next to this file or in
-the user's cache, so only the first program on a machine compiles.
+Both versions give the same whole numbers. Compiled loops read and write memory once, and numpy does so several times.
+If there is much work, this saves more time than the import of numba (the extra `fast`) takes. Compiled code is cached
+next to this file or in the user's cache, so only the first run on a machine compiles it.
 """
 
 from __future__ import annotations
@@ -22,26 +22,28 @@ Shorts = NDArray[np.int16]
 Places = NDArray[np.int32]
 Window = tuple[int, int]
 
-UNCLEAR = 2**16 - 1  # no two counts
-_CHUNK = 2**17  # values that are processed together, in reused memory
-_SHORT = 2**15  # units whose counts surely add up to less than 2^16: they are hardly more than the units
+UNCLEAR = 2**16 - 1  # not a valid pair of counts
+_CHUNK = 2**17  # values in one block, in reused memory
+_SHORT = 2**15  # with fewer units, the sum of counts is certainly below 2^16
 
 
 class Loops(NamedTuple):
-    """One implementation of all loops.
+    """One implementation of all inner loops.
 
     Attributes:
-        look_up: Looks up two counts in a table by 16 random bits each; also returns the places of `UNCLEAR` ones.
-        sums: Sums counts [draws, units] over the units.
-        add_ones: Adds 1 to the counts [resamples, units] of the given units of each resample.
-        distances: Puts the differences of two systems' scores, or their absolute values, into the third array, and
-            returns the largest.
-        above: Counts the values that are at least as large as the first of each bin of 2^bits values, the last bin
-            first. The first bin begins at `least` and includes smaller values; the last has the largest value.
+        look_up: Looks up two counts in a table by 16 random bits each. Returns the counts, and the indices of `UNCLEAR`
+            entries.
+        sums: Sums counts [resamples, units] over the units.
+        add_ones: Adds 1 to the counts [resamples, units] of given units in each resample.
+        distances: Writes the differences of the scores of two systems, or their absolute values, into the third array,
+            and returns the largest.
+        above: Counts values that are at least as large as the lower end of each bin. A bin has 2^bits values, and the
+            last bin comes first. The first bin begins at `least` and includes smaller values; the last bin has the
+            largest value.
         reaching: Counts the values that are at least as large as a bar.
-        between: Puts the places of the values in one of two windows into the last array. Returns the numbers of values
-            above the first window and above the second, and the number of these places. A window is given by its
-            bounds, which are in it; both windows can be equal.
+        between: Writes the indices of the values in either of two windows into the last array. A window is given by its
+            bounds, which belong to it; both windows can be equal. Returns the number of values above the first window,
+            the number above the second window, and the number of indices.
     """
 
     look_up: Callable[[Pairs, Pairs], tuple[Pairs, Ints]]
@@ -103,7 +105,7 @@ def _between(values: Shorts, first: Window, second: Window, places: Places) -> t
 
 
 def _mark(values: Shorts, window: Window) -> tuple[int, Flags]:
-    """Count the values above a window, and flag those within."""
+    """Count the values above a window, and flag the values in the window."""
     low, high = window
     above, is_inside = values > high, values >= low
     is_inside ^= above
@@ -113,18 +115,24 @@ def _mark(values: Shorts, window: Window) -> tuple[int, Flags]:
 PLAIN = Loops(_look_up, _sums, _add_ones, _distances, _above, _reaching, _between)
 
 
-ENOUGH = 2**30  # elements from which on compiled loops gain more than their import takes, some 0.6 s
-_AT_ONCE = 32  # values that are looked at together, which the processor does in few steps
+ENOUGH = 2**30  # least number of elements for which compiled loops save more time than their import takes (0.6 s)
+_AT_ONCE = 32  # values that the processor compares in few steps
 
 
 def loops(elements: float) -> Loops:
-    """Return the loops for work on a number of elements: in numpy, or compiled ones if numba is installed."""
+    """Return the loops for a number of elements.
+
+    For many elements they are compiled if numba is installed; otherwise they use numpy.
+    """
     return _best() if elements >= ENOUGH else PLAIN
 
 
 @cache
 def _best() -> Loops:
-    """Return the loops; each is compiled, or loaded from the cache, at its first call."""
+    """Return compiled loops if numba is installed, otherwise numpy loops.
+
+    Each loop is compiled, or loaded from the cache, at its first call.
+    """
     try:
         from numba import njit
 

@@ -1,9 +1,10 @@
 """Scores of all systems in resamples of the units, and tests with random runs.
 
-If runs are random, the runs of a system are a sample, and conclusions are about how it is trained. A system's score is
-computed from its statistics averaged over runs, as on boards; for F-scores and BLEU it is not the mean of the runs'
-scores. The permutation test relabels whole runs, so it holds for this test set. The bootstrap draws runs and units, so
-it holds for other test sets as well; it needs five runs of each system (`LEAST_DRAWN`).
+If runs are random, the runs of a system are a sample, and conclusions are about the way in which it is trained. The
+score of a system is computed from statistics that are averaged over its runs, as on boards. For F-scores and BLEU this
+is not the mean of the scores of the runs. The permutation test relabels whole runs, so its conclusions are about this
+test set. The bootstrap resamples runs and units, so its conclusions are also about other test sets; it needs five runs
+of each system (`LEAST_DRAWN`).
 """
 
 from __future__ import annotations
@@ -32,17 +33,22 @@ M = TypeVar("M", bound=Matrix)
 
 
 def resampling_refusal(matrix: Matrix) -> Message | None:
-    """Return why every resample of the units is the sample itself, or None if it is not."""
+    """Return the reason why every resample equals the sample.
+
+    The result is None if resamples differ.
+    """
     if matrix.lone_units < matrix.n_units:
         return None
     return Message("one-unit" if matrix.strata is None else "one-unit-strata")
 
 
 def share_resamples(matrix: M, settings: Settings) -> M:
-    """Return the matrix with scores in resamples that all tests of it share, drawn once at their first use.
+    """Return the matrix with shared resamples, which all its tests use.
+
+    The resamples are drawn when a test first needs them.
 
     Args:
-        matrix: By item or by unit.
+        matrix: The matrix; its rows are items or units.
         settings: Number of resamples, seed, workers and memory.
     """
     shared = Resampled(settings.resamples, settings.seed, partial(_draw_scores, matrix, settings))
@@ -50,10 +56,11 @@ def share_resamples(matrix: M, settings: Settings) -> M:
 
 
 def score_resamples(matrix: Matrix, settings: Settings) -> Floats:
-    """Score every system in every resample of the units (and of its runs, if random): [resamples, systems].
+    """Compute the score of every system in every resample, [resamples, systems].
 
-    Shared scores of the matrix are returned if they have the same number and seed. Scores are in a temporary file if
-    they need more than half of the memory.
+    The units are resampled, and also the runs if they are random. If the matrix has shared scores with the same number
+    of resamples and the same seed, these are returned. Scores are stored in a temporary file if they need more than
+    half of the memory.
     """
     if matrix.resampled is not None and shares_resamples(matrix, settings):
         return matrix.resampled.scores
@@ -61,7 +68,10 @@ def score_resamples(matrix: Matrix, settings: Settings) -> Floats:
 
 
 def shares_resamples(matrix: Matrix, settings: Settings) -> bool:
-    """Return whether all tests of the matrix share scores in this number of resamples with this seed."""
+    """Return True if the matrix has shared scores with these settings.
+
+    The number of resamples and the seed must be equal.
+    """
     shared = matrix.resampled
     return shared is not None and (shared.resamples, shared.seed) == (settings.resamples, settings.seed)
 
@@ -81,7 +91,14 @@ def _draw_scores(matrix: Matrix, settings: Settings) -> Floats:
 
 
 def percentiles(resampled: Floats, confidence: float) -> Floats:
-    """Return intervals of scores, [systems, 2], from [resamples, systems]; nan if many are undefined."""
+    """Return percentile intervals of scores, [systems, 2].
+
+    An interval is nan if too many scores are undefined.
+
+    Args:
+        resampled: Scores in resamples, [resamples, systems].
+        confidence: Confidence level.
+    """
     outside = (1 - confidence) / 2
     intervals = np.full((resampled.shape[1], 2), np.nan)
     for n, column in enumerate(resampled.T):
@@ -91,14 +108,18 @@ def percentiles(resampled: Floats, confidence: float) -> Floats:
     return intervals
 
 
-LABELLED = 2**17  # labellings up to which each is tried
-LEAST_DRAWN = 5  # runs of a system from which on they can be drawn
+LABELLED = 2**17  # largest number of labellings for which all are tried
+LEAST_DRAWN = 5  # least number of runs of a system for which runs can be resampled
 
 
 def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None:
-    """Return why random runs cannot be tested, or None if they can; each system needs two or more.
+    """Return the reason why random runs cannot be tested; None if they can.
 
-    A `studentized` test refuses random runs, and needs a quotient if runs are fixed.
+    Each system needs at least two runs. Fixed runs can always be tested.
+
+    Args:
+        matrix: The matrix.
+        studentized: True for a studentized test, which refuses random runs and scores that are not quotients.
     """
     if studentized and matrix.quotient is None:
         return Message("studentized-needs-quotient")
@@ -113,7 +134,14 @@ def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None
 
 
 def explain_run_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None:
-    """Return why random runs cannot be drawn, or None if they can; each system needs `LEAST_DRAWN` or more."""
+    """Return the reason why random runs cannot be resampled; None if they can.
+
+    Each system needs at least `LEAST_DRAWN` runs.
+
+    Args:
+        matrix: The matrix.
+        studentized: As in `runs_refusal`.
+    """
     if (reason := runs_refusal(matrix, studentized=studentized)) or matrix.runs is None:
         return reason
     few = sum(of_system.shape[1] < LEAST_DRAWN for of_system in matrix.runs)
@@ -121,11 +149,12 @@ def explain_run_refusal(matrix: Matrix, *, studentized: bool = False) -> Message
 
 
 def relabel_runs(pairs: ObservedPairs, settings: Settings) -> Tails:
-    """Test pairs by relabelling whole runs, with as many for each system as it has; exact if all ways are tried.
+    """Test pairs by permuting whole runs between the two systems.
 
-    If both systems are trained alike, all C(m_a + m_b, m_a) labellings are equally likely (Pitman 1937). All of them
-    are tried up to `LABELLED`, and `resamples` random ones beyond. Differences that are within rounding of the
-    observed one, or undefined, count as extreme.
+    Each system keeps its number of runs. If both systems are trained in the same way, all C(m_a + m_b, m_a) labellings
+    of the runs are equally likely (Pitman 1937). If there are at most `LABELLED` labellings, all are tried and the
+    p-value is exact; otherwise `resamples` random labellings are tried. A difference counts as extreme if it equals the
+    observed one up to rounding, or if it is undefined.
     """
     counts = {o.pair: 0 for o in pairs}
     for sizes, group in groupby(sorted(pairs, key=_count_runs), key=_count_runs):
@@ -149,7 +178,10 @@ def relabel_runs(pairs: ObservedPairs, settings: Settings) -> Tails:
 
 
 def _make_counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
-    """Return a counter of labellings of a pair's runs that are at least as extreme as the observed one."""
+    """Return a function that counts extreme labellings of a pair's runs.
+
+    A labelling is extreme if its difference is at least as extreme as the observed one.
+    """
     assert o.matrix.runs is not None
     matrix = additive(o.matrix)
     sums = np.concatenate([o.matrix.runs[system].sum(axis=0) for system in o.pair])  # [runs, columns]: A's, then B's
@@ -167,33 +199,34 @@ def _make_counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
 
 
 def score_crossed_resamples(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
-    """Score every system in the crossed bootstrap of runs and units (Owen 2007, "The pigeonhole bootstrap").
+    """Score every system in the crossed bootstrap of runs and units.
 
-    Units are drawn jointly for all runs of all systems (`draws.sum_resamples`), and runs for each system apart. Of m
-    runs m - 1 are drawn, which makes the variance of their mean unbiased (Rao and Wu 1988); m draws of 3 runs would
-    make it a third too small. The interaction of runs and units counts more than once (Owen 2007), so the test is
-    conservative where runs differ by units rather than as a whole.
+    This is the pigeonhole bootstrap of Owen (2007). All runs of all systems share the resampled units
+    (`draws.sum_resamples`); runs are resampled for each system separately. Of m runs, m - 1 are drawn, so that the
+    variance of their mean is unbiased (Rao and Wu 1988); with m draws the variance of 3 runs would be a third too
+    small. The interaction of runs and units is counted more than once (Owen 2007). So the test is conservative if runs
+    differ by units rather than as a whole.
 
-    Few draws of their own kind show their variance badly, so what is drawn of m runs or n units is stretched from a
-    normal to Student's distribution of m - 1 or n - 1 degrees of freedom: without that the test rejects in 9 % at 5 %
-    for 5 runs (docs/validity.md). The sum then has the Behrens-Fisher distribution (Robinson 1976).
+    The variance of few runs or units is hardly known. So the deviation due to m runs or n units is stretched from a
+    normal distribution to Student's distribution with m - 1 or n - 1 degrees of freedom. Without this the test rejects
+    in 9 % at 5 % for 5 runs (docs/validity.md). The sum then has the Behrens-Fisher distribution (Robinson 1976).
 
-    The stream of a system's runs depends on their content, so that it differs between systems and does not depend on
-    their order.
+    The random stream of a system's runs depends on the content of the runs. So it differs between systems and does not
+    depend on their order.
 
     Yields:
-        Scores [draws, systems], a block at a time.
+        Scores of each block, [resamples, systems].
     """
     assert matrix.runs is not None
     contents = [int(digest_array(_remove_divisor(runs)).partition(":")[2][:16], 16) for runs in matrix.runs]
     ends = np.cumsum([of_system.shape[1] for of_system in matrix.runs])[:-1]
     drawn = sum_resamples(np.concatenate(matrix.runs, axis=1), settings, np.asarray, matrix.strata)
-    shared = matrix.multiple if matrix.quotient is not None else 1  # a quotient's score is that of any multiple
+    shared = matrix.multiple if matrix.quotient is not None else 1  # a quotient has the same score for any multiple
     observed = [of_system.sum(axis=0).mean(axis=0) / shared for of_system in matrix.runs]
     n, strata = matrix.n_units, 1 if matrix.unit_strata is None else len(np.unique(matrix.unit_strata))
     for (block, draws), sums in zip(blocks(settings.resamples), drawn, strict=True):
         of_units = _draw_stretch(np.random.Generator(stream(settings.seed, RUNS, block)), n - strata, draws)
-        of_units *= math.sqrt(n / (n - strata))  # a resample of n units shows (n - 1) / n of their variance
+        of_units *= math.sqrt(n / (n - strata))  # a resample has (n - 1) / n of the variance of n units
         averages = []
         for content, given, of_runs in zip(contents, observed, np.split(sums / shared, ends, axis=1), strict=True):
             m = of_runs.shape[1]
@@ -207,19 +240,26 @@ def score_crossed_resamples(matrix: Matrix, settings: Settings) -> Iterator[Floa
 
 
 def _draw_stretch(rng: np.random.Generator, degrees: int, draws: int) -> Floats:
-    """Return factors that turn normal draws into draws of Student's distribution, [draws, 1]."""
+    """Return factors that convert normal values to values of Student's t, [draws, 1]."""
     return np.asarray(np.sqrt(degrees / rng.chisquare(degrees, (draws, 1))))
 
 
 def score_without_runs(matrix: Matrix) -> Iterator[Floats]:
-    """Score every system without each of its runs in turn, [runs] each; yields nothing if runs are fixed."""
+    """Yield the scores of every system without each of its runs in turn, [runs] each.
+
+    If runs are fixed, nothing is yielded.
+    """
     for of_system in matrix.runs or ():
         sums = of_system.sum(axis=0)
         yield additive(matrix).score(_average(matrix, sums.sum(axis=0) - sums, len(sums) - 1))
 
 
 def _remove_divisor(runs: Floats) -> Floats:
-    """Divide the columns of a system's runs [units, runs, columns] by their divisor, which other systems change."""
+    """Divide each column by its common divisor, which depends on other systems.
+
+    Args:
+        runs: Runs of a system, [units, runs, columns].
+    """
     if (runs != np.rint(runs)).any():
         return runs
     common = np.gcd.reduce(runs.astype(np.int64), axis=(0, 1))
@@ -227,7 +267,10 @@ def _remove_divisor(runs: Floats) -> Floats:
 
 
 def _average(matrix: Matrix, totals: Floats, n: Floats | int) -> Floats:
-    """Return the average over `n` runs; for a quotient the total, which has the same score and is whole."""
+    """Return the average over `n` runs; for a quotient, return the total.
+
+    The total has the same quotient and consists of whole numbers.
+    """
     return totals if matrix.quotient is not None else totals / n
 
 
@@ -238,7 +281,10 @@ def _count_runs(o: Observed) -> tuple[int, int]:
 
 
 def _list_labellings(m_a: int, m_b: int, settings: Settings) -> Iterator[Floats]:
-    """Yield blocks of labellings of runs, [labellings, m_a + m_b]: 1 for A, 0 for B."""
+    """Yield blocks of labellings of runs, [labellings, m_a + m_b].
+
+    A label is 1 for a run of A and 0 for a run of B.
+    """
     if math.comb(m_a + m_b, m_a) <= LABELLED:
         every = combinations(range(m_a + m_b), m_a)
         while labellings_block := list(islice(every, BLOCK)):

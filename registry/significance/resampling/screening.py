@@ -1,9 +1,9 @@
-"""Count and rank the differences of pairs in draws by scores that are rounded to 16 bits.
+"""Fast counts and ranks of resampled differences, from scores of 16 bits.
 
-16 bits suffice for nearly all of a million resamples of hundreds of pairs, and stay in a processor's cache.
-Differences that rounding may have put on the wrong side of a bar, or that are near the value of a rank, are doubtful:
-few of 100,000, which are recomputed in float64. Pairs that rounded scores do not resolve, such as those with undefined
-scores, are sorted in float64. Other processes can do the work.
+16 bits are sufficient for nearly all of a million resamples of hundreds of pairs, and fit into the processor's cache.
+Differences are doubtful if rounding may have moved them across a bar, or if they are near the value of a rank. These
+are few of 100,000, and are recomputed in float64. Pairs that rounded scores do not resolve, such as pairs with
+undefined scores, are sorted in float64. Several processes can share the work.
 """
 
 from __future__ import annotations
@@ -26,24 +26,25 @@ from registry.significance.resampling.draws import BLOCK, sum_permutations
 from registry.significance.resampling.exceedances import tolerance, tolerances
 from registry.significance.resampling.loops import Loops, Places, Shorts, Window, loops
 
-ENOUGH = 2**29  # differences from which on further processes are worth their start
-_AT_ONCE = 2**26  # differences of one task
-LEAST, MOST = -2**15, 2**15 - 1  # that 16 bits hold
-STEPS = 2**14 - 1  # of the largest score: differences of two fit into 16 bits
+ENOUGH = 2**29  # least number of differences for which more processes save time
+_AT_ONCE = 2**26  # differences in one task
+LEAST, MOST = -2**15, 2**15 - 1  # range of 16 bits
+STEPS = 2**14 - 1  # largest score in steps, so that differences of two fit into 16 bits
 _SAMPLE = 2**10  # minimum number of resamples for the estimate of a quantile
-_BIN_BITS = 11  # of the number of bins that these are counted in, at most
+_BIN_BITS = 11  # at most 2^11 bins are used for the counts of values
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """Bars and ranks of rounded differences, in steps.
+    """Bars and ranks that rounded differences are compared with, in rounding steps.
 
     Attributes:
-        pairs: The system with the minuend and the one with the subtrahend, [pairs, 2].
-        absolute: True if differences count without their sign.
-        low, high: A difference below `low` is not extreme, one above `high` is, others are doubtful, [pairs].
-        still: Differences up to this may be 0, [pairs].
-        near: Largest rounding error of the value of a rank, [pairs].
+        pairs: The system that is subtracted from, and the system that is subtracted, [pairs, 2].
+        absolute: True if the signs of differences are ignored.
+        low, high: Bars, [pairs]. A difference below `low` is not extreme, a difference above `high` is extreme, and
+            others are doubtful.
+        still: Largest difference that may be 0 before rounding, [pairs].
+        near: Largest rounding error of the value of the rank, [pairs].
         rank: Requested rank, from the largest value; 0: none.
     """
 
@@ -56,7 +57,7 @@ class Question:
     rank: int
 
     def parts(self, resamples: int) -> list[Question]:
-        """Divide the pairs into consecutive parts."""
+        """Divide the pairs into consecutive parts, one per task."""
         many = max(1, _AT_ONCE // resamples)
         parts = [slice(start, start + many) for start in range(0, len(self.pairs), many)]
         return [Question(self.pairs[part], self.absolute, self.low[part], self.high[part], self.still[part],
@@ -64,14 +65,19 @@ class Question:
 
 
 class Some(NamedTuple):
-    """Some resamples of each pair: the `places` of all pairs in a row, and the number of each pair."""
+    """Selected resamples of several pairs.
+
+    Attributes:
+        places: Indices of the resamples, for one pair after the other.
+        sizes: Number of selected resamples of each pair, [pairs].
+    """
 
     places: Places
     sizes: Ints
 
     @classmethod
     def of(cls, parts: Sequence[Places]) -> Some:
-        """Join the places of each pair."""
+        """Join the selected resamples of each pair."""
         return cls(np.concatenate(parts), np.array([len(part) for part in parts]))
 
 
@@ -79,11 +85,12 @@ class Screened(NamedTuple):
     """Counts of rounded differences of some pairs.
 
     Attributes:
-        resolved: Flags the pairs for which rounded differences suffice, [pairs]; the rest is empty for others.
-        extremes: Numbers of differences that are surely extreme, [pairs].
+        resolved: Whether rounded differences are sufficient for each pair, [pairs]. Other attributes are empty for
+            pairs that are not resolved.
+        extremes: Numbers of differences that are certainly extreme, [pairs].
         doubtful: Resamples that may be extreme.
         ranked: Resamples that include the value of the rank.
-        place: Its place among them by value, counted from the end, [pairs].
+        place: Position of this value among `ranked` in ascending order, counted from the end, [pairs].
     """
 
     resolved: Flags
@@ -94,12 +101,12 @@ class Screened(NamedTuple):
 
 
 def screen_pairs(rounded: Shorts, question: Question, execution: Execution) -> Iterator[Screened]:
-    """Screen the pairs of a question part by part, by other processes if there is enough to do.
+    """Screen the pairs of a question in parts, if necessary in several processes.
 
     Args:
         rounded: Scores in steps, [systems, resamples]; differences of two must fit into 16 bits.
         question: Pairs and bars.
-        execution: Permission and number of other processes.
+        execution: Number of processes, and whether they are permitted.
     """
     parts = question.parts(rounded.shape[1])
     workers = min(execution.threads, len(parts)) if execution.processes else 1
@@ -116,7 +123,7 @@ def screen_pairs(rounded: Shorts, question: Question, execution: Execution) -> I
         yield from with_progress(answers, len(parts), description, execution.progress)
 
 
-_given: list[tuple[Shorts, float]] = []  # scores and amount of work, which a screening process gets at its start
+_given: list[tuple[Shorts, float]] = []  # scores and amount of work, which a process receives when it starts
 
 
 def _begin(shared: SharedArray, many: float) -> None:
@@ -140,7 +147,7 @@ def _answer(rounded: Shorts, question: Question, many: float) -> Screened:
 
 
 class _Workspace:
-    """Memory that all pairs reuse: allocating it costs more than filling it."""
+    """Memory that all pairs reuse, because allocation costs more than filling."""
 
     def __init__(self, resamples: int, absolute: bool, rank: int, loops: Loops) -> None:
         self.absolute, self.rank, self.loops = absolute, rank, loops
@@ -148,7 +155,19 @@ class _Workspace:
 
     def screen(self, a: Shorts, b: Shorts, low: int, high: int, still: int,
                near: int) -> tuple[int, Places, Places, int] | None:
-        """Return extremes, doubtful, ranked and place of one pair, as in `Screened`; None if it is not resolved."""
+        """Screen one pair; return None if rounded differences do not resolve it.
+
+        Args:
+            a: Scores of the first system in steps, [resamples].
+            b: Scores of the second system in steps, [resamples].
+            low: As in `Question`.
+            high: As in `Question`.
+            still: As in `Question`.
+            near: As in `Question`.
+
+        Returns:
+            `extremes`, `doubtful`, `ranked` and `place` of the pair, as in `Screened`.
+        """
         largest = self.loops.distances(a, b, self.absolute, self.values)
         if largest <= still:
             return None
@@ -163,9 +182,10 @@ class _Workspace:
         return ranked and (extremes, places[(values >= low) ^ (values > high)], *ranked)
 
     def _bracket_rank(self, largest: int, near: int) -> Window:
-        """Bound the value of the rank by the values of a sample, the first resamples; 1 of 10,000 is outside.
+        """Return bounds of the value of the rank, estimated from a sample.
 
-        The number of all resamples above a nearby value gives the distance of the rank from it.
+        The sample consists of the first resamples. About 1 of 10,000 values is outside of the bounds. The number of all
+        resamples above a nearby value shows how far the rank is from it.
         """
         sample = self.values[:max(_SAMPLE, len(self.values) // 8)]
         least = 0 if self.absolute else -largest  # smaller values count as this value
@@ -174,7 +194,7 @@ class _Workspace:
         share = len(sample) / len(self.values)
 
         def from_(rank: float) -> int:
-            """Return the start of the last bin from which on there are at least `rank` values of the sample."""
+            """Return the start of the last bin with at least `rank` values in it or above."""
             return least + (max(0, len(above) - 1 - int(above.searchsorted(math.ceil(rank)))) << bits)
 
         middle = from_(share * self.rank)
@@ -187,10 +207,17 @@ class _Workspace:
 
     def _find_rank(self, near: int, window: Window, above: int, places: Places,
                  values: Shorts) -> tuple[Places, int] | None:
-        """Return the resamples that may have the value of the rank, and its place among them by value, from the end.
+        """Return the resamples that may have the value of the rank, and its position.
 
-        Its exact value is within `near` of its rounded one. None if that may be outside of the window. The values
-        include all in the window; `above` is the number of resamples above it.
+        The position is counted from the end, among these resamples in ascending order. The exact value is within `near`
+        of the rounded one. The result is None if it may be outside of the window.
+
+        Args:
+            near: Largest rounding error.
+            window: Bounds of the value.
+            above: Number of resamples above the window.
+            places: Resamples that include all in the window.
+            values: Rounded values of these resamples.
         """
         low, high = window
         rank = self.rank - above + int(np.count_nonzero(values > high))
@@ -205,20 +232,20 @@ class _Workspace:
         return places[(values >= rounded - near) ^ larger], int(np.count_nonzero(larger)) - rank
 
 
-_FAR = 64  # times the middle distance of all systems: distant values would make the steps too coarse
-_ERROR = 2.0**-50  # of a difference in float64, relative to what it is made of: a few roundings of 2^-53
-_SORTED = 64  # pairs that are sorted
+_FAR = 64  # systems with 64 times the median distance are not rounded, because steps would be too coarse
+_ERROR = 2.0**-50  # rounding error of a difference in float64, relative to its terms: a few roundings of 2^-53
+_SORTED = 64  # pairs that are sorted in one task
 
 
 @dataclass(frozen=True, slots=True)
 class Recentred:
-    """Recentred differences of one pair.
+    """Counts of the resampled minus observed differences of one pair.
 
     Attributes:
-        extremes: Number of differences at least as extreme as the observed one; undefined ones count.
-        reach: The `rank`-th largest extremity, with infinity for undefined ones; infinite for rank 0.
+        extremes: Number of differences at least as extreme as the observed one, including undefined differences.
+        reach: The `rank`-th largest extremity, with infinity for undefined differences; infinite for rank 0.
         undefined: Number of undefined differences.
-        moves: True if they differ between resamples.
+        moves: True if the differences vary between resamples.
     """
 
     extremes: int
@@ -231,11 +258,13 @@ def screen_recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alte
               execution: Execution) -> list[Recentred]:
     """Count and rank the recentred differences of pairs of one matrix.
 
+    A recentred difference is a resampled difference minus the observed one.
+
     Args:
-        pairs: The pairs.
+        pairs: Pairs of systems.
         scores: Scores in the resamples, [systems, resamples].
         rounded: Memory for rounded scores, of the same shape.
-        alternative: The alternative, which defines extreme differences.
+        alternative: Alternative hypothesis, which defines extreme differences.
         rank: Rank of the requested extremity, from the largest.
         execution: Threads and processes.
     """
@@ -260,7 +289,14 @@ def screen_recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alte
 
 
 def by_sorting(extremities: Floats, bar: float, tolerance: float, rank: int) -> Recentred:
-    """Count and rank the recentred extremities of one pair in all resamples, [resamples], by sorting them."""
+    """Count and rank the recentred extremities of one pair by sorting.
+
+    Args:
+        extremities: Extremities in all resamples, [resamples].
+        bar: Observed extremity.
+        tolerance: Largest rounding error between equal extremities.
+        rank: Rank of the requested extremity, from the largest.
+    """
     undefined = np.isnan(extremities)
     moves = bool((np.abs(extremities) > tolerance).any())  # nan compares as false
     in_order = np.sort(np.where(undefined, np.inf, extremities))
@@ -275,12 +311,12 @@ def _sort_pair(o: Observed, scores: Floats, alternative: Alternative, rank: int)
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Rounding of scores in resamples: their distances from the observed ones in whole steps.
+    """Rounding of resampled scores to whole steps from the observed scores.
 
     Attributes:
         size: Size of a step, the same for all systems.
-        fit: Flags the systems that can be rounded, without undefined or very distant scores, [systems].
-        error: Largest error of a distance in float64, [systems].
+        fit: Whether a system can be rounded, [systems]: it has no undefined and no very distant scores.
+        error: Largest rounding error of a distance in float64, [systems].
     """
 
     size: float
@@ -289,7 +325,13 @@ class Steps:
 
     @classmethod
     def of(cls, scores: Floats, observed: Floats, rounded: Shorts) -> Steps:
-        """Round scores into `rounded`, a system at a time."""
+        """Write rounded scores into `rounded`, one system after the other.
+
+        Args:
+            scores: Scores in resamples, [systems, resamples].
+            observed: Observed scores, [systems].
+            rounded: Memory for the rounded scores, [systems, resamples].
+        """
         with np.errstate(invalid="ignore", over="ignore"):
             largest = np.fmax(scores.max(axis=1) - observed, observed - scores.min(axis=1))
         finite = np.isfinite(largest)
@@ -304,7 +346,7 @@ class Steps:
 
 
 class _Differences:
-    """Differences of some pairs: rounded, and in float64 if that does not suffice."""
+    """Recentred differences of some pairs, rounded and in float64."""
 
     def __init__(self, pairs: ObservedPairs, scores: Floats, alternative: Alternative) -> None:
         self.matrix, self.scores, self.alternative = pairs.matrix, scores, alternative
@@ -313,7 +355,10 @@ class _Differences:
         self.bars = extremity(self.observed, alternative) - self.tolerances
 
     def question(self, steps: Steps, rank: int) -> Question:
-        """Return the bars in steps; each score is rounded by up to half a step."""
+        """Return the bars in steps.
+
+        The error of each rounded score is at most half a step.
+        """
         slack = (steps.size * (1 + 2.0**-20) + steps.error[self.a] + steps.error[self.b]
                  + _ERROR * np.abs(self.observed))
         turned = (self.alternative == "less") != self.matrix.lower_is_better
@@ -324,7 +369,7 @@ class _Differences:
                         self.alternative == "two-sided", low, high, still, near, rank)
 
     def settle(self, answer: Screened, part: slice, rank: int) -> list[Recentred]:
-        """Count and rank the resolved pairs of a part, with exact values of the doubtful resamples."""
+        """Count and rank the resolved pairs of a part, with exact doubtful values."""
         pair, values = self._exact(answer.doubtful, part)
         extremes = answer.extremes + np.bincount(pair[values >= self.bars[part][pair]], minlength=len(answer.resolved))
         reach = np.full(len(answer.resolved), np.inf)
@@ -338,7 +383,10 @@ class _Differences:
         return list(map(Recentred, extremes[answer.resolved].tolist(), reach[answer.resolved].tolist()))
 
     def _exact(self, pairs: Some, part: slice) -> tuple[Ints, Floats]:
-        """Return the pair, counted within the part, and the exact extremity of some resamples."""
+        """Return the pair and the exact extremity of each selected resample.
+
+        The pairs are counted from the start of the part.
+        """
         pair = np.repeat(np.arange(len(pairs.sizes)), pairs.sizes)
         a, b = (self.scores[systems[part][pair], pairs.places] for systems in (self.a, self.b))
         return pair, extremity(self.matrix.difference(a, b) - self.observed[part][pair], self.alternative)
@@ -347,7 +395,10 @@ class _Differences:
 
 
 def only_numerators_move(matrix: Matrix) -> bool:
-    """Return whether the score is a quotient with the same denominators for all systems, of exact sums."""
+    """Return True if the scores are quotients with equal denominators.
+
+    All systems must have the same denominators, and sums must be exact.
+    """
     if matrix.quotient is None:
         return False
     numerators, denominators = matrix.parts
@@ -356,11 +407,12 @@ def only_numerators_move(matrix: Matrix) -> bool:
 
 
 def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
-    """Count, for each pair, the random swaps with a difference at least as extreme as the observed one, [pairs].
+    """Count for each pair the extreme random swaps, [pairs].
 
-    With z the sum of a system's numerators in the swapped units less that in the others, the difference after a swap is
-    that of the two systems' z over the sum of the denominators. So draws of all pairs are differences of one number for
-    each system, as in the bootstrap.
+    The systems share their denominators (`only_numerators_move`). A swap is extreme if its difference is at least as
+    extreme as the observed one. Let z be the sum of a system's numerators in the swapped units minus the sum in other
+    units. The difference after a swap is the difference of the z of both systems, divided by the sum of the
+    denominators. So, as in the bootstrap, each permutation needs only one number per system.
     """
     numerators = pairs.matrix.parts[0]
     # z of each system, [systems, permutations]
@@ -377,7 +429,7 @@ def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
     totals, two_sided = pairs.matrix.parts[0].sum(axis=0), settings.alternative == "two-sided"
     bars = totals[systems[:, 1]] - totals[systems[:, 0]]
     bars = extremity(bars, "two-sided") if two_sided else bars
-    slack = 1 + 2.0**-20  # in steps, as either of the two is rounded by up to half a step
+    slack = 1 + 2.0**-20  # in steps: each of the two values has a rounding error of up to half a step
     low, high = (np.clip(bound, LEAST, MOST).astype(np.int64) for bound in (
         np.floor(bars / size - slack), np.ceil(bars / size + slack)))
     always = np.full(len(pairs), LEAST - 1)

@@ -1,16 +1,16 @@
-"""The studentized difference of two quotients: the difference in units of its own standard error.
+"""The studentized difference of two quotients, divided by its standard error.
 
-Where precision and recall trade off, two systems of equal F1 are not exchangeable, and the plain permutation test
-rejects too often; studentized it is right for many units (Janssen 1997; Chung and Romano 2013). The same statistic
-makes the bootstrap-t (Efron and Tibshirani 1993, section 12.5).
+If precision and recall trade off, two systems with equal F1 are not exchangeable, and the plain permutation test
+rejects too often. The studentized test is valid for many units (Janssen 1997; Chung and Romano 2013). The same
+statistic is used in the bootstrap-t (Efron and Tibshirani 1993, section 12.5).
 
-With F = N / D for either system, a unit (n, d) moves the difference of the scores by about
+With F = N / D for either system, a unit (n, d) changes the difference of the scores by about
 
     e = (n_a - F_a d_a) / D_a - (n_b - F_b d_b) / D_b,
 
-and the squared standard error is the sum of e^2 (the e add up to 0). It is made of sums over units of n, d, n^2, n d
-and d^2 of each system and of n_a n_b, n_a d_b, d_a n_b and d_a d_b of each pair, so draws are matrix products here as
-they are everywhere.
+and the squared standard error is the sum of e^2 (the e add up to 0). It depends on sums over units: of n, d, n^2, n d
+and d^2 of each system, and of n_a n_b, n_a d_b, d_a n_b and d_a d_b of each pair. So resamples and permutations are
+matrix products.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from registry.significance.base import Alternative, Observed, ObservedPairs, Set
 from registry.significance.resampling.draws import sum_permutations, sum_resamples
 from registry.significance.resampling.exceedances import reaches
 
-TOLERANCE = 1e-9  # relative to the statistic: closer ones may be one and the same, rounded in two ways
-_ROUNDING = 2.0**-53  # of each of the terms that a squared error that is 0 is made of, relative to their sum
+TOLERANCE = 1e-9  # relative to the statistic: statistics that are closer may be equal up to rounding
+_ROUNDING = 2.0**-53  # rounding error of each term of a squared error, relative to the sum of the terms
 _OWN, _CROSS = 5, 4  # columns of a system (n, d, n^2, n d, d^2) and of a pair (n_a n_b, n_a d_b, d_a n_b, d_a d_b)
 
 
 @dataclass(frozen=True, eq=False)
 class Studentized:
-    """Studentized differences of pairs of one matrix whose score is a quotient.
+    """Studentized differences of pairs of one matrix with quotients as scores.
 
     Attributes:
         columns: Columns that are summed, [units, systems * 5 + pairs * 4].
-        totals: Their sums over all units.
-        a, b: Systems of each pair.
+        totals: Sums of the columns over all units.
+        a, b: First and second systems, [pairs].
         scale: Factor from a quotient of sums to the score; negative if lower scores are better.
-        alternative: The alternative, which defines extreme differences.
+        alternative: Alternative hypothesis, which defines extreme differences.
     """
 
     columns: Floats
@@ -52,7 +52,7 @@ class Studentized:
 
     @classmethod
     def of(cls, pairs: ObservedPairs, alternative: Alternative) -> Studentized:
-        """Compute the columns of some pairs."""
+        """Compute the columns for some pairs."""
         matrix, a, b = pairs.matrix, pairs.a, pairs.b
         n, d = matrix.parts
         products = np.stack([n, d, n * n, n * d, d * d], axis=-1)
@@ -62,16 +62,24 @@ class Studentized:
         return cls(columns, columns.sum(axis=0), a, b, scale, alternative)
 
     def compute_observed(self) -> tuple[Floats, Floats]:
-        """Return the difference of each pair and its standard error, [pairs] each."""
+        """Return the observed differences and their standard errors, [pairs] each."""
         return self.compute_resampled(self.totals)
 
     def compute_resampled(self, sums: Floats) -> tuple[Floats, Floats]:
-        """Return the difference of each pair and its standard error, [..., pairs] each, from sums [..., columns]."""
+        """Return differences and their standard errors, [..., pairs] each.
+
+        Args:
+            sums: Sums of the columns in resamples, [..., columns].
+        """
         sums_by_system, cross = self._parts(sums)
         return self._difference_and_error(sums_by_system[..., self.a, :], sums_by_system[..., self.b, :], cross)
 
     def compute_permuted(self, sums: Floats) -> Floats:
-        """Return the extremity of the statistic, [..., pairs], after a swap of units with these sums."""
+        """Return the extremities of the statistics after swaps of units, [..., pairs].
+
+        Args:
+            sums: Sums of the columns over the swapped units, [..., columns].
+        """
         sums_by_system, cross = self._parts(sums)
         totals, crossed = self._parts(self.totals)
         moved = sums_by_system[..., self.b, :] - sums_by_system[..., self.a, :]
@@ -82,12 +90,15 @@ class Studentized:
                                                           crossed + turned))
 
     def extremity(self, difference: Floats, error: Floats) -> Floats:
-        """Return the extremity of differences over their errors; 0 / 0 is 0, and infinite if only the error is 0."""
+        """Return the extremity of differences divided by their standard errors.
+
+        0 / 0 counts as 0; the result is infinite if only the error is 0.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
             return extremity(np.where((error == 0) & (difference == 0), 0.0, difference / error), self.alternative)
 
     def bars(self) -> Floats:
-        """Return the extremity of draws that are as extreme as the observed one, [pairs]."""
+        """Return the least extremity that counts as extreme as the observed one, [pairs]."""
         bars = self.extremity(*self.compute_observed())
         return bars - TOLERANCE * np.abs(np.where(np.isfinite(bars), bars, 0))
 
@@ -108,7 +119,10 @@ class Studentized:
 
 
 def count_swaps(pairs: ObservedPairs, settings: Settings) -> Iterator[int]:
-    """Count, for each pair, the random swaps with a statistic at least as extreme as the observed one."""
+    """Yield for each pair the number of extreme random swaps.
+
+    A swap is extreme if its statistic is at least as extreme as the observed one.
+    """
     for group in _group_pairs(pairs, settings):
         studentized = Studentized.of(group, settings.alternative)
         counter = partial(_count_extremes, studentized, studentized.bars())
@@ -116,17 +130,24 @@ def count_swaps(pairs: ObservedPairs, settings: Settings) -> Iterator[int]:
 
 
 def count_all_swaps(observed: Observed, swaps: Ints, settings: Settings) -> int:
-    """Count the extreme ones of given swaps [swaps, discordant units] of one pair."""
+    """Count the extreme ones among given swaps of one pair.
+
+    Args:
+        observed: The pair.
+        swaps: 1 for a swapped unit, otherwise 0, [swaps, discordant units].
+        settings: Settings of the test.
+    """
     studentized = Studentized.of(Observed.of(observed.matrix, [observed.pair]), settings.alternative)
     sums = swaps @ studentized.columns[(observed.a != observed.b).any(axis=1)]
     return int(_count_extremes(studentized, studentized.bars(), sums[:, None, :])[0])
 
 
 def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floats, float, float]]:
-    """Resample the recentred statistics of pairs.
+    """Yield resampled studentized differences of pairs.
 
     Yields:
-        For each pair (d* - d) / error*, [resamples], nan if undefined; the observed difference d; and its error.
+        For each pair: (d* - d) / error*, [resamples], nan if undefined; the observed difference d; and its standard
+            error.
     """
     for group in _group_pairs(pairs, settings):
         studentized = Studentized.of(group, settings.alternative)
@@ -146,12 +167,18 @@ def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floa
 
 
 def _count_extremes(studentized: Studentized, bars: Floats, sums: Floats) -> Ints:
-    """Count the swaps with sums [swaps, 1, columns] that reach the bars, [pairs]."""
+    """Count the swaps that reach the bars, [pairs].
+
+    Args:
+        studentized: The pairs.
+        bars: Least extreme values, [pairs].
+        sums: Sums of the columns over the swapped units, [swaps, 1, columns].
+    """
     return np.asarray(np.count_nonzero(reaches(studentized.compute_permuted(sums[:, 0]), bars), axis=0))
 
 
 def _group_pairs(pairs: ObservedPairs, settings: Settings) -> Iterator[ObservedPairs]:
-    """Yield groups of pairs whose columns and draws fit into the memory."""
+    """Yield groups of pairs with columns and resamples that fit into the memory."""
     bytes_per_pair = 8 * (4 * _CROSS * pairs.matrix.n_units + settings.resamples)
     step = max(1, settings.execution.memory // (2 * bytes_per_pair))
     for start in range(0, len(pairs), step):

@@ -43,7 +43,7 @@ def test_one_more_submission_is_one_more(task, registry, scored):
     task.systems["c"] = c
     told = registry("run", task.write()).stderr
     assert "1 added, 2 unchanged" in told
-    assert "scores: 1 computed, 2 there already" in told
+    assert "scores: 1 computed, 2 already stored" in told
     assert "pairs: 1 tested, 2 known" in told  # c says what b says, so a against c is there too
 
 

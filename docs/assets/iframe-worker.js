@@ -1,4 +1,5 @@
-// Search for pages that are opened from a disk, where browsers start no workers: a hidden frame does the worker's work.
+// Browsers start no workers for pages opened from disk. There, search runs in a hidden frame instead of a worker. Messages are
+// copied, as between a page and a worker: Zensical loses what the user types if both sides share one object.
 if (location.protocol === "file:") {
   window.Worker = class extends EventTarget {
     constructor(url) {
@@ -8,9 +9,6 @@ if (location.protocol === "file:") {
       document.body.append(frame);
       this.inside = frame.contentWindow;
       this.inside.postMessage = (data) => this.tell(data);
-      // The worker expects to load what it needs before its next statement; from a frame that is only awaited.
-      this.inside.importScripts = (...urls) => urls.reduce(
-        (before, one) => before.then(() => this.load(one)), Promise.resolve());
       this.ready = this.load(url);
     }
 
@@ -25,13 +23,13 @@ if (location.protocol === "file:") {
     }
 
     tell(data) {
-      const event = new MessageEvent("message", { data });
+      const event = new MessageEvent("message", { data: structuredClone(data) });
       this.dispatchEvent(event);
       if (this.onmessage) this.onmessage(event);
     }
 
     postMessage(data) {
-      this.ready.then(() => this.inside.dispatchEvent(new this.inside.MessageEvent("message", { data })));
+      this.ready.then(() => this.inside.dispatchEvent(new this.inside.MessageEvent("message", { data: structuredClone(data) })));
     }
 
     terminate() {
