@@ -149,10 +149,7 @@ def multiply_step_down(p: Floats, factors: Floats | Ints) -> Floats:
 
 
 def _step_up(p: Floats, factors: Floats) -> Floats:
-    """Multiply p-values in ascending order by factors, from the largest on.
-
-    Results never decrease.
-    """
+    """Multiply p-values in ascending order by factors; no result exceeds a later one."""
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(np.minimum.accumulate((p[order] * factors)[::-1])[::-1], 1)
@@ -421,7 +418,7 @@ class Draws:
 class StepDown:
     """p-values of pairs from joint resamples.
 
-    Each is a multiple of 1 / (R + 1), or nan if the difference is undefined.
+    Each p-value is a multiple of 1 / (R + 1), or nan if the difference is undefined.
 
     Attributes:
         raw: p-values of each pair alone, (c + 1) / (R + 1), [pairs].

@@ -81,9 +81,9 @@ class OverallTest(Value):
 
     @abstractmethod
     def statistic(self, scores: Floats) -> float:
-        """Return the statistic, which is chi-squared under the null.
+        """Return the test statistic, which is chi-squared under the null hypothesis.
 
-        0 if nothing differs.
+        The statistic is 0 if the systems never differ.
 
         Args:
             scores: Scores of units, [units, systems].

@@ -73,9 +73,9 @@ class PairTest(Value):
 
     @property
     def swaps_units(self) -> bool:
-        """True if p-values are shares of the ways to swap two systems in n units.
+        """True if a p-value is a share of the ways to swap two systems in n units.
 
-        They are at least 2^-n one-sided, or 2^(1 - n) two-sided.
+        The smallest p-value is then 2^-n one-sided, or 2^(1 - n) two-sided.
         """
         return False
 

@@ -170,7 +170,7 @@ def same_items(items: Ints, given: Flags) -> bool:
 def correlation(x: Floats, y: Floats) -> float:
     """Return the correlation of the unit scores of two systems.
 
-    The result is nan if one is constant. This is r12 of Yeh 2000, section 2.1.
+    The result is nan if the scores of a system are constant. This is r12 of Yeh 2000, section 2.1.
     """
     x, y = (_deviations(scores, scores) for scores in (x, y))
     spread = math.sqrt(float(x @ x) * float(y @ y))
@@ -191,7 +191,7 @@ def understatement(x: Floats, y: Floats) -> float:
 def _deviations(values: Floats, scores: Floats) -> Floats:
     """Return the deviations of values from their mean.
 
-    0 if they are only rounding errors.
+    If the values differ only by rounding errors, all deviations are 0.
 
     Args:
         values: The values.
@@ -203,7 +203,7 @@ def _deviations(values: Floats, scores: Floats) -> Floats:
 
 
 class IndependentTest(PairTest):
-    """A test of two independent samples."""
+    """Test of two independent samples."""
 
     independent: ClassVar[bool] = True
 

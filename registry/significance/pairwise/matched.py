@@ -47,7 +47,7 @@ class Sign(PairTest):
                              "a difference of scores")
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs whose median difference is not equal to the mean difference."""
+        """Warn of pairs with a median difference that is not equal to the mean."""
         return find_asymmetric(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
@@ -143,7 +143,7 @@ class Wilcoxon(PairTest):
         return self.variant == "exact"
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs whose differences are not symmetric."""
+        """Warn of pairs with differences that are not symmetric."""
         return find_asymmetric(pairs)
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
@@ -177,7 +177,7 @@ class MatchedT(PairTest):
     of_unit_scores: ClassVar[bool] = True
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs whose mean difference is far from normal, if scores are means."""
+        """Warn of pairs with a mean difference far from normal, if scores are means."""
         return (warning._replace(where=warning.where & are_means(pairs)) for warning in find_skewed(pairs))
 
     def gives_intervals(self, matrix: Matrix) -> bool:
