@@ -221,7 +221,7 @@ class JoinedColumns(_Lazy):
 
     @property
     def is_one_to_one(self) -> bool:
-        """True if every row of the file belongs to an item, and each to another item."""
+        """True if every row belongs to an item, and no two rows to the same item."""
         return self.at is None or int((self.at != NOWHERE).sum()) == len(self.answers.rows.keys)
 
     @property

@@ -291,7 +291,7 @@ def list_hard_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
 def list_suspect_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
     """Return the items whose gold all submissions contradict.
 
-    Items are first if many submissions agree on another answer.
+    The list begins with the items on which most submissions agree on another answer.
 
     Raises:
         MismatchError: The items are texts, which cannot contradict a gold, or the gold is withheld.

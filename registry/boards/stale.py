@@ -61,8 +61,8 @@ class Outdated(NamedTuple):
 def find_outdated(connection: Connection, task: str | None = None) -> list[Outdated]:
     """Return messages about leaderboards that are out of date.
 
-    A leaderboard is out of date if its submissions, its gold or its family have changed, if a team on it was purged, if
-    other code computed its scores, or if its scores were computed again after the comparison.
+    A leaderboard is out of date in four cases. Its submissions, its gold or its family have changed. One of its teams
+    was purged. Other code than this program computed its scores. Its scores were computed again after the comparison.
 
     Args:
         connection: A connection to the store.

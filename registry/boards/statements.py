@@ -157,7 +157,7 @@ def find_changed_families(connection: Connection, task: str | None,
                           changed: Collection[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Yield the task and the test set of each board whose family has changed.
 
-    A family has changed if a board of it is new, or if its submissions or its gold have changed.
+    A family has changed if one of its boards is new, or if the submissions or the gold of one of its boards changed.
 
     Args:
         connection: A connection to the store.
@@ -258,7 +258,10 @@ def _number_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
 
 
 def _find_purged_pairs(pairs: Decisions) -> Flags:
-    """Return True for each pair with a purged team and no p-value, [pairs]."""
+    """Return True for each pair with a purged team, [pairs].
+
+    The p-values of such pairs were deleted.
+    """
     different, numbers = _number_messages(pairs)
     return np.array(["purged-team" in messages.codes for messages in different], dtype=bool)[numbers]
 

@@ -292,7 +292,7 @@ def find_correction(before: tuple[Connection, State], after: tuple[Connection, S
 def _is_in_facet(facet: str | None, item: Item | None) -> bool:
     """Return True if the item exists and belongs to the facet.
 
-    A facet has the form `attribute=value`. If `facet` is None, every item belongs to it.
+    A facet has the form `attribute=value`. If `facet` is None, every item is in the facet.
     """
     if item is None or facet is None:
         return item is not None

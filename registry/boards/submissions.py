@@ -123,7 +123,7 @@ class Ladder:
 
 
 def load_ladders(connection: Connection, task: str | None) -> list[Ladder]:
-    """Load the Ladders by the current gold and the primary metric.
+    """Load the Ladders of tasks, for the current gold and the primary metric.
 
     Args:
         connection: A connection to the store.

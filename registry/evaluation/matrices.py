@@ -63,7 +63,7 @@ class Steps:
         return steps if any(steps._rounds(system) for system in statistics) else replace(steps, rounding=0.0)
 
     def _rounds(self, statistics: Floats) -> bool:
-        """Return whether some statistics are no multiples of the step, [..., columns].
+        """Return whether some statistics, [..., columns], are not multiples of the step.
 
         Differences by binary rounding do not count.
         """

@@ -39,7 +39,7 @@ def _copy_tables(connection: Connection, entry: int) -> None:
 
 
 def _restore_salts(connection: Connection, entry: int) -> None:
-    """Remove the salts of tasks that had none at the entry, because digests use them."""
+    """Remove the salts of tasks that had no salt at this entry of the log."""
     connection.execute(text("""
         UPDATE task SET salt = NULL WHERE slug IN (
             SELECT subject FROM event WHERE action IN ('task', 'hide') AND (details ->> '$.salt') IS NOT NULL
@@ -64,7 +64,8 @@ def _load_changed(connection: Connection, entry: int, *actions: str) -> Iterator
 def _load_entries(connection: Connection, *actions: str) -> list[Entry]:
     """Load entries of the log with some actions, in their original order.
 
-    A purge deletes the texts of some entries and repeats them at the end of the log. These have their old numbers.
+    A purge deletes the texts of some entries, and adds redacted copies at the end of the log. A copy is returned with
+    the number of its original.
     """
     logged = [event._replace(event_id=event.details.get("said_in", event.event_id))
               for event in read_entries(connection, *actions) if event.details]

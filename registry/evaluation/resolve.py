@@ -158,7 +158,7 @@ def _check_release(manifest: Manifest) -> None:
 
 
 def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
-    """Raise an error if a metric cannot score the answers of a reader.
+    """Check that a metric can score the answers of the reader of a test set.
 
     Raises:
         InputError: The metric takes another kind of answers, or the reader lacks an option that the metric needs.
@@ -178,7 +178,12 @@ def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
 
 
 def resolve_stored(stored: str, slug: str) -> ResolvedTask:
-    """Resolve the stored manifest of the task with the id `slug`."""
+    """Find and build the readers and metrics that a stored manifest names.
+
+    Args:
+        stored: The stored manifest.
+        slug: The task's id.
+    """
     return resolve(decode_manifest(stored), Path(f"<stored manifest of {slug}>"), Path())
 
 
@@ -275,7 +280,7 @@ def _either(units: Sequence[str]) -> str:
 
 
 def explain_refusal(test: PairTest, overall: OverallTest | None, matrix: Matrix) -> str | None:
-    """Return the reason why a test does not apply to the data; None if all apply.
+    """Return the reason why a test does not apply to the data; None if it does.
 
     Args:
         test: The test of pairs.

@@ -50,7 +50,7 @@ class _Head(NamedTuple):
 
 
 class Wide(Importer):
-    """Table with a row for every item and a column of scores for every system.
+    """Text or Parquet table: a row per item, a column of scores per system.
 
     The table is delimited text with a header, or Parquet.
 
@@ -189,7 +189,7 @@ def _split_columns(columns: Iterable[str], pattern: str, place: Place) -> dict[s
 
 
 class Long(ScoredImporter):
-    """Table with a row for every score of every system.
+    """Text, JSON or Parquet table: a row for every score of every system.
 
     The table is delimited text with a header, JSON or Parquet.
 

@@ -198,7 +198,7 @@ def _describe_ranks(difference: BoardDifference) -> str:
 
 
 def _rank_again(ranks: Mapping[str, int | None]) -> dict[str, int | None]:
-    """Return new ranks, from 1, of systems that are only a part of a board."""
+    """Rank some systems of a board again, from 1, by their ranks on the board."""
     known = sorted(rank for rank in ranks.values() if rank is not None)
     return {name: None if rank is None else 1 + bisect_left(known, rank) for name, rank in ranks.items()}
 

@@ -106,7 +106,7 @@ class Described:
 
 
 def make_model_name(standing: Standing) -> str:
-    """Return a submission's name, `team/system`, with a version other than 1."""
+    """Return a submission's name: `team/system`, and a version other than 1."""
     return f"{standing.team}/{standing.system}" + (f"@{standing.version}" if standing.version != "1" else "")
 
 

@@ -44,7 +44,7 @@ class Board:
         members: The submissions on the leaderboard, best first; submissions with equal scores in the order of names.
         digests: For each member, a digest of its statistics and of the clusters and strata, [members].
         items: Index of each item in the gold; items are sorted by their keys, [items].
-        matrix: The statistics by item and member. After `split_into_responses` by answer and member.
+        matrix: The statistics by item and member, or by answer and member after `split_into_responses`.
         scores: Score of each member, [members].
         run_scores: For each member the scores of its runs, [runs].
         rounded_ties: Number of items for which rounding makes different statistics of two members equal.

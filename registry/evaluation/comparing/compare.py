@@ -87,7 +87,8 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
     Raises:
         UnknownNameError: A metric, test or correction is unknown.
         MismatchError: A submission is not scored yet.
-        InputError: The test does not apply to a metric, or clusters are not declared; lists all leaderboards.
+        InputError: The test does not apply to some leaderboards, or needs clusters that the test set does not declare.
+            The error lists all these leaderboards.
     """
     summary = ComparisonSummary()
     for alias in request.metrics or ():

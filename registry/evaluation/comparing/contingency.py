@@ -19,7 +19,7 @@ class PairContingencies:
     """Contingency tables of all pairs of runs.
 
     Attributes:
-        runs: Full name of the submission and number of the run, for each run.
+        runs: For each run, the full name of its submission and the number of the run.
         tables: The tables.
     """
 

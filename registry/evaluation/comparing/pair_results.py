@@ -97,7 +97,7 @@ class BoardResults:
 
     @cached_property
     def _contents(self) -> tuple[list[str], Ints]:
-        """The sorted digests of statistics, and the index of each system's digest."""
+        """The sorted distinct digests, and the index of each system's digest."""
         digests, contents = np.unique(self.board.digests, return_inverse=True)
         return digests.tolist(), contents
 
@@ -159,7 +159,7 @@ class BoardResults:
         """Load the stored results of a request.
 
         Returns:
-            A number that identifies the two digests of each result, and the results.
+            For each result, a number that identifies the digests of its two systems; and the results.
         """
         ids = self._statistics_ids
         stored = comparisons.pair_results(
@@ -247,8 +247,8 @@ class FamilyResults:
     def test_all_pairs(self) -> list[Decisions]:
         """Test all pairs, and return the adjusted p-values of each leaderboard.
 
-        Pairs whose significance is still uncertain are tested again with up to ten times as many resamples, until the
-        settings `resolve` and `precision` end this.
+        Pairs whose significance is still uncertain are tested again with up to ten times as many resamples, up to the
+        limits that the settings `resolve` and `precision` set.
         """
         resamples = self.settings.draws
         for board in self.boards:
@@ -271,9 +271,9 @@ class FamilyResults:
 
     @cached_property
     def _chains(self) -> list[Ints]:
-        """A number for each pair of each leaderboard.
+        """A number for each pair of each leaderboard; it connects pairs across metrics.
 
-        Pairs of different metrics have the same number if they compare the same two systems on the same items.
+        Two pairs have the same number if they compare the same two systems on the same items.
         """
         return number_chains([
             (board.board.key.item_set, np.array([member.submission_id for member in board.board.members])[
@@ -351,7 +351,7 @@ class BoardIntervals:
 
     @cached_property
     def own(self) -> Floats:
-        """Intervals of scores that the test computes, [systems, 2]; nan if it does not."""
+        """Intervals of scores by the test, [systems, 2]; nan if the test has no method."""
         return self.results.test.score_intervals(self.results.board.matrix, self.results.request.settings)
 
     @property
@@ -370,9 +370,9 @@ class BoardIntervals:
 
     @property
     def description(self) -> dict[str, Any]:
-        """A JSON object about intervals that the test does not compute.
+        """A JSON object about confidence intervals that the test itself does not compute.
 
-        The object has the names of their methods and their limits, or the reason why no method applies.
+        It contains the methods of these intervals and their limits, or the reason why no method applies.
         """
         scores: dict[str, Any] = {}
         if self._lacks_own and self._is_judged:
@@ -445,7 +445,7 @@ class BoardIntervals:
     def _lacks_own(self) -> bool:
         """True if the test has no method for intervals of scores.
 
-        False if it has one by resamples, although this method can leave single intervals undefined.
+        A test that computes intervals from resamples has a method, even if all intervals are undefined.
         """
         return not (self.has_own or self.results.test.draws_intervals)
 

@@ -1,4 +1,4 @@
-"""Settings of a comparison: declared by the task, or set by the user instead."""
+"""Settings of a comparison, which the task declares and the user can override."""
 
 from __future__ import annotations
 

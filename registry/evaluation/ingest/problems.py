@@ -69,7 +69,7 @@ class Collector:
         return next((problem.exit_code for problem in self.problems if problem.fatal), 0)
 
     def refuse(self, error: RegistryError) -> None:
-        """Add an error and its further errors, unless they were added before."""
+        """Add an error, and all errors that it combines, unless they were added before."""
         for part in (error, *error.others):
             problem = part if isinstance(part, InputError) else InputError(str(part), category="database")
             if str(problem) not in self._messages:
@@ -336,7 +336,7 @@ class Diagnosis:
 
     @cached_property
     def _counted_from(self) -> str:
-        """The cause "items counted from 0 instead of 1" or the reverse; may be empty."""
+        """The cause "items are counted from 0 instead of 1", or vice versa; may be empty."""
         if not all(key.isdecimal() and key.isascii() for key in (*self._expected, *self._answered)):
             return ""
         numbers, expected = ({int(key) for key in keys} for keys in (self._answered, self._expected))

@@ -131,7 +131,11 @@ def find_equal_files(documents: Sequence[Document]) -> Iterator[InputError]:
 
 
 def describe_copy(other: str) -> Remark:
-    """Return the warning that the submission `other` of another system is equal."""
+    """Return the warning that a submission has the same answers as another system.
+
+    Args:
+        other: Name of the other system's submission.
+    """
     return Remark("copy", Message("copied-answers", {"other": other}))
 
 
@@ -166,9 +170,9 @@ _FEW_LINES = 3  # lines; in shorter files a header cannot be recognised
 def find_header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
     """Return the first item or answer of a file of labels if it looks like a header.
 
-    A header is recognised if no other entry has the same label, and if it contains the usual name of a column or is the
-    only key without a digit. This matters if the gold and all submissions have a header that the options do not
-    declare. Then no command refuses the files, and the header is scored as an item.
+    A header is recognised if no other entry has the same label. In addition, the first entry must contain the usual
+    name of a column, or its key must be the only key without a digit. If the gold and all submissions have a header
+    that the options do not declare, no command refuses the files, and the header is scored as an item.
 
     Args:
         entries: The items or answers in the order of the file.
@@ -408,9 +412,9 @@ def _find_strange_names(items: Sequence[Item], answers: JoinedColumns, reader: N
 
     Some new names are expected if there are many possible names, as in answers to questions. Their expected total
     frequency is the number of names that occur once in the gold (Good 1953, "The population frequencies of species and
-    the estimation of population parameters"). A new name is suspicious if it is more frequent than that, or if it
-    differs only in letter case from a frequent name. All names are suspicious if the gold has none of them and a tenth
-    of them differ only in letter case.
+    the estimation of population parameters"). A new name is suspicious if it is more frequent than this number, or if
+    it differs only in letter case from a name that occurs more than once. All names are suspicious if the gold has none
+    of them and a tenth of them differ only in letter case.
     """
     gold = reader.names(item.gold for item in items)
     known = {**dict.fromkeys(reader.list_declared_names(), 0), **gold}

@@ -1,11 +1,9 @@
 """Find similar names of teams and systems.
 
-Similar names look the same or differ only in letter case.
-
-The registry treats such names as different teams or systems. So a team with two spellings has two places on a
-leaderboard, and a team could imitate the name of another team. The method is that of Unicode Technical Standard 39,
-with a smaller table: similar letters of Latin, Greek and Cyrillic script, accents, compatibility forms such as
-full-width letters, blanks, dashes, and invisible characters.
+Similar names look the same or differ only in letter case. The registry treats such names as different teams or systems.
+So a team with two spellings has two places on a leaderboard, and a team could imitate the name of another team. The
+method is that of Unicode Technical Standard 39, with a smaller table: similar letters of Latin, Greek and Cyrillic
+script, accents, compatibility forms such as full-width letters, blanks, dashes, and invisible characters.
 """
 
 from __future__ import annotations

@@ -161,8 +161,8 @@ def update_lateness(connection: Connection, journal: Journal, task_id: int,
                     manifest: Manifest) -> Iterator[tuple[str, bool]]:
     """Update which submissions are late after the manifest has moved a deadline.
 
-    Only submissions by `registry submit` can change. If a person has declared that a submission is late or in time, it
-    does not change.
+    Only submissions by `registry submit` can change. A submission does not change if a person has declared whether it
+    is late.
 
     Yields:
         The name of each changed submission, and True if it is late now.

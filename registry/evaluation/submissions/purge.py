@@ -49,7 +49,13 @@ class TeamNames:
 
     @classmethod
     def load(cls, connection: Connection, team_id: int, replacement: str) -> TeamNames:
-        """Load the names of a team that no other team of its task has."""
+        """Load the names of a team, except names that other teams of the task also have.
+
+        Args:
+            connection: Connection to the registry.
+            team_id: The team.
+            replacement: The name that replaces the names.
+        """
         names, other_names = (set(_load_names(connection, team_id, operator)) for operator in ("=", "<>"))
         return cls(frozenset(names - other_names), replacement)
 
@@ -152,7 +158,7 @@ def digest_tombstone(row: Any) -> str:
 
 
 def digest_remains(connection: Connection, team_id: int) -> str:
-    """Return the digest of the rows that remain of a purged team's systems."""
+    """Return the digest of the systems and submissions that a purge has kept."""
     return digest_json([[[str(value) for value in row] for row in connection.exec_driver_sql(query, (team_id,))]
                         for query in (_SYSTEMS, _PURGED_SUBMISSIONS)])
 
@@ -295,8 +301,8 @@ def _erase_manifests(connection: Connection, names: TeamNames) -> int:
 def _erase_names(connection: Connection, execute: Callable[[str, str], None], team_id: int, names: TeamNames) -> None:
     """Rename the team and its systems, and delete submissions that are not needed.
 
-    A submission is needed if it is on a leaderboard or was scored. In the history of an open leaderboard, every scored
-    submission has used a part of alpha.
+    A submission is needed if it is on a leaderboard or was scored. If a leaderboard tests each new submission against
+    the earlier ones, every scored submission has used a part of alpha.
     """
     execute("submission", """
         DELETE FROM submission WHERE submission_id IN (FROM gone_submission)
@@ -349,7 +355,7 @@ def _rename_candidates(connection: Connection, renamed: Mapping[str, str]) -> No
 
 
 def _erase_studies(connection: Connection, task_id: int, names: TeamNames) -> set[str]:
-    """Delete studies of a task that contain one of the names; return their signatures."""
+    """Delete studies of a task that contain a name, and return their signatures."""
     table = models.study
     rows = connection.execute(table.select().where(table.c.task_id == task_id))
     deleted = {row.study_id: row.signature for row in rows

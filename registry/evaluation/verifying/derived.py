@@ -118,7 +118,8 @@ def _load_names(connection: Connection) -> dict[int, str]:
 def compare_scores(connection: Connection) -> Iterator[Fault]:
     """Compare stored responses, statistics and scores with recomputed ones.
 
-    If another version of the code computed a different score, it is stale: it is inserted into table `stale_score`.
+    A stored score is stale if another version of the code computed it and the recomputed score differs. Stale scores
+    are listed in the temporary table `stale_score`.
     """
     metrics = {row.metric_id: row.name for row in connection.execute(select(models.metric))}
     stale, names = _find_stale(connection, metrics), _load_names(connection)
@@ -308,8 +309,8 @@ def _load_stored_board(connection: Connection, task: TaskRow, row: Any, executio
         superseded: Digests of the results of comparisons whose scores were computed again, by the comparison's digest.
 
     Returns:
-        The leaderboard, or a fault. None if its scores were computed again and the log has the digest of its results,
-        so that it cannot be repeated but is unaltered.
+        The leaderboard, or a fault. None if the comparison is unaltered but cannot be repeated, because its scores were
+        computed again later.
     """
     request, key = Request.from_json(row["request"], execution), _make_key(connection, task, row)
     if _is_stale(connection, row["comparison_id"]):
@@ -364,7 +365,7 @@ def _make_key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
 
 
 def _find_environments(connection: Connection) -> dict[str, str]:
-    """Describe how this environment differs from the one that computed a comparison.
+    """Describe how this environment differs from those that computed comparisons.
 
     Returns:
         The descriptions by the digest of the comparison; comparisons without differences are absent.

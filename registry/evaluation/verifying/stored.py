@@ -86,7 +86,7 @@ def verify_files(connection: Connection) -> Iterator[Fault]:
 class _Inputs:
     """Names and digests of the files that commands have read, as runs record them.
 
-    A purge may have deleted the files of some runs from the records.
+    A purge may have deleted these names and digests from the records of some runs.
     """
 
     def __init__(self, connection: Connection) -> None:

@@ -407,7 +407,12 @@ def make_board_key(board: Leaderboard) -> str:
 
 
 def make_board_data(board: Leaderboard, reach: int | None) -> Json:
-    """Return the data of a board; `find_reaches` explains `reach`."""
+    """Return the data of a leaderboard for the page.
+
+    Args:
+        board: The leaderboard.
+        reach: Include pairs of systems at most this many places apart; None: all pairs.
+    """
     comparison, n = board.comparison, len(board.standings)
     format_score = make_number_format(board.decimals)
     # Python formats scores and intervals, so that the page rounds like all other forms.
@@ -612,7 +617,10 @@ def _make_answers(view: ItemView) -> Json:
 
 
 def _parse_word(number: str) -> int | str:
-    """Return the number of a word; `?` and `+1` are words outside the gold."""
+    """Return the number of a word as an integer; other texts stay texts.
+
+    The texts `?` and `+1` mean words that are not in the gold.
+    """
     return int(number) if number.isdecimal() else number
 
 

@@ -144,7 +144,7 @@ def pair_files(boards: Sequence[Leaderboard]) -> Iterator[tuple[str, str]]:
     """Yield the name and the content of each file of pairs.
 
     A board has files of pairs if the page cannot contain all of its pairs. The file `N/PLACE.js` has the pairs of the
-    system at a place on the N-th board.
+    system at a place on the N-th board. Both numbers begin at 0.
     """
     for n, (board, reach) in enumerate(zip(boards, find_reaches(boards), strict=True)):
         if reach is not None:
