@@ -57,7 +57,7 @@ class Crossed(PairTest):
         if reason := explain_crossing_refusal(matrix):
             return str(reason)
         if matrix.runs and self.over not in ("all", *name_axes(matrix)):
-            return f"runs do not differ by {self.over}; name what they differ by in the files' pattern"
+            return f"runs do not differ by {self.over}; add this factor to the pattern of the file names"
         return None
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:

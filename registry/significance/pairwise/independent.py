@@ -298,7 +298,7 @@ class _Proportions(IndependentTest):
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse scores that are not proportions of counted objects."""
         if matrix.multiple > 1:
-            return f"{self.name} counts things, which averages over runs are not; take permutation"
+            return f"{self.name} counts single answers, but these are averages over runs; take permutation"
         is_binary = matrix.quotient is not None and {c for side in matrix.quotient for c in side} <= {0, 1}
         if is_binary:
             numerators, denominators = matrix.parts

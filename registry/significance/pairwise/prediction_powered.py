@@ -57,7 +57,7 @@ class PredictionPowered(PairTest):
             return f"{self.name} compares means of judged items (JudgedMean); take permutation or bootstrap"
         every = map(get_judged_items(matrix).of, range(matrix.statistics.shape[1]))
         if not all(np.isin(statistics[:, LABELLED], (0, 1)).all() for statistics in every):
-            return f"{self.name} takes no averages of several runs: make each run a system of its own"
+            return f"{self.name} does not take averages over runs: submit each run as a separate system"
         return None
 
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
