@@ -125,7 +125,7 @@ class Fisher(PairTest):
     """
 
     name: ClassVar[str] = "fisher"
-    null: ClassVar[str] = "a candidate that only one system accepts is as likely to be right, whichever accepts it"
+    null: ClassVar[str] = "candidates that only A accepts and candidates that only B accepts are equally often right"
     assumes: ClassVar[str] = "every candidate is judged once, so that the two regions are independent samples"
     citation: ClassVar[str] = "Evert 2004, section 3.3"
     families: ClassVar[tuple[str, ...] | None] = ("prf",)
@@ -243,8 +243,8 @@ class TwoSampleT(IndependentTest):
     name: ClassVar[str] = "two-sample-t"
     takes_unequal: ClassVar[bool] = True
     null: ClassVar[str] = "the mean scores of units are equal"
-    assumes: ClassVar[str] = ("the systems' results are independent of each other, with nearly normal means; where "
-                              "pooled, they vary as much as each other, or there are as many of either, ten or more")
+    assumes: ClassVar[str] = ("the systems' results are independent of each other, with nearly normal means; if "
+                              "pooled, they have equal variances, or both systems have the same number of units, at least ten")
     citation: ClassVar[str] = "Student 1908; Yeh 2000, section 2.1; Welch 1947"
     of_unit_scores: ClassVar[bool] = True
     pooled: bool = True
@@ -332,7 +332,7 @@ class BinomialZ(_Proportions):
 
     name: ClassVar[str] = "binomial-z"
     null: ClassVar[str] = "the two proportions are equal"
-    assumes: ClassVar[str] = "the systems' results are independent of each other, and so are the things counted"
+    assumes: ClassVar[str] = "the systems' results are independent of each other, and so are the counted answers"
     citation: ClassVar[str] = "Harnett 1982, section 8.11; Yeh 2000, section 2.1"
     pooled: bool = True
 
@@ -356,7 +356,7 @@ class ChiSquared(_Proportions):
 
     name: ClassVar[str] = "chi-squared"
     null: ClassVar[str] = "the ratio of hits to misses is the same for both systems"
-    assumes: ClassVar[str] = "the systems' results are independent of each other, and so are the things counted"
+    assumes: ClassVar[str] = "the systems' results are independent of each other, and so are the counted answers"
     citation: ClassVar[str] = "Pearson 1900; Yeh 2000, section 2.2"
     correction: bool = False
 
@@ -384,7 +384,7 @@ class RankSum(IndependentTest):
     name: ClassVar[str] = "rank-sum"
     takes_unequal: ClassVar[bool] = True
     null: ClassVar[str] = "scores of units have the same distribution for both systems"
-    assumes: ClassVar[str] = "the systems' results are independent of each other, and vary as much as each other"
+    assumes: ClassVar[str] = "the systems' results are independent of each other, and have equal variances"
     citation: ClassVar[str] = "Mann and Whitney 1947; Conover 1999, section 5.1"
     of_unit_scores: ClassVar[bool] = True
 

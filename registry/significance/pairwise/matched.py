@@ -32,7 +32,7 @@ class Sign(PairTest):
     """
 
     name: ClassVar[str] = "sign"
-    null: ClassVar[str] = "a unit in which the systems differ is as likely to favour either"
+    null: ClassVar[str] = "a unit in which the systems differ favours either system with equal probability"
     assumes: ClassVar[str] = "units are independent of each other; the size of a difference does not count"
     citation: ClassVar[str] = "Conover 1999, section 3.4; Yeh 2000, section 3.1"
     of_unit_scores: ClassVar[bool] = True
@@ -76,7 +76,7 @@ class McNemar(PairTest):
     """
 
     name: ClassVar[str] = "mcnemar"
-    null: ClassVar[str] = "items that only one system gets right are as likely to be either's"
+    null: ClassVar[str] = "if only one system gets an item right, both systems are equally likely to be that system"
     assumes: ClassVar[str] = "items are independent of each other and each is right or wrong"
     citation: ClassVar[str] = "McNemar 1947"
     units: ClassVar[tuple[Unit, ...]] = ("item",)

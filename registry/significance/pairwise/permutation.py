@@ -233,8 +233,8 @@ class ResponsePermutation(PairTest):
     """
 
     name: ClassVar[str] = "response-permutation"
-    null: ClassVar[str] = "a response that only one system gives is as likely to be given by either"
-    assumes: ClassVar[str] = "responses are independent of each other, also those to the same item"
+    null: ClassVar[str] = "if only one system gives a response, both systems are equally likely to be that system"
+    assumes: ClassVar[str] = "responses are independent of each other, even if they belong to the same item"
     citation: ClassVar[str] = "Yeh 2000, sections 3.2 and 3.3"
     families: ClassVar[tuple[str, ...] | None] = ("prf",)
     units: ClassVar[tuple[Unit, ...]] = ("response", "item", "cluster")

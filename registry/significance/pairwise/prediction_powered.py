@@ -44,8 +44,8 @@ class PredictionPowered(PairTest):
     """
 
     name: ClassVar[str] = "prediction-powered"
-    null: ClassVar[str] = "people's mean scores of the two systems are equal over all items that there might be"
-    assumes: ClassVar[str] = ("people looked at a random sample of the items, or at each with a known probability; "
+    null: ClassVar[str] = "people's mean scores of the two systems are equal over all possible items"
+    assumes: ClassVar[str] = ("people scored a random sample of the items, or each item with a known probability; "
                               "means over items with human judgements are nearly normal")
     citation: ClassVar[str] = "Angelopoulos et al. 2023; Angelopoulos, Duchi and Zrnic 2023 (PPI++)"
     families: ClassVar[tuple[str, ...] | None] = ("additive",)
