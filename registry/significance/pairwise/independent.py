@@ -244,7 +244,8 @@ class TwoSampleT(IndependentTest):
     takes_unequal: ClassVar[bool] = True
     null: ClassVar[str] = "the mean scores of units are equal"
     assumes: ClassVar[str] = ("the systems' results are independent of each other, with nearly normal means; if "
-                              "pooled, they have equal variances, or both systems have the same number of units, at least ten")
+                              "pooled, they have equal variances, or both systems have the same number of units, at "
+                              "least ten")
     citation: ClassVar[str] = "Student 1908; Yeh 2000, section 2.1; Welch 1947"
     of_unit_scores: ClassVar[bool] = True
     pooled: bool = True
