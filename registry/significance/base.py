@@ -47,10 +47,10 @@ def count_discordant(matrix: Matrix, a: Ints, b: Ints) -> Ints:
 
 
 def _encode(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Return code arrays [systems, units].
+    """Encode columns [systems, units] as few arrays.
 
-    Two codes differ if and only if a column differs. Columns of whole numbers are combined into one mixed-radix code
-    with few bytes per value, because every pair reads all codes.
+    Codes differ if any column differs. Columns of whole numbers are combined into one mixed-radix code with few bytes
+    per value, because every pair reads all codes. Each code has the shape [systems, units].
     """
     codes: list[NDArray[Any]] = []
     groups: list[list[tuple[NDArray[Any], int, int]]] = []  # each column with its least value and its number of values
@@ -129,8 +129,8 @@ FLIPPED: dict[Alternative, Alternative] = {"two-sided": "two-sided", "greater": 
 def extremity(difference: Difference, alternative: Alternative) -> Difference:
     """Return how strongly a difference contradicts the null hypothesis.
 
-    Larger is stronger. This is the absolute difference if the alternative is two-sided, and otherwise the difference in
-    the direction of the alternative.
+    A larger value is stronger evidence. It is the absolute difference if the alternative is two-sided, and otherwise
+    the difference in the direction of the alternative.
     """
     if alternative == "two-sided":
         return abs(difference)
@@ -235,10 +235,7 @@ class Observed:
 
     @property
     def is_mean(self) -> bool:
-        """True if the scores of this pair are means of unit scores.
-
-        Other systems do not matter.
-        """
+        """True if both scores of this pair are means of unit scores."""
         return self.matrix.of_systems(self.pair).is_mean
 
     @property
@@ -359,7 +356,7 @@ class _Columns:
     def with_message(self, where: Flags, message: Message) -> Self:
         """Return a copy with a message added to the pairs of a mask.
 
-        The message is placed before the other messages of these pairs.
+        The message is the first message of these pairs.
         """
         changed = np.unique(self.messages[where])
         different = [*self.different, *(Messages((message, *self.different[n])) for n in changed.tolist())]

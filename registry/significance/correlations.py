@@ -112,9 +112,13 @@ class Groups:
         return cls(np.argsort(group, kind="stable"), np.cumsum(counts) - 1, group)
 
     def through(self, weights: NDArray[Any]) -> Floats:
-        """Return cumulative sums of item weights by group: [draws, items] to.
+        """Sum the weights of the items in each group and in all groups before it.
 
-        The array has the shape [draws, groups].
+        Args:
+            weights: Weights, [draws, items].
+
+        Returns:
+            Cumulative sums, [draws, groups].
         """
         ascending = weights.take(self.order, axis=1).astype(np.float64, copy=False)  # adding up bits as bits is slower
         return np.cumsum(ascending, axis=1).take(self.ends, axis=1)
@@ -230,8 +234,8 @@ _NOTHING = 1e-12  # relative to a sum of squares: a smaller spread is a rounding
 def z_scores(values: Floats) -> Floats:
     """Standardize values [items] to mean 0 and standard deviation 1.
 
-    The result is nan if all are equal. Decimals are converted to whole numbers of their last digit, so that percentages
-    and shares give the same result.
+    The result is nan if all values are equal. Decimals are converted to whole numbers of their last digit, so that
+    percentages and shares give the same result.
     """
     places = decimal_places(values)
     plain = values if places is None else np.rint(values * 10.0**places)

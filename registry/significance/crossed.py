@@ -243,7 +243,7 @@ def count_levels(matrix: Matrix) -> Iterator[int]:
 def _factors(matrix: Matrix) -> list[str]:
     """Return the factors that distinguish runs.
 
-    Only `run` if no factors are declared.
+    If no factors are declared, `run` is the only one.
     """
     if matrix.factors is None:
         return [OWN]

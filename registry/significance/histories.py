@@ -136,7 +136,7 @@ def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], gr
 def update_shown_score(score: float, shown: float, step: float) -> float:
     """Return the score that a Ladder shows after one more submission.
 
-    Higher is better.
+    Higher scores are better.
 
     >>> update_shown_score(0.8, 0.5, 0.25), update_shown_score(0.75, 0.5, 0.25), update_shown_score(0.3, math.nan, 0.25)
     (0.75, 0.5, 0.25)

@@ -48,7 +48,7 @@ Method = Literal["wilson", "share", "proportional", "student", "fisher", "bonett
 class Ends(NamedTuple):
     """Lower and upper ends of intervals, arrays of the same shape.
 
-    nan without an interval.
+    If there is no interval, both ends are nan.
     """
 
     low: Floats
@@ -184,9 +184,10 @@ def influences(matrix: Matrix) -> Floats:
 
 
 def standard_errors(influence: Floats) -> Floats:
-    """Return standard errors of scores or differences from their influences.
+    """Return standard errors of scores, or of differences of scores.
 
-    The array has the shape [units, ...].
+    Args:
+        influence: Influences of the units on them, [units, ...].
     """
     n = len(influence)
     if n < 2:

@@ -173,11 +173,10 @@ def count_unshared(both: Ints, a: Ints, b: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class JudgedItems:
-    """Items scored by an automatic judge, and some of them also by people.
+    """Items that an automatic judge has scored, and people some of them.
 
-    See `registry.judged`.
-
-    The difference of two systems cannot be computed from the sums over a unit, so the statistics of items are stored.
+    See `registry.judged` for the corrected means. The difference of two systems cannot be computed from the sums over a
+    unit, so the statistics of items are stored.
 
     Attributes:
         in_ones: Converts statistics [..., columns] from the steps of a matrix to their values.
@@ -216,7 +215,7 @@ class JudgedItems:
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """Scores of all systems in resamples of the units. Several tests share them.
+    """Scores of all systems in resamples of the units, shared by several tests.
 
     The resamples are drawn when the scores are first used.
 
@@ -449,7 +448,7 @@ class Matrix(ABC):
     def denominators(self) -> Ints:
         """Group number of each system, [systems].
 
-        Equal if the denominators of all units are equal.
+        Two systems have the same number if they have the same denominator in every unit.
         """
         seen: dict[bytes, int] = {}
         return np.array([seen.setdefault(sha256(self.parts_of([n])[1].tobytes()).digest(), len(seen))

@@ -67,7 +67,7 @@ class Correction:
     @property
     def holds_if(self) -> str:
         """A sentence with the conditions of the error rate; empty if `instead` is empty."""
-        return (f"{self.title} controls the {self.controls} where {self.assumes}; {self.instead} needs nothing of that."
+        return (f"{self.title} controls the {self.controls} where {self.assumes}; {self.instead} does not assume this."
                 if self.instead else "")
 
 
@@ -149,10 +149,7 @@ def multiply_step_down(p: Floats, factors: Floats | Ints) -> Floats:
 
 
 def _step_up(p: Floats, factors: Floats) -> Floats:
-    """Multiply p-values in ascending order by factors, from the largest on.
-
-    Results never decrease.
-    """
+    """Multiply p-values in ascending order by factors; no result exceeds a later one."""
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(np.minimum.accumulate((p[order] * factors)[::-1])[::-1], 1)
@@ -164,33 +161,31 @@ CORRECTIONS: dict[str, Correction] = {
         Correction("holm", "Holm's correction", "family-wise error", "nothing", "Holm 1979",
                    lambda p: multiply_step_down(p, np.arange(len(p), 0.0, -1))),
         Correction(GATEKEEPING, "gatekeeping", "family-wise error",
-                   "nothing; over several metrics a pair is tested by one where it differs by all metrics before",
+                   "nothing; a pair is tested by a metric only if it differs significantly by all metrics before it",
                    "Bretz, Maurer, Brannath and Posch 2009, figure 8",
                    lambda p: multiply_step_down(p, np.arange(len(p), 0.0, -1))),
         Correction("shaffer", "Shaffer's correction", "family-wise error",
                    "the family is that of all pairs of k systems, each tested two-sided, and equality is transitive: "
-                   "if A = B and B = C, then A = C, as of scores, and not of what sign, wilcoxon, rank-sum and fisher "
-                   "test",
+                   "if A = B and B = C, then A = C; true of scores, not of the null hypotheses of sign, wilcoxon, "
+                   "rank-sum and fisher",
                    "Shaffer 1986, procedure S1", _shaffer),
         Correction("bonferroni", "Bonferroni's correction", "family-wise error", "nothing", "Dunn 1961",
                    lambda p: np.minimum(p * len(p), 1)),
         Correction("hochberg", "Hochberg's correction", "family-wise error",
-                   "p-values are independent or positively dependent (MTP2), which those of all pairs need not be",
+                   "p-values are independent or positively dependent (MTP2), which is not certain for all pairs",
                    "Hochberg 1988; Sarkar 1998", lambda p: _step_up(p, np.arange(len(p), 0.0, -1)), "holm"),
         Correction("bh", "Benjamini and Hochberg's correction", "false discovery rate",
-                   "p-values are independent or positively dependent (PRDS), which those of all pairs need not be",
+                   "p-values are independent or positively dependent (PRDS), which is not certain for all pairs",
                    "Benjamini and Hochberg 1995; Benjamini and Yekutieli 2001",
                    lambda p: _step_up(p, len(p) / np.arange(1, len(p) + 1)), "by"),
         Correction("by", "Benjamini and Yekutieli's correction", "false discovery rate", "nothing",
                    "Benjamini and Yekutieli 2001, theorem 1.3",
                    lambda p: _step_up(p, len(p) / np.arange(1, len(p) + 1) * (1 / np.arange(1, len(p) + 1)).sum())),
         Correction("min-p", "step-down min-P correction", "family-wise error",
-                   "the test is permutation, and units are many where pairs share systems, or bootstrap of very many "
-                   "units",
+                   "the test is permutation, with many units if pairs share systems, or bootstrap with very many units",
                    "Westfall and Young 1993, algorithm 2.8", None),
         Correction("max-t", "step-down max-T correction", "family-wise error",
-                   "the test is permutation, and units are many where pairs share systems, or bootstrap of very many "
-                   "units",
+                   "the test is permutation, with many units if pairs share systems, or bootstrap with very many units",
                    "Westfall and Young 1993, algorithm 4.1", None),
         Correction("none", "no correction", "nothing", "every pair is judged alone: errors add up over the family", "",
                    np.copy),
@@ -421,7 +416,7 @@ class Draws:
 class StepDown:
     """p-values of pairs from joint resamples.
 
-    Each is a multiple of 1 / (R + 1), or nan if the difference is undefined.
+    Each p-value is a multiple of 1 / (R + 1), or nan if the difference is undefined.
 
     Attributes:
         raw: p-values of each pair alone, (c + 1) / (R + 1), [pairs].

@@ -81,9 +81,9 @@ class OverallTest(Value):
 
     @abstractmethod
     def statistic(self, scores: Floats) -> float:
-        """Return the statistic, which is chi-squared under the null.
+        """Return the test statistic, which is chi-squared under the null hypothesis.
 
-        0 if nothing differs.
+        The statistic is 0 if the systems never differ.
 
         Args:
             scores: Scores of units, [units, systems].
@@ -94,9 +94,9 @@ class CochranQ(OverallTest):
     """Cochran's Q, McNemar's (uncorrected) test for more than two systems."""
 
     name: ClassVar[str] = "cochran"
-    null: ClassVar[str] = "whichever systems get an item right, any others of the same number are as likely to"
-    assumes: ClassVar[str] = ("items are independent of each other and each is right or wrong; many items differ; no "
-                              "systems are more alike than others")
+    null: ClassVar[str] = "if k systems get an item right, all sets of k systems are equally likely to be these systems"
+    assumes: ClassVar[str] = ("items are independent of each other and each is right or wrong; systems differ in many "
+                              "items; all pairs of systems are equally similar")
     citation: ClassVar[str] = "Cochran 1950"
     units: ClassVar[tuple[Unit, ...]] = ("item",)
 
@@ -123,7 +123,7 @@ class Friedman(OverallTest):
 
     name: ClassVar[str] = "friedman"
     null: ClassVar[str] = "within a unit every order of the systems is equally likely"
-    assumes: ClassVar[str] = "units are independent of each other, and many; no systems are more alike than others"
+    assumes: ClassVar[str] = "there are many units, independent of each other; all pairs of systems are equally similar"
     citation: ClassVar[str] = "Friedman 1937; Conover 1999, section 5.8"
 
     def statistic(self, scores: Floats) -> float:

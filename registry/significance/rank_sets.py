@@ -102,7 +102,7 @@ class Influences:
 
     @property
     def defined(self) -> Influences:
-        """Influences of defined systems only."""
+        """Influences of the systems with a defined score and defined influences."""
         chosen = self.are_defined
         return replace(self, scores=self.scores[chosen], values=np.ascontiguousarray(self.values[:, chosen]),
                        runs=self.runs[chosen], n_runs=self.n_runs[chosen])

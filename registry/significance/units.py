@@ -72,7 +72,7 @@ def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> Flags:
 def unit_scores(observed: Observed) -> tuple[Floats, Floats]:
     """Compute the score of every unit for both systems, [units] each.
 
-    The result is nan if undefined.
+    An undefined score is nan.
     """
     score = additive(observed.matrix).score
     return score(observed.a), score(observed.b)

@@ -183,7 +183,7 @@ def compute_effective_units_by_system(matrix: Matrix) -> Floats:
 def kish(weights: Iterable[NDArray[Any]]) -> Floats:
     """Return Kish's effective sample size of each column of weights.
 
-    The result is nan if all are 0.
+    The result is nan if all weights of a column are 0.
 
     Args:
         weights: Blocks of weights, [units, columns] each.

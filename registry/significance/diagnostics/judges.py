@@ -43,7 +43,7 @@ def get_judged_items(matrix: Matrix) -> JudgedItems:
 def _judged_pairs(pairs: SystemPairs, holds: Callable[[JudgedItems, int, int], bool]) -> Flags:
     """Flag the pairs for which a condition holds, [pairs].
 
-    No pair if there is no judge.
+    Without a judge, no pair is flagged.
 
     Args:
         pairs: Pairs of systems.

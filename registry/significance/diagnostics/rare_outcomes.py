@@ -42,13 +42,13 @@ def find_rare_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
 
 
 def find_rare_outcomes(pairs: SystemPairs, few: int = _FEW_OUTCOMES) -> Iterator[PairWarning]:
-    """Warn of such pairs if the system with few predictions is almost always correct.
+    """Warn of pairs in which one system has few predictions, nearly all of one kind.
 
-    The same applies if it is almost always incorrect.
+    The other system has many more. Nearly all predictions of the first one are correct, or nearly all are incorrect.
 
     Args:
         pairs: Pairs of systems.
-        few: Least number of incorrect, and of correct, units without a warning.
+        few: Least number of correct, and of incorrect, units without a warning.
     """
     for far_fewer, _, of_one_kind in _of_the_fewer(pairs):
         yield PairWarning(far_fewer & (of_one_kind < few), Message("few-varied-predictions"))
@@ -77,20 +77,20 @@ def _of_the_fewer(pairs: SystemPairs) -> Iterator[tuple[Flags, Floats, Floats]]:
 
 
 def find_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[PairWarning]:
-    """Find pairs whose scores depend on a class with few items, or on few errors in a class.
+    """Warn of pairs with scores that depend on a class with few items or few errors.
 
     Args:
         pairs: Pairs of systems.
-        few: Items of a class, or effective clusters, from which there is no warning.
+        few: Least number of items of a class, or of effective clusters, without a warning.
     """
     return (warning for warning, _ in _of_rare_classes(pairs, few))
 
 
 def find_opposed_classes(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of rare classes by tests that hold for exchangeable systems.
+    """Warn of rare classes in tests that are valid for exchangeable systems.
 
-    The evidence is that the systems differ in the other classes: if their scores are equal, the rare classes make up
-    for that. Rare classes themselves have too few items to show how the systems differ there.
+    The evidence is a difference of the systems in the other classes. If their scores are equal, the systems must then
+    differ in the rare classes in the opposite direction. The rare classes themselves have too few items to show this.
     """
     return (warning._replace(scores=_differences_elsewhere(pairs, rare)) for warning, rare in _of_rare_classes(pairs))
 
@@ -98,7 +98,7 @@ def find_opposed_classes(pairs: SystemPairs) -> Iterator[PairWarning]:
 def _of_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[tuple[PairWarning, Flags]]:
     """Yield warnings, each with flags of the rare classes that cause it.
 
-    The array has the shape [pairs, classes].
+    The flags have the shape [pairs, classes].
     """
     matrix, a, b = pairs
     if matrix.family == "confusion":
@@ -121,7 +121,7 @@ def _of_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[t
 
 
 def _by_classes(of_pairs: Flags) -> Iterator[tuple[Flags, Flags]]:
-    """Yield each distinct set of rare classes, [classes], with flags of its pairs.
+    """Yield each distinct set of rare classes, [classes], and flags of its pairs.
 
     The array has the shape [pairs].
 

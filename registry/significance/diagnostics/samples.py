@@ -1,9 +1,9 @@
-"""Warnings about independent samples and runs with different variances, and about outlying runs.
+"""Warnings about samples and runs with different variances, and outlying runs.
 
 Student's two-sample test assumes a common variance, and the rank-sum test assumes one distribution. If the smaller
-sample has the larger variance, both underestimate the standard error, for any number of items. The variance of a
-difference is v / n + w / m; the pooled estimate is the weighted mean of v and w times 1 / n + 1 / m (rows `own-items-*`
-of docs/validity.md). With equal sample sizes both variances agree, but ranks still vary more than under one
+sample has the larger variance, both tests underestimate the standard error, for any number of items. The true variance
+of a difference is v / n + w / m. The pooled estimate is the weighted mean of v and w times 1 / n + 1 / m (rows
+`own-items-*` of docs/validity.md). With equal sample sizes the two are equal, but ranks still vary more than under one
 distribution.
 
 Permutation of runs assumes that the runs of both systems have one distribution. If one system has fewer runs with a

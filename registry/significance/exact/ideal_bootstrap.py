@@ -206,10 +206,16 @@ class _Resamples:
             raise TooLargeError
 
     def log_tail(self, a: int, b: int) -> float:
-        """Return the natural logarithm of P(a u + b w >= 0, w > 0); the mean must not be in that half-plane.
+        """Return the natural logarithm of P(a u + b w >= 0, w > 0).
+
+        The mean of (u, w) must not be in that half-plane.
+
+        Args:
+            a: Coefficient of u.
+            b: Coefficient of w.
 
         Raises:
-            TooLargeError: The window needs more than `MAX_CELLS`, or rounding hides the tail.
+            TooLargeError: The window needs more than `MAX_CELLS`, or rounding hides the probability.
         """
         rises = a * self.units[0] + b * self.units[1]
         spacing = int(np.gcd.reduce(rises - rises.min())) or 1

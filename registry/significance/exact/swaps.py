@@ -193,9 +193,12 @@ class SignTail:
 
 
 def least_work(n: Ints) -> Floats:
-    """Return a lower bound on the cost of the tail of n weights, for an array of n.
+    """Return lower bounds on the cost of the tail of n weights, [...].
 
-    Equal weights cost less.
+    If all weights are equal, the cost can be lower.
+
+    Args:
+        n: Numbers of weights, [...].
     """
     listed = np.where(n <= LISTED, _ELEMENT * 2.0 ** (np.minimum(n, LISTED) // 2), math.inf)
     return np.asarray(np.minimum(np.minimum(listed, STEP * n), OVERHEAD))

@@ -1,4 +1,5 @@
-"""Paired tests, one file each; `base.PairTest` is what all of them are.
+"""Paired tests, one module per group of tests.
 
-A test may use all of resampling, exact, correlations and distributions, and no other test but one that it extends.
+`base.PairTest` is the base class of all tests. A test may import resampling, exact, correlations and distributions. It
+imports no other test, except one that it extends.
 """

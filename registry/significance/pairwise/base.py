@@ -64,7 +64,7 @@ class PairTest(Value):
         """
         super().__init_subclass__()
         if lacking := [option.name for option in fields(cls) if option.default is MISSING]:
-            raise TypeError(f"option {lacking[0]!r} of the test {cls.name} has no default, which every test's needs")
+            raise TypeError(f"option {lacking[0]!r} of the test {cls.name} has no default; every option needs one")
 
     @property
     def is_one_sided(self) -> bool:
@@ -73,9 +73,9 @@ class PairTest(Value):
 
     @property
     def swaps_units(self) -> bool:
-        """True if p-values are shares of the ways to swap two systems in n units.
+        """True if a p-value is a share of the ways to swap two systems in n units.
 
-        They are at least 2^-n one-sided, or 2^(1 - n) two-sided.
+        The smallest p-value is then 2^-n one-sided, or 2^(1 - n) two-sided.
         """
         return False
 
@@ -124,7 +124,7 @@ class PairTest(Value):
             return (f"{self.name} needs statistics that add up, unlike correlations; take permutation, "
                     "bootstrap or williams")
         if matrix.family == "pair" and matrix.runs is not None:
-            return 'correlations do not take random runs, which they are not averages over: set runs = "fixed"'
+            return 'correlations do not take random runs, because they are not averages over runs: set runs = "fixed"'
         if matrix.unequal and not self.takes_unequal:
             return (f"{self.name} compares systems on the same items, and some lack items (missing = \"own\"); take "
                     "rank-sum or two-sample-t, or another policy for missing items")

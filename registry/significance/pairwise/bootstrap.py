@@ -80,7 +80,7 @@ class Bootstrap(PairTest):
 
     @property
     def is_one_sided(self) -> bool:
-        """True for `berg-kirkpatrick-2012`."""
+        """True for the variant `berg-kirkpatrick-2012`."""
         return self.variant == "berg-kirkpatrick-2012"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
@@ -116,7 +116,7 @@ class Bootstrap(PairTest):
                                coarse, alone, "pairs to compute")
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
-        """Return True except for `berg-kirkpatrick-2012`."""
+        """Return True except for the variant `berg-kirkpatrick-2012`."""
         return self.variant != "berg-kirkpatrick-2012"
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
@@ -177,7 +177,10 @@ def _test_recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) ->
 
 
 def _get_undefined_code(pairs: ObservedPairs, n: int, result: Recentred, settings: Settings) -> str:
-    """Return the code of the reason why a pair has no interval or no p-value; empty if it has both."""
+    """Return the code of the reason why a pair has no interval or no p-value.
+
+    The code is empty if the pair has both.
+    """
     if not result.moves and pairs.difference[n]:
         return _CONSTANT.code
     if not result.extremes and not is_reachable(pairs[n], settings.alternative):
@@ -186,7 +189,10 @@ def _get_undefined_code(pairs: ObservedPairs, n: int, result: Recentred, setting
 
 
 def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
-    """Count the resamples in which the better system's gain is more than twice the observed one."""
+    """Test pairs by counting resamples with more than twice the observed gain.
+
+    The gain is the difference in favour of the better system.
+    """
     def count(o: Observed) -> Tail:
         if not o.difference:
             return Tail(0.0, "monte-carlo", resamples=settings.resamples, messages=Messages.of("no-gain"))

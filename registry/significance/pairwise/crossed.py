@@ -42,7 +42,7 @@ class Crossed(PairTest):
     """
 
     name: ClassVar[str] = "crossed"
-    null: ClassVar[str] = "the two systems' expected scores are equal, over all items and runs that there might be"
+    null: ClassVar[str] = "the two systems' expected scores are equal, over all possible items and runs"
     assumes: ClassVar[str] = ("items and runs are independent draws; averages over the items of a run, and over runs, "
                               "prompts, annotators or seeds, are nearly normal")
     citation: ClassVar[str] = "Cornfield and Tukey 1956; Banerjee 1961"
@@ -57,7 +57,7 @@ class Crossed(PairTest):
         if reason := explain_crossing_refusal(matrix):
             return str(reason)
         if matrix.runs and self.over not in ("all", *name_axes(matrix)):
-            return f"runs do not differ by {self.over}; name what they differ by in the files' pattern"
+            return f"runs do not differ by {self.over}; add this factor to the pattern of the file names"
         return None
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:

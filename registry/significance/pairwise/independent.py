@@ -125,7 +125,7 @@ class Fisher(PairTest):
     """
 
     name: ClassVar[str] = "fisher"
-    null: ClassVar[str] = "a candidate that only one system accepts is as likely to be right, whichever accepts it"
+    null: ClassVar[str] = "candidates that only A accepts and candidates that only B accepts are equally often right"
     assumes: ClassVar[str] = "every candidate is judged once, so that the two regions are independent samples"
     citation: ClassVar[str] = "Evert 2004, section 3.3"
     families: ClassVar[tuple[str, ...] | None] = ("prf",)
@@ -170,7 +170,7 @@ def same_items(items: Ints, given: Flags) -> bool:
 def correlation(x: Floats, y: Floats) -> float:
     """Return the correlation of the unit scores of two systems.
 
-    The result is nan if one is constant. This is r12 of Yeh 2000, section 2.1.
+    The result is nan if the scores of a system are constant. This is r12 of Yeh 2000, section 2.1.
     """
     x, y = (_deviations(scores, scores) for scores in (x, y))
     spread = math.sqrt(float(x @ x) * float(y @ y))
@@ -191,7 +191,7 @@ def understatement(x: Floats, y: Floats) -> float:
 def _deviations(values: Floats, scores: Floats) -> Floats:
     """Return the deviations of values from their mean.
 
-    0 if they are only rounding errors.
+    If the values differ only by rounding errors, all deviations are 0.
 
     Args:
         values: The values.
@@ -203,7 +203,7 @@ def _deviations(values: Floats, scores: Floats) -> Floats:
 
 
 class IndependentTest(PairTest):
-    """A test of two independent samples."""
+    """Test of two independent samples."""
 
     independent: ClassVar[bool] = True
 
@@ -243,8 +243,9 @@ class TwoSampleT(IndependentTest):
     name: ClassVar[str] = "two-sample-t"
     takes_unequal: ClassVar[bool] = True
     null: ClassVar[str] = "the mean scores of units are equal"
-    assumes: ClassVar[str] = ("the systems' results are independent of each other, with nearly normal means; where "
-                              "pooled, they vary as much as each other, or there are as many of either, ten or more")
+    assumes: ClassVar[str] = ("the systems' results are independent of each other, with nearly normal means; if "
+                              "pooled, they have equal variances, or both systems have the same number of units, at "
+                              "least ten")
     citation: ClassVar[str] = "Student 1908; Yeh 2000, section 2.1; Welch 1947"
     of_unit_scores: ClassVar[bool] = True
     pooled: bool = True
@@ -298,7 +299,7 @@ class _Proportions(IndependentTest):
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse scores that are not proportions of counted objects."""
         if matrix.multiple > 1:
-            return f"{self.name} counts things, which averages over runs are not; take permutation"
+            return f"{self.name} counts single answers, but these are averages over runs; take permutation"
         is_binary = matrix.quotient is not None and {c for side in matrix.quotient for c in side} <= {0, 1}
         if is_binary:
             numerators, denominators = matrix.parts
@@ -332,7 +333,7 @@ class BinomialZ(_Proportions):
 
     name: ClassVar[str] = "binomial-z"
     null: ClassVar[str] = "the two proportions are equal"
-    assumes: ClassVar[str] = "the systems' results are independent of each other, and so are the things counted"
+    assumes: ClassVar[str] = "the systems' results are independent of each other, and so are the counted answers"
     citation: ClassVar[str] = "Harnett 1982, section 8.11; Yeh 2000, section 2.1"
     pooled: bool = True
 
@@ -356,7 +357,7 @@ class ChiSquared(_Proportions):
 
     name: ClassVar[str] = "chi-squared"
     null: ClassVar[str] = "the ratio of hits to misses is the same for both systems"
-    assumes: ClassVar[str] = "the systems' results are independent of each other, and so are the things counted"
+    assumes: ClassVar[str] = "the systems' results are independent of each other, and so are the counted answers"
     citation: ClassVar[str] = "Pearson 1900; Yeh 2000, section 2.2"
     correction: bool = False
 
@@ -384,7 +385,7 @@ class RankSum(IndependentTest):
     name: ClassVar[str] = "rank-sum"
     takes_unequal: ClassVar[bool] = True
     null: ClassVar[str] = "scores of units have the same distribution for both systems"
-    assumes: ClassVar[str] = "the systems' results are independent of each other, and vary as much as each other"
+    assumes: ClassVar[str] = "the systems' results are independent of each other, and have equal variances"
     citation: ClassVar[str] = "Mann and Whitney 1947; Conover 1999, section 5.1"
     of_unit_scores: ClassVar[bool] = True
 

@@ -32,7 +32,7 @@ class Sign(PairTest):
     """
 
     name: ClassVar[str] = "sign"
-    null: ClassVar[str] = "a unit in which the systems differ is as likely to favour either"
+    null: ClassVar[str] = "a unit in which the systems differ favours either system with equal probability"
     assumes: ClassVar[str] = "units are independent of each other; the size of a difference does not count"
     citation: ClassVar[str] = "Conover 1999, section 3.4; Yeh 2000, section 3.1"
     of_unit_scores: ClassVar[bool] = True
@@ -47,7 +47,7 @@ class Sign(PairTest):
                              "a difference of scores")
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs whose median difference is not equal to the mean difference."""
+        """Warn of pairs with a median difference that is not equal to the mean."""
         return find_asymmetric(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
@@ -76,7 +76,7 @@ class McNemar(PairTest):
     """
 
     name: ClassVar[str] = "mcnemar"
-    null: ClassVar[str] = "items that only one system gets right are as likely to be either's"
+    null: ClassVar[str] = "if only one system gets an item right, both systems are equally likely to be that system"
     assumes: ClassVar[str] = "items are independent of each other and each is right or wrong"
     citation: ClassVar[str] = "McNemar 1947"
     units: ClassVar[tuple[Unit, ...]] = ("item",)
@@ -143,7 +143,7 @@ class Wilcoxon(PairTest):
         return self.variant == "exact"
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs whose differences are not symmetric."""
+        """Warn of pairs with differences that are not symmetric."""
         return find_asymmetric(pairs)
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
@@ -177,7 +177,7 @@ class MatchedT(PairTest):
     of_unit_scores: ClassVar[bool] = True
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs whose mean difference is far from normal, if scores are means."""
+        """Warn of pairs with a mean difference far from normal, if scores are means."""
         return (warning._replace(where=warning.where & are_means(pairs)) for warning in find_skewed(pairs))
 
     def gives_intervals(self, matrix: Matrix) -> bool:

@@ -99,11 +99,11 @@ class Permutation(PairTest):
     def why_drawn(self, matrix: Matrix) -> str:
         """Return the reason why swaps cannot be counted."""
         if matrix.runs is not None:
-            return "there are too many ways to give runs to systems"
+            return "there are too many ways to assign runs to systems"
         if self.studentized:
-            return "studentized differences lie on no lattice"
+            return "studentized differences cannot be counted"
         if matrix.quotient is None:
-            return "the score is no quotient of sums, whose swaps could be counted"
+            return "the score is not a quotient of sums, so that swaps cannot be counted"
         return "their sums take too many values for all swaps to be counted"
 
     def work(self, observed: Observed, settings: Settings) -> float:
@@ -233,8 +233,8 @@ class ResponsePermutation(PairTest):
     """
 
     name: ClassVar[str] = "response-permutation"
-    null: ClassVar[str] = "a response that only one system gives is as likely to be given by either"
-    assumes: ClassVar[str] = "responses are independent of each other, also those to the same item"
+    null: ClassVar[str] = "if only one system gives a response, both systems are equally likely to be that system"
+    assumes: ClassVar[str] = "responses are independent of each other, even if they belong to the same item"
     citation: ClassVar[str] = "Yeh 2000, sections 3.2 and 3.3"
     families: ClassVar[tuple[str, ...] | None] = ("prf",)
     units: ClassVar[tuple[Unit, ...]] = ("response", "item", "cluster")
@@ -244,7 +244,7 @@ class ResponsePermutation(PairTest):
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse averages of runs, and scores other than precision, recall and F-scores."""
         if matrix.multiple > 1 or matrix.runs is not None:
-            return "response-permutation shuffles responses, which averages over runs are not; take permutation"
+            return "response-permutation shuffles single responses, but these are averages over runs; take permutation"
         if matrix.quotient is None or matrix.family != "prf":
             return "response-permutation needs responses that are right or not: precision, recall or an F-score"
         return None

@@ -44,8 +44,8 @@ class PredictionPowered(PairTest):
     """
 
     name: ClassVar[str] = "prediction-powered"
-    null: ClassVar[str] = "people's mean scores of the two systems are equal over all items that there might be"
-    assumes: ClassVar[str] = ("people looked at a random sample of the items, or at each with a known probability; "
+    null: ClassVar[str] = "people's mean scores of the two systems are equal over all possible items"
+    assumes: ClassVar[str] = ("people scored a random sample of the items, or each item with a known probability; "
                               "means over items with human judgements are nearly normal")
     citation: ClassVar[str] = "Angelopoulos et al. 2023; Angelopoulos, Duchi and Zrnic 2023 (PPI++)"
     families: ClassVar[tuple[str, ...] | None] = ("additive",)
@@ -57,7 +57,7 @@ class PredictionPowered(PairTest):
             return f"{self.name} compares means of judged items (JudgedMean); take permutation or bootstrap"
         every = map(get_judged_items(matrix).of, range(matrix.statistics.shape[1]))
         if not all(np.isin(statistics[:, LABELLED], (0, 1)).all() for statistics in every):
-            return f"{self.name} takes no averages of several runs: make each run a system of its own"
+            return f"{self.name} does not take averages over runs: submit each run as a separate system"
         return None
 
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:

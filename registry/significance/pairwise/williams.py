@@ -85,7 +85,7 @@ class _SharedGold(PairTest):
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
         """Return the test statistic, elementwise.
 
-        Positive if `r_a` is larger, nan if undefined.
+        It is positive if `r_a` is larger than `r_b`, and nan if it is undefined.
 
         Args:
             r_a: Correlation of the first system's predictions with the gold values.

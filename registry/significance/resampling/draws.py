@@ -142,9 +142,13 @@ class Columns:
 
     @classmethod
     def of(cls, statistics: Statistics, memory: int = 2**31) -> Columns:
-        """Arrange columns; the result uses at most an eighth of the memory.
+        """Arrange the columns of statistics.
 
-        If that is not enough, the columns keep their small types.
+        The result uses at most an eighth of the memory. If that is not enough, the columns keep their small data types.
+
+        Args:
+            statistics: Statistics, [units, systems, columns].
+            memory: Available memory in bytes.
         """
         columns = columns_of(statistics)
         largest = max(float(columns.max(initial=0)), -float(columns.min(initial=0)))

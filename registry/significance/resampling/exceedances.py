@@ -36,10 +36,7 @@ def tolerance(observed: Observed) -> float:
 
 
 def reaches(extremities: Floats, bars: Floats | float) -> Flags:
-    """Flag values that are at least as extreme as the bars.
-
-    An undefined value (nan) is.
-    """
+    """Flag values that are at least as extreme as the bars, or undefined (nan)."""
     return np.asarray(~(extremities < bars))
 
 
