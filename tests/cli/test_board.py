@@ -25,8 +25,8 @@ def test_two_systems_share_a_letter_just_if_they_do_not_differ(board, registry):
 
 def test_resampled_ranks_come_with_the_frequency_of_being_first(board):
     rows = board("--ranks", "bootstrap", "--format", "json").json
-    assert rows[0]["first"] > 0.99
-    assert sum(row["first"] for row in rows) == pytest.approx(1)
+    assert rows[0]["share_best"] > 0.99
+    assert sum(row["share_best"] for row in rows) == pytest.approx(1)
     assert all(row["bootstrap_low"] <= row["rank"] <= row["bootstrap_high"] for row in rows)
     shown = board("--ranks", "bootstrap", "--format", "table").stdout
     assert "resampled" in shown

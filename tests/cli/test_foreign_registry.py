@@ -179,5 +179,5 @@ def test_a_digest_that_is_a_path_leads_nowhere(honest, tmp_path, registry):
             connection.execute(f"UPDATE {table} SET {column} = 'sha256:../../escaped' WHERE {column} = ?", [of])
     done = registry("release", "small", "-o", folder / "released", "--sources", "--db", folder / "registry.duckdb",
                     exit_code=4)
-    assert "not a digest" in done.stderr
+    assert "is not the digest of a stored file" in done.stderr
     assert not list(Path(tmp_path).rglob("escaped*"))

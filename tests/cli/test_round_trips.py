@@ -39,7 +39,7 @@ def test_so_are_resampled_ranks_and_undefined_scores(registry, scored, task):
     scored(task)
     rows = registry("board", "--format", "json").json
     assert None in [row["rank"] for row in rows]
-    assert None not in [row["first"] for row in rows if row["rank"] is not None]
+    assert None not in [row["share_best"] for row in rows if row["rank"] is not None]
     validate("board", rows)
 
 

@@ -80,7 +80,7 @@ def test_workers_with_other_software_are_refused(two, monkeypatch):
     monkeypatch.setattr(provenance, "_COMPUTE", ("numpy",))
     provenance.computing.cache_clear()
     try:
-        with pytest.raises(InputError, match=r"has .*scipy .* \(here missing\): install the same"):
+        with pytest.raises(InputError, match=r"has .*scipy .* \(here missing\); install the same"):
             _ = Cluster(two.address).client
     finally:
         provenance.computing.cache_clear()

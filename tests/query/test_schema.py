@@ -71,17 +71,17 @@ def test_every_form_shows_every_table_and_column(database, form):
 def test_one_thing_by_its_name(database):
     assert render_schema(load(database), "track", "text") == """\
 table track
-  The tracks of every task; systems are compared within theirs only.
-    track_id  INTEGER  numbers the tracks
+  Tracks of tasks. Systems are compared only within their track.
+    track_id  INTEGER  id of the track
     task_id   INTEGER  the task
-    name      VARCHAR  its name
+    name      VARCHAR  name
 """
     assert render_schema(load(database), "track", "mermaid") == """\
 erDiagram
     track {
-        INTEGER track_id PK "numbers the tracks"
+        INTEGER track_id PK "id of the track"
         INTEGER task_id FK "the task"
-        VARCHAR name "its name"
+        VARCHAR name "name"
     }
 """
     with pytest.raises(UnknownNameError, match="did you mean 'leaderboard'"):

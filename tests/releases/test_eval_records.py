@@ -127,7 +127,7 @@ def test_what_is_hidden_or_held_back_is_in_no_record(task, registry, scored, tmp
     assert b"i0" not in b"".join(path.read_bytes() for path in (tmp_path / "held").rglob("*.json"))
     with pytest.raises(InputError, match="no record has samples"):
         EveryEvalEver().read(tmp_path / "held")
-    monkeypatch.setattr(eval_records, "aggregate_record", lambda *of: 1 / 0)
+    monkeypatch.setattr(eval_records, "make_aggregate_record", lambda *of: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         write_records(database, "small", tmp_path / "broken")
     assert not list(tmp_path.glob("*broken*"))
@@ -154,7 +154,8 @@ def test_models_get_a_file_of_results_for_the_hub(registry_of_all, tmp_path):
                 assert re.fullmatch(r"\d{4}-\d\d-\d\d", entry["date"])
                 found.add((path.parts[-4] + "/" + path.parts[-3], entry["dataset"]["task_id"], entry["value"]))
     assert found == stored
-    for dataset, says in ((None, "give it by --dataset"), ("small", "'small' is no data set"), ("a/b\n", "no data")):
+    for dataset, says in ((None, "give it by --dataset"), ("small", "'small' is not the name of a data set"),
+                          ("a/b\n", "is not the name of a data set")):
         with pytest.raises(InputError, match=says):
             write_results(registry_of_all, "small", tmp_path / "none", dataset=dataset)
     assert choose_dataset(None, "https://huggingface.co/datasets/acme/other") == "acme/other"

@@ -56,7 +56,7 @@ def test_a_backup_is_the_registry(filled, tmp_path, registry):
 
 def test_a_backup_replaces_nothing(filled, tmp_path):
     (tmp_path / "copy.duckdb").write_text("mine")
-    with pytest.raises(InputError, match="there already"):
+    with pytest.raises(InputError, match="already exists"):
         back_up(filled, tmp_path / "copy.duckdb")
     assert (tmp_path / "copy.duckdb").read_text() == "mine"
 

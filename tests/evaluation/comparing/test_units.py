@@ -223,10 +223,10 @@ def test_studies_take_clusters_for_units(many, registry, scored):
 def test_advice_is_on_clusters(many, registry, scored):
     scored(many)
     said = " ".join(registry("study", "advise", "small", "--format", "table").stdout.split())
-    assert "here 20 clusters" in said
+    assert "here of 20 clusters" in said
     assert "as if they were independent" not in said
     said = " ".join(registry("study", "advise", "small", "--unit", "item", "--format", "table").stdout.split())
-    assert "here 80 items" in said
+    assert "here of 80 items" in said
     assert "Items of one document are tested as if they were independent, because unit = \"item\"" in said
 
 

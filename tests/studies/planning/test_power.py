@@ -141,7 +141,7 @@ def test_figures(task, registry, scored, tmp_path):
     (("--items", "100", "--rate", "1.2"), "above 0 and below 1"),
     (("--items", "1", "--rate", "0.5"), "from 2 to 1000000"),
     (("--items", "1000000000", "--rate", "0.5"), "from 2 to 1000000"),
-    (("--items", "100", "--rate", "0.5", "--metric", "acc", "--seed", "1"), "--metric, --seed: only of a task"),
+    (("--items", "100", "--rate", "0.5", "--metric", "acc", "--seed", "1"), "--metric, --seed: requires a task"),
     (("--items", "100", "--rate", "0.9", "--rate", "0.5", "--correlation", "0.9"), "have a correlation from"),
     (("--items", "100", "--rate", "0.5", "--power", "1"), "the power is 1.0"),
     (("--items", "100", "--rate", "0.5", "--difference", "2"), "can differ by at most 1"),
