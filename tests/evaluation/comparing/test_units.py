@@ -227,7 +227,7 @@ def test_advice_is_on_clusters(many, registry, scored):
     assert "as if they were independent" not in said
     said = " ".join(registry("study", "advise", "small", "--unit", "item", "--format", "table").stdout.split())
     assert "here of 80 items" in said
-    assert "Items of one document are tested as if they were independent, because unit = \"item\"" in said
+    assert "Items with the same document are tested as if they were independent, because unit = \"item\"" in said
 
 
 @pytest.mark.slow
