@@ -138,7 +138,7 @@ class AnswerColumns(_Lazy):
         return self.of_row(int(self.given[n]))
 
     def of_row(self, row: int) -> Answer:
-        """Make the answer of a row, which must have an answer."""
+        """Return the answer in a row as an object; the row must have an answer."""
         value = self.values[row]
         return Answer(self.rows.keys[row], self.meant(value.tolist() if self.is_numeric else value),
                       self.rows.lines[row])
@@ -178,7 +178,7 @@ class CandidateColumns(AnswerColumns):
     key: str = ""
 
     def meant(self, value: Any) -> AnswerSet:
-        """Convert a value of `values` to a set."""
+        """Convert an element of the array `values` to a set."""
         return AnswerSet() if value == np.inf else AnswerSet((Response(self.key, score=value),))
 
 

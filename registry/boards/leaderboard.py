@@ -373,7 +373,7 @@ class Leaderboard:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The statements, with messages as text."""
+        """Statements about the board; messages among them are converted to text."""
         return tuple(map(sentence, self.statements))
 
     @property

@@ -172,7 +172,7 @@ def _write_results(request: Request) -> None:
 
 
 def _write_bundle(request: Request) -> None:
-    """Write a competition, and print notes for its organisers."""
+    """Write the files of a competition, and print notes for its organisers."""
     from registry.competitions.bundle import BundleSettings, write_bundle
     from registry.readers import Document
     from registry.store import catalog

@@ -304,7 +304,7 @@ def _find_answer(archive: Archive, download: Downloaded, test_set: str, test_set
 
 
 def _declare(document: Document, download: Downloaded, test_set: str, task: ResolvedTask) -> DeclaredSubmission:
-    """Declare a submission with the platform's facts about it."""
+    """Declare a submission, with the facts that the platform gives about it."""
     entry, deadline = download.entry, task.manifest.deadline(test_set)
     is_late = deadline is not None and (entry.time.date() > deadline.astimezone(UTC).date() if download.has_only_day
                                         else entry.time > deadline)

@@ -163,7 +163,7 @@ def compute_scores(metric: Metric, counts: Counts) -> Floats:
 
 @dataclass(frozen=True)
 class _StepScorer:
-    """Function that computes scores from sums of statistics, counted in steps.
+    """Function that computes scores from sums of statistics in whole steps.
 
     Attributes:
         metric: The metric.

@@ -204,7 +204,7 @@ class Log:
         return list(dict.fromkeys(key.partition(",")[2] for key in scores if "," in key))
 
     def get_direction(self, metric: str) -> Better | None:
-        """Return "higher" or "lower", whichever scores are better by the results.
+        """Return the direction of the metric that the results declare: "higher" or "lower".
 
         Returns:
             The direction; None if the results do not mention the metric.

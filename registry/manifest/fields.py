@@ -206,7 +206,7 @@ def is_active(until: bool | datetime) -> bool:
 
 
 def check_address(text: str) -> str:
-    """Return the web address of a page; raise ValueError for others."""
+    """Return a text that is a web address; raise ValueError for other texts."""
     if urlsplit(text).scheme not in ("http", "https") or not urlsplit(text).netloc or re.search(r"[\s<>\"]", text):
         raise ValueError(f"{text!r} is no web address such as https://example.org/task")
     return text

@@ -36,7 +36,7 @@ def take_rows(table: Table, rows: Sequence[int], name: str) -> Part:
 
 
 def make_part(document: Document, lines: Sequence[str], name: str) -> Part:
-    """Make a part of a file from lines."""
+    """Make a new part of the file that has only the given lines."""
     content = "".join(f"{line}\n" for line in lines).encode()
     return Part(f"{document.path} ({name})", content, name=document.name, whole=document)
 

@@ -297,7 +297,7 @@ class NamedReader(Reader):
 
     @abstractmethod
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Return a copy of a value in which the function `name` has changed every name."""
+        """Return a copy of a value with each label or type replaced by `name(label)`."""
 
     def list_declared_names(self) -> tuple[str, ...]:
         """Return names that are valid even if they do not occur in the gold."""
@@ -365,7 +365,7 @@ class NamedSetReader(AnswerSetReader, NamedReader):
         return Counter(response.type or response.key for value in values for response in value.responses)
 
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Return a copy of a value in which the function `name` has changed every name.
+        """Return a copy of a value with each label or type replaced by `name(label)`.
 
         If answers become equal, the first is kept.
         """

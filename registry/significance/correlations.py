@@ -456,7 +456,7 @@ def swap_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settin
 
 
 def compute_all_swaps(matrix: PairMatrix, pair: Pair) -> Floats:
-    """Return the differences of a pair after all swaps of its differing units."""
+    """Return the difference of a pair for every possible set of swapped units."""
     scores, differ = matrix.prepare_swaps(pair), find_differing_units(matrix, pair)
     results = []
     for draws in _parts(2**len(differ), BLOCK):

@@ -490,7 +490,7 @@ class ClosedForm:
 
     @cached_property
     def _right_or_wrong(self) -> Flags:
-        """Whether all units of a system are right or wrong and have equal weights.
+        """True for systems whose units have equal weights and are each correct or incorrect.
 
         The array has the shape [systems].
         """

@@ -115,7 +115,7 @@ def count_required_draws(p: Floats, correction: str, alpha: float) -> int:
 
 
 def compute_shaffer_factors(systems: int) -> Floats:
-    """Return the factors of Shaffer's procedure S1, the numbers of true hypotheses.
+    """Return the factors of Shaffer's procedure S1: possible numbers of true hypotheses.
 
     A hypothesis says that two systems are equal. Equality divides the systems into groups, and all hypotheses within a
     group are true. Let S(k) be the set of possible numbers of true hypotheses among k systems. Then S(k) is the union

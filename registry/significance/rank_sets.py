@@ -165,7 +165,7 @@ class Influences:
         return covariances
 
     def find_steps(self, system: int) -> Floats:
-        """Return the smallest nonzero contribution of a unit to each difference.
+        """Return, for each system, the smallest nonzero value that one unit contributes.
 
         The array has the shape [systems].
         """

@@ -152,7 +152,7 @@ class Ledger:
                             missing=missing, **values)
 
     def add_rows(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Add rows with these values; the program does not allocate ids for them."""
+        """Add rows that contain their ids, or whose table has no id."""
         self._waiting[table] += map(dict, rows)
 
     def add_columns(self, table: Table, columns: Columns, n_rows: int) -> None:

@@ -351,7 +351,7 @@ class BoardIntervals:
 
     @cached_property
     def own(self) -> Floats:
-        """Intervals of scores by the test, [systems, 2]; nan if the test has no method."""
+        """Score intervals that the test itself computes, [systems, 2]; nan if it computes none."""
         return self.results.test.score_intervals(self.results.board.matrix, self.results.request.settings)
 
     @property
@@ -361,7 +361,7 @@ class BoardIntervals:
 
     @cached_property
     def scores(self) -> Floats:
-        """Intervals of scores by the test or in closed form, [systems, 2]; may be nan."""
+        """Score intervals of the test, or else in closed form, [systems, 2]; nan if undefined."""
         if not self._lacks_own:
             return self.own
         if self._is_judged:

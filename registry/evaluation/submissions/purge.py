@@ -355,7 +355,11 @@ def _rename_candidates(connection: Connection, renamed: Mapping[str, str]) -> No
 
 
 def _erase_studies(connection: Connection, task_id: int, names: TeamNames) -> set[str]:
-    """Delete studies of a task that contain a name, and return their signatures."""
+    """Delete the studies of a task whose results contain a given name.
+
+    Returns:
+        The signatures of the deleted studies.
+    """
     table = models.study
     rows = connection.execute(table.select().where(table.c.task_id == task_id))
     deleted = {row.study_id: row.signature for row in rows

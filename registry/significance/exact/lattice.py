@@ -419,7 +419,7 @@ class _Tail:
         return -float(weights[self.starts <= self.high[0]].min())
 
     def _try_tilt(self, tilt: Floats) -> float | None:
-        """Compute the log probability with this tilt; None if rounding hides it."""
+        """Compute the log probability with this tilt; None if rounding errors exceed it."""
         sums, low, high = self.sums, self.low, self.high
         point = sums.mean(tilt)
         log_heaviest = self._log_heaviest(tilt, point)

@@ -85,7 +85,7 @@ class McNemar(PairTest):
 
     @property
     def swaps_units(self) -> bool:
-        """True if the p-value is exact."""
+        """True if the test swaps units, which it does if its p-value is exact."""
         return self.variant == "exact"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
