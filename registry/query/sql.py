@@ -219,7 +219,7 @@ def _make_query_error(message: str, query: Query, first_line: int) -> QueryError
 
     If the last lines of the message mark a place in the SQL with a caret, they become the excerpt of the error.
     """
-    if "prepared statement parameters: " in message:
+    if _NO_VALUES.search(message):
         names = message.rpartition(": ")[2]
         return QueryError(f"the parameter {names} has no value; add --param NAME=VALUE, or name=value in Python",
                           path=query.source)

@@ -25,7 +25,6 @@ from registry.significance.units import linearize
 OWN = "run"  # the factor with separate levels for each system; systems share the levels of all other factors
 _SMALLEST_LOG_P = -690.0  # smaller p-values are reported as this one
 _HALVINGS = 55
-_FAR, _APART = 0.01, 6.0  # probability over all systems and levels; standard errors of other levels of a system
 
 Axes = tuple[int, ...]  # axes of a table in ascending order; axis 0 has the units
 
