@@ -85,8 +85,8 @@ def test_strata_that_cut_through_clusters_are_refused(applied):
     applied.manifest.write_text(text.replace('"document"]', '"document", "genre"]').replace(
         'test = "b', 'strata = "genre"\ntest = "b').replace('version = "1"', 'version = "2"'))
     for command in ("run", "check"):
-        applied.refused("gold.tsv:2: item 'i1': its document has items of several 'genre'", "significance.strata",
-                        'unit = "item"', command=(command, applied.manifest))
+        applied.refused("gold.tsv:2: item 'i1': its document has items with different values of 'genre'",
+                        "significance.strata", 'unit = "item"', command=(command, applied.manifest))
 
 
 @pytest.mark.parametrize("extra", [

@@ -135,10 +135,10 @@ def test_errors_name_the_line(text, options, line, says):
 @pytest.mark.parametrize(("options", "says"), [
     ({"separator": "pipe"}, "expected one of tab, comma, semicolon, whitespace"),
     ({"seperator": "tab"}, "did you mean 'separator'"),
-    ({"columns": ["id", "label"]}, "no column 'item'"),
+    ({"columns": ["id", "label"]}, "needs the column 'item'"),
     ({"columns": ["item", "item", "label"]}, "twice"),
     ({"item": "label"}, "same column"),
-    ({"item": "", "columns": ["text"]}, "no column 'label'"),
+    ({"item": "", "columns": ["text"]}, "needs the column 'label'"),
     ({"skip": -1}, "a number of lines, 0 or more"),
 ])
 def test_wrong_options_are_named(options, says):
