@@ -5,7 +5,9 @@ BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.15 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 DEMO_DB := $(VENV)/demo.duckdb
-$(if $(filter-out clean js,$(MAKECMDGOALS)),$(if $(MAKELEVEL:0=),,$(info Using the virtual environment $(VENV))))
+ifeq ($(MAKELEVEL),0)
+$(info Using the virtual environment $(VENV))
+endif
 
 # What Python compiles is kept: else each process of the tests compiles all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -107,9 +109,11 @@ benchmark: $(VENV)/.installed
 	$(BIN)/python -m tests.benchmarks
 
 $(VENV)/.installed: pyproject.toml registry/version.py
-	@test -n "$(PYTHON)" || { echo "error: no Python from 3.11 found: install one (Debian: apt-get install python3 python3-venv) or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "error: found no Python 3.11 or later: install one (Debian: apt-get install python3 python3-venv) or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 1; }
+ifndef VIRTUAL_ENV
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "error: $(PYTHON) lacks the venv module: install it (Debian: apt-get install python3-venv)" >&2; exit 1; }
-	@test -n "$(VIRTUAL_ENV)" || $(PYTHON) -m venv .venv
+	$(PYTHON) -m venv .venv
+endif
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e '.[test]'
 	@$(BIN)/python -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib >/dev/null || true  # by all processors, pip by one
 	@touch $@

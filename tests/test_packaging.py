@@ -1,12 +1,19 @@
-"""The wheel carries the migrations, so that an installed `registry init` works from any directory."""
+"""The distribution: what the wheel has and needs, and which version and addresses the repository names."""
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 import zipfile
+
+import pytest
 
 from registry.version import __version__
 from tests.conftest import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PUBLIC = ("pyproject.toml", "CITATION.cff", "SECURITY.md", "docs/competitions.md")
 
 
 def test_the_wheel_works_from_any_directory(tmp_path):
@@ -35,3 +42,23 @@ def test_the_wheel_works_from_any_directory(tmp_path):
                           cwd=elsewhere, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(str(tmp_path / "site"))
     assert "registry.duckdb: created" in done.stderr
+
+
+def test_metrics_and_importers_are_extras():
+    needed = {re.split(r"[<>=;\[ ]", line)[0] for line in PROJECT["dependencies"]}
+    assert needed == {"alembic", "duckdb", "duckdb-sqlalchemy", "filelock", "jinja2", "numpy", "packaging", "pydantic",
+                      "rich", "scipy", "sqlalchemy", "threadpoolctl", "typer"}
+
+
+def test_the_citation_names_this_version():
+    yaml = pytest.importorskip("yaml")
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    assert (citation["version"], citation["license"]) == (__version__, PROJECT["license"])
+
+
+def test_addresses_have_one_placeholder():
+    """Whoever publishes the project replaces OWNER, and nothing else."""
+    for name in PUBLIC:
+        owners = re.findall(r"github\.com/([\w.-]+)/evalregistry", (ROOT / name).read_text("utf-8"))
+        assert set(owners) <= {"OWNER"}, name
+    assert len(PROJECT["urls"]) >= 4

@@ -1,12 +1,15 @@
 """BLEU, chrF and TER: the vectorized scores are sacrebleu's, also of sums of resampled segments."""
 
+import sys
+
 import numpy as np
 import pytest
 import sacrebleu.metrics
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.errors import InputError
+import registry
+from registry.errors import InputError, RegistryError
 from registry.items import Answer, Item
 from registry.metrics import BLEU, TER, ChrF
 
@@ -67,3 +70,10 @@ def test_ter_without_reference_words_is_sacrebleu_s():
     peer = sacrebleu.metrics.TER(no_punct=True, references=[["..."]])
     sums = metric.corpus_statistics(items, answers).sum(axis=0)
     assert metric.score(sums) == peer.corpus_score(["x"], None).score
+
+
+def test_a_missing_package_of_a_metric_is_one_message_that_names_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sacrebleu.metrics", None)
+    with pytest.raises(RegistryError) as raised:
+        registry.evaluate(["a b c d"] * 4, {"x": ["a b c d"] * 4}, metric="BLEU(tokenize=char)")
+    assert "BLEU needs sacrebleu: pip install 'evalregistry[mt]'" in str(raised.value)
