@@ -19,6 +19,7 @@ from sqlalchemy import Connection
 from registry.boards.leaderboard import Leaderboard
 from registry.boards.load import ALL_PAIRS, BOARD_PAIRS, load_leaderboards
 from registry.boards.planned import describe_plan
+from registry.boards.results import add_details
 from registry.evaluation.comparing.compare import ComparisonSummary, compare, prepare
 from registry.evaluation.comparing.settings import build_request
 from registry.evaluation.comparing.vetting import VettedTask
@@ -52,6 +53,7 @@ class Job:
         report: Function that is called with each message. Warnings begin with `warning: `, notes with `note: `.
         pairs: Columns of pairs that the boards need, in addition to the decisions.
         public: Whether everybody may read the messages. Public messages show no hidden data.
+        details: Whether boards of two systems need the details of their pair.
     """
 
     database: Database
@@ -60,6 +62,7 @@ class Job:
     report: Report
     pairs: Sequence[str] = BOARD_PAIRS
     public: bool = False
+    details: bool = False
 
 
 class Visibility(NamedTuple):
@@ -129,7 +132,8 @@ def evaluate_task(task_folder: TaskFolder, task: str, journal: Journal, executio
             _report_all(report, describe_applied(applied))
             return ingest
 
-        return evaluate(Job(database, journal, execution, report, ALL_PAIRS), ingest_manifest, create=True)
+        job = Job(database, journal, execution, report, ALL_PAIRS, details=True)
+        return evaluate(job, ingest_manifest, create=True)
 
 
 @contextmanager
@@ -183,7 +187,10 @@ def evaluate(job: Job, run_ingest: Callable[[Session], Ingest], *, create: bool 
         def compare_task(session: Session, vetted: VettedTask | None = None) -> tuple[ComparisonSummary, Boards]:
             session.limit_memory(execution.memory)
             compared = compare(session.connection, journal, row, request, vetted)
-            return compared, load_leaderboards(session.connection, row, pairs=job.pairs)
+            boards = load_leaderboards(session.connection, row, pairs=job.pairs)
+            if job.details:
+                boards = [add_details(session.connection, row, board) for board in boards]
+            return compared, boards
 
         visibility = load_visibility(session.connection, ingest.slug, public=job.public)
         hidden_notes = note_hidden(session.connection)

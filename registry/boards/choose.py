@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 from sqlalchemy import Connection, text
 
 from registry.boards.leaderboard import Leaderboard, Ranks, Standing
 from registry.boards.load import NOT_COMPARED, PAGE_PAIRS, load_leaderboards, summarise_resampled_ranks
+from registry.boards.results import select_pair
 from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation.comparing.settings import build_request
 from registry.significance.ranks import find_groups
@@ -138,6 +140,33 @@ def select_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: 
             mask &= np.abs(pairs.a - pairs.b) <= neighbours
         selected.append(replace(board, decisions=pairs.select(np.flatnonzero(mask)[:limit])))
     return selected
+
+
+def find_pair_boards(boards: Sequence[Leaderboard], a: str, b: str) -> list[Leaderboard]:
+    """Return the leaderboards on which two systems are compared, with these systems only.
+
+    Leaderboards of facets are left out, unless the systems are compared on no other.
+
+    Args:
+        boards: The leaderboards.
+        a: The first system; `select_standing` lists the names that a system can have.
+        b: The second system.
+
+    Raises:
+        UnknownNameError: No leaderboard has a system of this name.
+        MismatchError: The systems are on no leaderboard together, or both names are of one system.
+    """
+    for name in (a, b):
+        select_pairs(boards, name)  # raises if the name is unknown
+    found = []
+    for board in boards:
+        for place_a, place_b in product(_find_places(board, a), _find_places(board, b)):
+            if place_a != place_b and (pair := select_pair(board, place_a, place_b)).decisions:
+                found.append(pair)
+    if not found:
+        raise MismatchError(f"{a} and {b} are not compared on any leaderboard; name two systems of one test set and "
+                            "track")
+    return [board for board in found if board.facet is None] or found
 
 
 def _find_places(board: Leaderboard, system: str | None) -> list[int]:

@@ -22,7 +22,7 @@ from registry.arrays import Flags, Floats, Ints
 from registry.errors import counted
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.manifest import decode_manifest
-from registry.messages import NO_MESSAGES, Message, Messages, sentence
+from registry.messages import NO_MESSAGES, Message, Messages, Severity, sentence
 from registry.metric_names import metric_decimals, metric_label, metric_title, says_no_more
 from registry.rendering.table import NUMBERS
 from registry.significance import TESTS, PredictionPowered
@@ -312,7 +312,7 @@ class Leaderboard:
         decisions: The test results of all pairs.
         groups: The largest groups in which no two ranked systems differ significantly. A group has the places of its
             systems in the standings. Empty if there are too many groups.
-        statements: Sentences about the results of the comparison, and messages about their limits.
+        statements: Sentences about the comparison, and messages about its limits.
         signature: One line that identifies gold, metric, test and family.
         ranks: The kind of rank range that people see.
         outdated: Messages about the reasons why the board is out of date.
@@ -322,6 +322,8 @@ class Leaderboard:
         about: A summary of the task, in one line.
         intervals: The methods of the confidence intervals.
         direction: A sentence that names the pairs that are tested one-sided, and the reason.
+        result: The result in one sentence; empty if no two ranked systems are compared.
+        details: Sentences about the two systems of a board, if they were computed.
     """
 
     task: str
@@ -345,6 +347,8 @@ class Leaderboard:
     about: str = ""
     intervals: Intervals = NO_INTERVALS
     direction: str = ""
+    result: str = ""
+    details: tuple[str, ...] = ()
 
     @property
     def key(self) -> LeaderboardKey:
@@ -373,8 +377,22 @@ class Leaderboard:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """Statements about the board; messages among them are converted to text."""
-        return tuple(map(sentence, self.statements))
+        """The result and all statements; messages among them are converted to text."""
+        return tuple(filter(None, (self.result, *self.details, *map(sentence, self.statements))))
+
+    @property
+    def captions(self) -> tuple[str, ...]:
+        """The result, the details, and the test with the number of significant differences."""
+        return tuple(filter(None, (self.result, *self.details, *map(sentence, self.statements[:1]))))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """All other sentences about the board: warnings, then other messages, then the methods."""
+        messages = [statement for statement in self.statements[1:] if isinstance(statement, Message)]
+        methods = [statement for statement in self.statements[1:] if isinstance(statement, str)]
+        ranked = [*((message.severity, message.sentence) for message in messages), *self._footnotes]
+        return (*(text for severity, text in ranked if severity != "info"),
+                *(text for severity, text in ranked if severity == "info"), *methods)
 
     @property
     def warnings(self) -> Messages:
@@ -385,9 +403,15 @@ class Leaderboard:
     @property
     def footnotes(self) -> tuple[str, ...]:
         """All messages as text, except messages about the comparison."""
-        rank_notes = (f"Simultaneous ranks: {warning}." for warning in self.rank_warnings)
-        return (*(message.sentence for message in self.outdated), *rank_notes,
-                *(message.sentence for message in (*self._rounding_messages, *self._submission_messages)))
+        return tuple(text for _, text in self._footnotes)
+
+    @property
+    def _footnotes(self) -> list[tuple[Severity, str]]:
+        """The severity and the text of each message, except messages about the comparison."""
+        ranks = [(warning.severity, f"Simultaneous ranks: {warning}.") for warning in self.rank_warnings]
+        others = ((message.severity, message.sentence)
+                  for message in (*self._rounding_messages, *self._submission_messages))
+        return [*((message.severity, message.sentence) for message in self.outdated), *ranks, *others]
 
     @property
     def _submission_messages(self) -> tuple[Message, ...]:

@@ -28,11 +28,11 @@ from registry.boards.leaderboard import (
     get_metric_display,
     make_display_names,
 )
+from registry.boards.results import describe_result
 from registry.boards.statements import (
     StoredFamily,
     describe_direction,
     describe_family,
-    describe_groups,
     has_observed_direction,
     make_statements,
     parse_families,
@@ -131,7 +131,10 @@ def load_stored_boards(connection: Connection, tasks: Sequence[str], metric: str
     requests: dict[str, dict[int, str]] = {task: {} for task in tasks}
     for row in comparisons:
         requests[row.task][row.comparison_id] = row.request
-    decisions = _load_pairs(connection, ids, pairs)
+    # The result of two systems is a sentence with all numbers of the pair.
+    small = [number for number in ids if settings[number].n_systems == 2]
+    decisions = _load_pairs(connection, small, ALL_PAIRS) | _load_pairs(
+        connection, [number for number in ids if settings[number].n_systems != 2], pairs)
     return {task: StoredTask([StoredBoard(settings[comparison_id], standings, decisions[comparison_id])
                               for comparison_id, standings in rows.get(task, {}).items()], requests[task])
             for task in tasks}
@@ -244,9 +247,10 @@ def load_leaderboards(connection: Connection, task_row: TaskRow, metric: str | N
         else:
             resampled, warnings = compute_all_rank_bounds(connection, task_row, request)
     stored = stored or load_stored_boards(connection, [task_row.slug], metric, pairs)[task_row.slug]
-    return [replace(board, about=manifest.task.summary, rank_warnings=tuple(warnings.get(board.key.name, ())),
-                    **get_metric_display(task_row.manifest, board.metric, board.metric_name))
-            for board in make_leaderboards(stored, convention, resampled)]
+    boards = [replace(board, about=manifest.task.summary, rank_warnings=tuple(warnings.get(board.key.name, ())),
+                      **get_metric_display(task_row.manifest, board.metric, board.metric_name))
+              for board in make_leaderboards(stored, convention, resampled)]
+    return [replace(board, result=describe_result(board)) for board in boards]
 
 
 def _make_leaderboard(board: StoredBoard, ranks: Ranks, resampled: ResampledRanks, request: str,
@@ -270,9 +274,6 @@ def _make_leaderboard(board: StoredBoard, ranks: Ranks, resampled: ResampledRank
                  **derived.get(n, {}), **_get_resampled_ranks(row, resampled, ranks, comparison.confidence))
         for n, (row, name) in enumerate(zip(rows, names, strict=True)))
     statements = list(make_statements(comparison, [row["runs"] for row in rows], decisions, share, ranks, request))
-    if len(ranked) > 1:
-        statements.insert(1, describe_groups([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differs,
-                                             groups, comparison))
     if get_name(rows[0]["metric_name"]) == _MEAN:
         warning = warn_of_mixed_scales(names, [math.nan if row["score"] is None else row["score"] for row in rows])
         statements += [] if warning is None else [warning]

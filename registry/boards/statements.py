@@ -30,7 +30,6 @@ from registry.values import parse
 
 _MOST_BASELINES = 5  # in a sentence
 _MOST_BOARDS = 4
-_MOST_GROUPS, _MOST_PLACES = 4, 12
 _OTHER_PAIRS = " All other pairs are tested two-sided."
 _RANK_SENTENCES: dict[Ranks, str] = {
     "neighbour": "Ranges of neighbours end at the nearest systems that differ significantly, whether or not systems "
@@ -286,14 +285,20 @@ def _describe_runs(comparison: Comparison, runs: Sequence[int]) -> Sequence[Mess
 def _describe_results(comparison: Comparison, n_significant: int, ranks: Ranks) -> str:
     """Return a sentence with the number of significant differences, and the test."""
     correction = CORRECTIONS[comparison.correction]
-    corrected = "uncorrected" if comparison.correction == "none" else f"after {correction.title}"
-    level = "a false discovery rate of " if correction.controls == "false discovery rate" else ""
+    level = f"at {100 * comparison.alpha:g} %"
+    if correction.controls == "false discovery rate":
+        level = f"at a false discovery rate of {100 * comparison.alpha:g} %"
+    if comparison.family_size > 1:
+        level += " without correction" if comparison.correction == "none" else f" after {correction.title}"
+    sample = describe_sample(comparison, counted(comparison.n_units, comparison.unit))
+    test = f"{comparison.test} over {sample}{_describe_sides(comparison)}"
     has_guarantee = correction.controls == "family-wise error" and not has_observed_direction(comparison)
     note = "" if has_guarantee else {"range": "; rank ranges are descriptive",
                                      "cluster": "; clusters are descriptive"}.get(ranks, "")
-    sample = describe_sample(comparison, counted(comparison.n_units, comparison.unit))
-    return (f"{count_significant(n_significant, math.comb(comparison.n_systems, 2))} at {level}{comparison.alpha:g} "
-            f"{corrected} ({comparison.test} over {sample}{_describe_sides(comparison)}){note}.")
+    n_differences = math.comb(comparison.n_systems, 2)
+    if n_differences == 1:
+        return f"Tested {level}: {test}."
+    return f"{count_significant(n_significant, n_differences)} {level} ({test}){note}."
 
 
 def describe_sample(comparison: Comparison, units: str) -> str:
@@ -314,14 +319,14 @@ def count_significant(n_significant: int, n_differences: int) -> str:
     """Return the beginning of a sentence with the number of significant differences.
 
     >>> [count_significant(n, 1) for n in (0, 1)]
-    ['The one difference is not significant', 'The one difference is significant']
+    ['The difference is not significant', 'The difference is significant']
     >>> [count_significant(n, 6) for n in (0, 1)]
     ['None of 6 differences is significant', '1 of 6 differences is significant']
     >>> [count_significant(n, 6) for n in (5, 6)]
     ['5 of 6 differences are significant', 'All 6 differences are significant']
     """
     if n_differences == 1:
-        return f"The one difference is {'' if n_significant else 'not '}significant"
+        return f"The difference is {'' if n_significant else 'not '}significant"
     if n_significant == n_differences:
         return f"All {n_significant} differences are significant"
     verb = "is" if n_significant < 2 else "are"
@@ -368,78 +373,3 @@ def _warn_of_few_resamples(comparison: Comparison, pairs: Decisions, share: floa
         return ()
     return (Message("too-few-resamples", {"simulated": int(is_simulated.sum()), "differences": len(p),
                                           "resamples": resamples, "needed": required}),)
-
-
-def describe_groups(names: Sequence[str], ranks: Sequence[int], differs: Flags,
-                    groups: Sequence[Sequence[int]], comparison: Comparison) -> str:
-    """Return a sentence about the systems that do not differ significantly.
-
-    The sentence lists the groups of the compact letter display. If there are too many groups, the sentence has the
-    number of pairs instead.
-
-    Args:
-        names: The names of the ranked systems, best first; at least two.
-        ranks: The ranks of these systems on the board, such as 1, 2, 2, 4.
-        differs: True for pairs that differ significantly, [systems, systems], symmetric.
-        groups: The largest groups in which no two systems differ significantly, as indices of `names`. Empty if there
-            are too many groups (`registry.significance.ranks.find_groups`).
-        comparison: The settings of the comparison.
-    """
-    corrected = "" if comparison.correction == "none" else f" after {CORRECTIONS[comparison.correction].title}"
-    level = f"at {100 * comparison.alpha:g} %{corrected} over {counted(comparison.family_size, 'pair')}"
-    n = len(names)
-    n_pairs, n_different = math.comb(n, 2), int(differs.sum()) // 2
-    ranked = "" if n == comparison.n_systems else "ranked "  # unranked systems are in the family too
-    if n == 2:
-        verb = "better than" if n_different else "not significantly different from"
-        return f"{names[0]} is {verb} {names[1]} {level}."
-    if n_different in (0, n_pairs):
-        return f"{'Every' if n_different else 'No'} two of the {n} {ranked}systems are significantly different {level}."
-    best = f"{names[0]} is better than every other {ranked}system" if differs[0, 1:].all() else ""
-    if equal := _list_groups(names, ranks, groups):
-        if best:
-            return f"{best} {level}. Not significantly different from each other: {equal}."
-        return f"Not significantly different from each other {level}: {equal}."
-    best = best or f"{names[0]} is better than {differs[0].sum()} of {n - 1} other {ranked}systems"
-    return (f"{best}, and {n_pairs - n_different} of {n_pairs} pairs of {ranked}systems are not significantly "
-            f"different {level}: registry pairs shows which.")
-
-
-def _list_groups(names: Sequence[str], ranks: Sequence[int], groups: Sequence[Sequence[int]]) -> str:
-    """Return the ranks of each group of systems; empty if too many for a sentence."""
-    large = [group for group in groups if len(group) > 1]
-    places = [_list_ranks(names, ranks, group) for group in large[:_MOST_GROUPS]]
-    if len(large) > _MOST_GROUPS or sum(map(len, places)) > _MOST_PLACES:
-        return ""
-    return "; ".join(f"rank{'' if len(parts) == 1 and ' to ' not in parts[0] else 's'} {_join_words(parts)}"
-                     for parts in places)
-
-
-def _list_ranks(names: Sequence[str], ranks: Sequence[int], group: Sequence[int]) -> list[str]:
-    """Return the ranks of the systems in a group, in words.
-
-    Consecutive ranks are joined, such as `2 to 4`. If a rank has other systems too, the names of the group's systems
-    follow the rank.
-    """
-    known = sorted(set(ranks))
-    members = [[n for n in group if ranks[n] == rank] for rank in known]
-    has_several_ranks = sum(map(bool, members)) > 1
-    parts: list[str] = []
-    stretch: list[int] = []
-    for rank, systems in zip(known, members, strict=True):
-        if has_several_ranks and len(systems) == ranks.count(rank):
-            stretch.append(rank)
-            continue
-        parts += _join_ranks(stretch)
-        stretch = []
-        if systems:
-            parts.append(f"{rank} ({_join_words([names[n] for n in systems])})")
-    return parts + _join_ranks(stretch)
-
-
-def _join_ranks(ranks: Sequence[int]) -> list[str]:
-    return [f"{ranks[0]} to {ranks[-1]}"] if len(ranks) > 2 else list(map(str, ranks))
-
-
-def _join_words(words: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

@@ -136,16 +136,16 @@ def report_unchanged(message: str) -> None:
                "metrics; all other results stay as stored: use another --db to recompute them")
 
 
-def print_tables(tables: Sequence[Table], format_: Format | None) -> None:
-    """Print tables on stdout."""
+def print_tables(tables: Sequence[Table], format_: Format | None, *, all_notes: bool = False) -> None:
+    """Print tables on stdout; a terminal shows the first notes, or all of them."""
     from registry.rendering.render import render
 
     width, color = inspect_terminal()
-    write(render(tables, choose_format(format_), width=width, color=color))
+    write(render(tables, choose_format(format_), width=width, color=color, all_notes=all_notes))
 
 
-def print_boards(boards: Sequence[Leaderboard], format_: Format | None) -> None:
-    """Print leaderboards on stdout; the first board of each task has the task's description as a caption."""
+def print_boards(boards: Sequence[Leaderboard], format_: Format | None, *, all_notes: bool = False) -> None:
+    """Print leaderboards on stdout; the first board of each task has the task's description as a note."""
     from registry.reports.boards import make_board_table
     from registry.reports.papers import render_latex_board
 
@@ -158,9 +158,9 @@ def print_boards(boards: Sequence[Leaderboard], format_: Format | None) -> None:
         table = make_board_table(board)
         if board.task not in described_tasks:
             described_tasks.add(board.task)
-            table = replace(table, captions=[*table.captions, board.about])
+            table = replace(table, notes=[*table.notes, board.about])
         tables.append(table)
-    print_tables(tables, format_)
+    print_tables(tables, format_, all_notes=all_notes)
 
 
 def choose_format(format_: str | None) -> str:

@@ -15,6 +15,7 @@ from registry.cli.options import (
     SIGNIFICANCE,
     STUDY_SETTINGS,
     Actor,
+    AllNotes,
     Attributes,
     Cluster,
     Db,
@@ -102,8 +103,8 @@ def evaluate_manifest(database: Database, manifest: Path, root: Path | None, exe
     return evaluate(job, ingest_manifest, create=True, dry_run=dry_run)
 
 
-def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,
-        workers: Workers = None, cluster: Cluster = None, memory: Memory = None, actor: Actor = None,
+def run(context: typer.Context, manifest: ManifestPath, root: Root = None, all_notes: AllNotes = False, db: Db = None,
+        format_: OutputFormat = None, workers: Workers = None, cluster: Cluster = None, memory: Memory = None, actor: Actor = None,
         dry_run: DryRun = False, public: Public = False, wait: Wait = 60, quiet: Quiet = False) -> None:
     """Evaluate a manifest: apply, score, compare, print boards.
 
@@ -117,10 +118,10 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
     report_unused_options(context, execution, result.compared, result.scored)
     report_end(changed=result.is_changed, dry_run=dry_run)
     if public:
-        print_boards(_load_public_boards(db, result.task), format_)
+        print_boards(_load_public_boards(db, result.task), format_, all_notes=all_notes)
     else:
         report_all(result.hidden_notes, "note")
-        print_boards(result.boards, format_)
+        print_boards(result.boards, format_, all_notes=all_notes)
 
 
 def _load_public_boards(db: Path | None, task: str) -> list[Leaderboard]:

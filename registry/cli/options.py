@@ -35,6 +35,7 @@ Root = Annotated[Path | None, typer.Option("--root", envvar="REGISTRY_ROOT", met
     "folder."))]
 OutputFormat = Annotated[Format | None, typer.Option("--format", "-f", envvar="REGISTRY_FORMAT", case_sensitive=False,
                                                      help="The output format. Default: table on a terminal, else tsv.")]
+AllNotes = Annotated[bool, typer.Option("--notes", help="Print all notes below a table, not only the first two.")]
 Actor = Annotated[str | None, typer.Option("--actor", envvar="REGISTRY_ACTOR", metavar="NAME", help=(
     "Your name, for the log. Default: `actor` under [registry] in registry.toml, else no name."),
     rich_help_panel=STORE)]

@@ -1,4 +1,4 @@
-"""Commands that print results: board, pairs, diff."""
+"""Commands that print results: board, pairs, compare-pair, diff."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import typer
 
 from registry.cli import completion
 from registry.cli.commands import WHICH
-from registry.cli.console import inspect_terminal, print_boards, print_tables, report, report_all, write
-from registry.cli.options import At, Db, MetricAlias, OutputFormat, Public, TaskName, find_private_database
+from registry.cli.console import choose_format, inspect_terminal, print_boards, print_tables, report, report_all, write
+from registry.cli.options import AllNotes, At, Db, MetricAlias, OutputFormat, Public, TaskName, find_private_database
 from registry.cli.settings import choose_database_path
 from registry.cli.study import make_archive, report_unstored
 from registry.errors import HiddenError, InputError, MismatchError
@@ -47,6 +47,7 @@ def board(
         "ranks). Default: the manifest's ranks."))] = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "One row per system with its scores by all metrics, test sets and facets, and their averages."))] = False,
+    all_notes: AllNotes = False,
     at: At = None, db: Db = None, public: Public = False, format_: OutputFormat = None,
 ) -> None:
     """Print the leaderboards.
@@ -72,9 +73,10 @@ def board(
     if wide:
         print_tables([
             make_wide_table(wide_board, contents.past) for contents in add_averages(snapshot, database).tasks
-            for wide_board in make_wide_boards(contents.boards, contents.averages, contents.primary)], format_)
+            for wide_board in make_wide_boards(contents.boards, contents.averages, contents.primary)], format_,
+            all_notes=all_notes)
     else:
-        print_boards(_select_signature(snapshot, database.moment), format_)
+        print_boards(_select_signature(snapshot, database.moment), format_, all_notes=all_notes)
 
 
 def pairs(
@@ -89,6 +91,7 @@ def pairs(
         "Only the first N selected pairs of every leaderboard."))] = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "The pairs of the averages over test sets that `registry board --wide` prints."))] = False,
+    all_notes: AllNotes = False,
     at: At = None, db: Db = None, public: Public = False, format_: OutputFormat = None,
 ) -> None:
     """Print pairs of systems with their p-values.
@@ -117,7 +120,38 @@ def pairs(
     if (n := sum(len(board.decisions) for board in boards)) > _MAX_PAIRS:
         raise InputError(f"{n:,} pairs are too many to print; select some by --system, --top, --neighbours or --limit, "
                          "or write all of them by `registry query` (see `registry pairs --help`)")
-    print_tables([make_pair_table(board) for board in boards if board.decisions], format_)
+    print_tables([make_pair_table(board) for board in boards if board.decisions], format_, all_notes=all_notes)
+
+
+def compare_pair(
+    system_a: Annotated[str, typer.Argument(metavar="A", autocompletion=completion.systems, help=(
+        "A system: its name, team/system, or team/system@version."))],
+    system_b: Annotated[str, typer.Argument(metavar="B", autocompletion=completion.systems, help="Another system.")],
+    task: Annotated[str | None, typer.Option("--task", autocompletion=completion.tasks, help=(
+        "Only this task. Default: all tasks."))] = None,
+    metric: MetricAlias = None, all_notes: AllNotes = False,
+    at: At = None, db: Db = None, public: Public = False, format_: OutputFormat = None,
+) -> None:
+    """Compare two systems: difference, confidence interval, p-value, verdict.
+
+    The command also prints on how many items the systems differ, which true difference the test set detects with 80 %
+    power, and a sentence for a paper. P-values are corrected for all pairs of the leaderboard.
+    """
+    from registry.boards.choose import find_pair_boards
+    from registry.boards.results import add_details
+    from registry.reports.boards import make_pair_table
+    from registry.store import catalog
+
+    database = find_private_database(db, at, public=public)
+    with database.reading() as connection:
+        snapshot = load_boards(connection, task, metric, "range", moment=database.moment)
+        rows = {row.slug: row for row in catalog.tasks(connection)}
+        boards = [add_details(connection, rows[board.task], board) for board in
+                  find_pair_boards(_select_signature(snapshot, database.moment), system_a, system_b)]
+    if choose_format(format_) in ("table", "md", "latex"):
+        print_boards(boards, format_, all_notes=all_notes)
+    else:
+        print_tables([make_pair_table(board) for board in boards], format_)
 
 
 def load_boards(connection: Connection, task: str | Sequence[str] | None, metric: str | None = None,

@@ -13,6 +13,7 @@ from registry.cli.console import print_boards, report, report_all, report_end
 from registry.cli.evaluate import UPDATE_BOARDS, load_task
 from registry.cli.options import (
     Actor,
+    AllNotes,
     Cluster,
     Db,
     DryRun,
@@ -84,6 +85,7 @@ def quick(
     test: Test = None, runs: Runs = None,
     keep: Annotated[str | None, typer.Option("--keep", metavar="TASK", help=(
         "Write the task into a folder of this name, and store it in the registry. Default: store nothing."))] = None,
+    all_notes: AllNotes = False,
     db: Db = None, format_: OutputFormat = None, workers: Workers = None, cluster: Cluster = None,
     memory: Memory = None, actor: Actor = None, wait: Wait = 60, quiet: Quiet = False,
 ) -> None:
@@ -107,7 +109,7 @@ def quick(
     kept = None if keep is None else TaskPlace(Path(keep), find_database(db, wait))
     execution = make_execution(workers, cluster, memory, quiet=quiet)
     result = evaluate_task(made.folder, keep or "quick", journal, execution, report, kept)
-    print_boards(result.boards, format_)
+    print_boards(result.boards, format_, all_notes=all_notes)
     report(f"next: edit {Path(keep) / 'task.toml'}, then rerun `registry run {Path(keep) / 'task.toml'}`" if keep else
            "next: `registry new TASK` with the same arguments writes the manifest")
     for sentence in made.folder.advice:

@@ -134,8 +134,7 @@ def _of_folder(folder: Path, gold: Path | None) -> tuple[list[Path], list[str]]:
         golds = [likely] if likely.is_file() else _outputs(likely)
         rest = [path for path in (*folders, *files) if path != likely]
         if golds and rest:
-            raise QuestionError("no file is the gold unless it is named. Add an option, and name the systems' files or "
-                                "folder:", {f"{option('--gold', str(golds[0]))} {rest[0]}": ""}, str(folder))
+            raise QuestionError("which file is the gold? Name it, and the systems' files or folder:", {f"{option('--gold', str(golds[0]))} {rest[0]}": ""}, str(folder))
     notes = [f"not read in {folder}: {listed([path.name for path in files], 5)}"] if files else []
     return _of_teams(folder, folders, gold, notes)
 

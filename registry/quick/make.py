@@ -49,6 +49,7 @@ _EXPECTS = {
     "trec": "four columns of judgments and six of a run",
 }
 _SHOWN = 60  # characters of a line
+_GOLD_STEM = re.compile(r"(gold|gold[-_ ]?(labels|standard)|ground[-_ ]?truth)", re.IGNORECASE)  # names of nothing else
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,10 @@ def make(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
         return _import_results(asked.kind, paths, asked, test)
     if asked.gold is None and asked.kind is None and (made := _of_program(paths, asked, test)) is not None:
         return made
-    gold = _gold_file(paths, asked)
+    gold, note = _gold_file(paths, asked), tuple[str, ...]()
+    if gold is None and (named := _find_gold(paths)) is not None:
+        gold, paths = named, [path for path in paths if path != named]
+        note = (f"{named} is the gold, because of its name; --gold FILE names another file",)
     if gold is not None and is_pattern(gold):
         golds: dict[str, Path | None] = {**files_of_benchmarks(gold)}
         known = {path.resolve() for path in golds.values() if path is not None}
@@ -106,7 +110,7 @@ def make(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
         prefix = f"{benchmark}-" if len(golds) > 1 else ""
         plans |= {benchmark: plan} if asked.by is None else {
             f"{prefix}{value}": part for value, part in split_plan(plan, asked.by, asked).items()}
-    return _make_task(plans, files, asked, trial, test)
+    return _make_task(plans, files._replace(notes=(*note, *files.notes)), asked, trial, test)
 
 
 def _check(asked: Asked) -> None:
@@ -141,6 +145,12 @@ def _gold_file(paths: Sequence[Path], asked: Asked) -> Path | None:
         raise InputError(f"--gold {asked.gold}: no such file, and no such column; columns: {table.shown()}",
                          path=paths[0])
     raise InputError("--gold: no such file", path=path)
+
+
+def _find_gold(paths: Sequence[Path]) -> Path | None:
+    """Return the only one of several files whose name says that it is the gold, such as `gold.tsv`."""
+    named = [path for path in paths if path.is_file() and _GOLD_STEM.fullmatch(path.stem)]
+    return named[0] if len(named) == 1 < len(paths) else None
 
 
 def _ask_about_gold_folder(gold: Path, systems: Path) -> InputError:

@@ -54,7 +54,7 @@ def plan_scores(systems: Sequence[Given], asked: Asked, items_of: Document | Non
     """
     tables = read_all([given.document for given in systems], asked)
     if tables is None:
-        raise _name_gold("no file is the gold unless it is named", "", systems)
+        raise _name_gold("which file is the gold?", "", systems)
     runs = split_runs(systems, [asked.item or item_columns(table) for table in tables], asked)
     if len(runs) > len(systems):
         systems, tables = runs, read_all([given.document for given in runs], asked) or []
@@ -133,16 +133,16 @@ def _ask_for_roles(tables: Sequence[Table], systems: Sequence[Given], asked: Ask
                and not (first.header and is_called(name, "item", "label"))]
     if len(first.names) > 1:
         numbers = [name for name in numbers if not (first.header is False and name == "1")]
-    return _name_gold("no file is the gold unless it is named, and no column alone is called as scores are",
-                      first.shown(), systems, numbers)
+    return _name_gold("which file is the gold? Or if the files have scores, which column?", first.shown(), systems,
+                      numbers)
 
 
 def _name_gold(question: str, columns: str, systems: Sequence[Given], numbers: Sequence[str] = ()) -> QuestionError:
     named = [given.document.path for given in systems if GOLD_NAME.search(Path(given.document.path).stem)]
-    answers = {f"{option('--gold', named[0] if len(named) == 1 else 'FILE')}": "the file of the right answers"}
+    answers = {f"{option('--gold', named[0] if len(named) == 1 else 'FILE')}": "the file of the correct answers"}
     answers |= {option("--score", name): "each file has the scores of a system" for name in numbers}
-    shown = f". Columns of {systems[0].document.path}: {columns}" if columns else ""
-    return QuestionError(f"{question}{shown}. Add one of these options:", answers,
+    shown = f" Columns of {systems[0].document.path}: {columns}." if columns else ""
+    return QuestionError(f"{question}{shown} Add one of these options:", answers,
                          systems[0].document.path)
 
 

@@ -31,7 +31,7 @@ def render_markdown(table: Table) -> str:
     columns, rows = format_cells(table)
     parts = [f"**{escape_markdown(table.title)}**\n\n"] if table.title else []
     parts += render_markdown_rows([c.heading for c in columns], rows, [c.right for c in columns])
-    parts += [f"\n{escape_markdown(caption)}\n" for caption in table.captions]
+    parts += [f"\n{escape_markdown(caption)}\n" for caption in table.lines]
     if table.signature:
         parts.append(f"\n`{escape_controls(table.signature).replace('`', '')}`\n")
     return "".join(parts)
@@ -85,7 +85,7 @@ def _is_latin(c: str) -> bool:
 def render_latex(table: Table) -> str:
     """Render a table as LaTeX; very long captions become notes below the table."""
     columns, rows = format_cells(table)
-    captions = list(map(escape_latex, table.captions))
+    captions = list(map(escape_latex, table.lines))
     is_long = sum(map(len, captions)) > _LONGEST_CAPTION
     caption = " ".join((escape_latex(table.title + "."), *([] if is_long else captions)))
     body = (" & ".join(map(escape_latex, row)) + r" \\" for row in rows)
@@ -223,7 +223,8 @@ FORMATS = {"tsv": _render_tsv, "csv": _render_csv, "md": _render_markdown_rows, 
            "jsonl": _render_jsonl}
 
 
-def render(tables: Sequence[Table], format_: str, *, width: int | None = None, color: bool = False) -> str:
+def render(tables: Sequence[Table], format_: str, *, width: int | None = None, color: bool = False,
+           all_notes: bool = False) -> str:
     """Render tables in one format.
 
     Args:
@@ -231,10 +232,11 @@ def render(tables: Sequence[Table], format_: str, *, width: int | None = None, c
         format_: `table`, `md`, `latex`, or a key of `FORMATS`.
         width: The width of the terminal in characters; None: the output is no terminal.
         color: True to highlight cells with colours.
+        all_notes: True to print all notes on a terminal.
     """
     match format_:
         case "table":
-            return "\n".join(render_terminal(table, width, color=color) for table in tables)
+            return "\n".join(render_terminal(table, width, color=color, all_notes=all_notes) for table in tables)
         case "md":
             return "\n".join(map(render_markdown, tables))
         case "latex":
@@ -273,7 +275,7 @@ def render_html(table: Table) -> str:
     for row in rows:
         cells = "".join(f"<td{style}>{_escape_html(cell)}</td>" for cell, style in zip(row, styles, strict=True))
         lines.append(f"<tr>{cells}</tr>")
-    lines += ["</tbody>", "</table>", *(f"<p>{_escape_html(caption)}</p>" for caption in table.captions)]
+    lines += ["</tbody>", "</table>", *(f"<p>{_escape_html(caption)}</p>" for caption in table.lines)]
     lines += [f"<p><code>{_escape_html(table.signature)}</code></p>" if table.signature else "", "</div>"]
     return "\n".join(filter(None, lines))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -27,6 +28,9 @@ class Column:
         right: True for numbers, which are aligned on the right and never wrapped.
         emphasis: A function of a row. It returns True to highlight the cell, False to dim the cell, and None to leave
             the cell unchanged.
+        is_name: True for names, which a narrow terminal shortens in the middle.
+        optional: 0 if the column is always shown. Otherwise a narrow terminal may leave the column out; columns with
+            the highest number are left out first.
     """
 
     key: str
@@ -34,6 +38,8 @@ class Column:
     write: Callable[[Any], str] = str
     right: bool = False
     emphasis: Callable[[Row], bool | None] | None = None
+    is_name: bool = False
+    optional: int = 0
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,7 @@ class Table:
         captions: Lines below the table.
         keys: The keys that formats for programs (such as JSON) write, in this order. Empty: the keys of the first row.
         signature: The last line, for people to copy.
+        notes: Further lines after the captions, the most important first. A terminal shows only the first ones.
     """
 
     rows: Sequence[Row]
@@ -55,6 +62,12 @@ class Table:
     captions: Sequence[str] = field(default=())
     keys: Sequence[str] = ()
     signature: str = ""
+    notes: Sequence[str] = ()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All captions and notes."""
+        return tuple(filter(None, (*self.captions, *self.notes)))
 
 
 def make_number_format(decimals: int) -> Callable[[Any], str]:
@@ -94,6 +107,15 @@ def format_p_value(value: Any, log10_p: float | None = None) -> str:
         return f"{value:.{rules['decimals']}f}"
     digits = f"{value:.{rules['preciseDigits']}g}"
     return str(rules["almostOne"]) if float(digits) == 1 else digits
+
+
+def format_interval(low: float | None, high: float | None, decimals: int) -> str:
+    """Format an interval; an open end is a dash.
+
+    The text is empty if both ends are open.
+    """
+    ends = [None if end is None or not math.isfinite(end) else f"{end:.{decimals}f}" for end in (low, high)]
+    return "" if ends == [None, None] else " to ".join(end or "-" for end in ends)
 
 
 def is_significant(row: Row) -> bool:

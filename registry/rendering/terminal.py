@@ -1,8 +1,8 @@
 """Tables for a terminal or a text file.
 
-If a table is too wide, texts are wrapped between words, and long words between characters. Numbers are never wrapped.
-If columns still do not fit, they are printed below, next to a repetition of the columns that name the rows. Colours
-only repeat information that words or numbers give.
+If a table is too wide, long names are shortened, and optional columns are left out. Other texts are wrapped between
+words, and long words between characters; numbers are never wrapped. Columns that still do not fit are printed below,
+next to a repetition of the columns that name the rows. Colours only repeat information that words or numbers give.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 
+from registry.errors import counted
 from registry.rendering.table import Column, Table, escape_controls, format_cells
 
 _FILE_WIDTH = 200  # characters of a line of a text file
+_SHORT_NAMES = (20, 9)  # characters of the shortest names before, and after, optional columns are left out
+_MOST_NOTES = 2  # on a terminal
 _WRAP_WIDTH = 12  # a text column is not wrapped to fewer characters than this
 _GAP = 3  # characters between two columns
 _LONGEST_NUMBER = 24  # characters; longer numbers are identifiers, which may be broken
@@ -23,16 +26,19 @@ _BOLD = "1"
 _STYLES = {True: "1;36", False: "2", None: ""}  # by the column's emphasis: bold cyan, dim, unchanged
 
 
-def render_terminal(table: Table, width: int | None = None, *, color: bool = False) -> str:
+def render_terminal(table: Table, width: int | None = None, *, color: bool = False, all_notes: bool = False) -> str:
     """Render a table for a terminal, with control characters escaped.
 
     Args:
         table: The table.
         width: The width of the terminal in characters; None: write for a text file.
         color: True to highlight cells with colours.
+        all_notes: True to print all notes on a terminal; a text file always has them.
     """
     columns, rows = format_cells(table)
     cells = [["\n".join(map(escape_controls, cell.split("\n"))) for cell in row] for row in rows]
+    if width is not None:
+        columns, cells = _fit_columns(columns, cells, width)
     styles = [[_STYLES[column.emphasis(row)] if color and column.emphasis else "" for column in columns]
               for row in table.rows]
     bold, room = _BOLD if color else "", width or _FILE_WIDTH
@@ -41,8 +47,11 @@ def render_terminal(table: Table, width: int | None = None, *, color: bool = Fal
         heading, *body = _make_lines([columns[n] for n in block], [[row[n] for n in block] for row in cells],
                                      [[row[n] for n in block] for row in styles], room)
         lines += ["", _add_style(heading, bold), *body, ""]
-    for caption in filter(None, table.captions):
-        lines += [escape_controls(caption)] if width is None else wrap_text(escape_controls(caption), room)
+    notes = list(filter(None, table.notes))
+    if width is not None and not all_notes and len(notes) > _MOST_NOTES:
+        notes[_MOST_NOTES:] = [f"{counted(len(notes) - _MOST_NOTES, 'more note')}: --notes"]
+    for line in (*filter(None, table.captions), *notes):
+        lines += [escape_controls(line)] if width is None else wrap_text(escape_controls(line), room)
     if table.signature:
         lines.append(escape_controls(table.signature))  # one line, so that people can copy it
     return "".join(f"{line.rstrip()}\n" for line in lines)
@@ -50,6 +59,56 @@ def render_terminal(table: Table, width: int | None = None, *, color: bool = Fal
 
 def _add_style(text: str, style: str) -> str:
     return f"\x1b[{style}m{text}\x1b[0m" if style and text else text
+
+
+def _fit_columns(columns: Sequence[Column], rows: list[list[str]],
+                 width: int) -> tuple[list[Column], list[list[str]]]:
+    """Shorten names and leave out optional columns, until the table fits into the width.
+
+    Long names are shortened first, then columns are left out, then all names are shortened.
+    """
+    from rich.cells import cell_len
+
+    def measure(kept: Sequence[int], shortest: int) -> list[int]:
+        least = [min(sizes[n], max(shortest, cell_len(columns[n].heading))) if columns[n].is_name else sizes[n]
+                 for n in kept]
+        return _shrink([sizes[n] for n in kept], least, width - 2 - _GAP * (len(kept) - 1))
+
+    def fits(kept: Sequence[int], shortest: int) -> bool:
+        return sum(measure(kept, shortest)) <= width - 2 - _GAP * (len(kept) - 1)
+
+    if not any(column.is_name or column.optional for column in columns):
+        return list(columns), rows
+    sizes = [max(cell_len(line) for text in (column.heading, *(row[n] for row in rows)) for line in text.split("\n"))
+             for n, column in enumerate(columns)]
+    kept, shortest = list(range(len(columns))), _SHORT_NAMES[0]
+    while not fits(kept, shortest) and any(columns[n].optional for n in kept):
+        kept.remove(max(kept, key=lambda n: columns[n].optional))
+    if not fits(kept, shortest):
+        shortest = _SHORT_NAMES[1]
+    shown = [[row[n] for n in kept] for row in rows]
+    for place, (n, size) in enumerate(zip(kept, measure(kept, shortest), strict=True)):
+        names = {row[place] for row in shown}
+        if columns[n].is_name and len({shorten_name(name, size) for name in names}) == len(names):
+            for row in shown:
+                row[place] = shorten_name(row[place], size)
+    return [columns[n] for n in kept], shown
+
+
+def shorten_name(name: str, size: int) -> str:
+    """Replace the middle of a long name by an ellipsis.
+
+    >>> shorten_name("roberta-large-v2", 9)
+    'robe…e-v2'
+    """
+    from rich.cells import cell_len
+
+    if cell_len(name) <= size:
+        return name
+    begin, end = len(name) // 2, len(name) - len(name) // 2
+    while begin > 1 and cell_len(name[:begin] + name[end:]) > size - 1:
+        begin, end = (begin, end + 1) if len(name) - end > begin - 1 else (begin - 1, end)
+    return f"{name[:begin]}…{name[end:]}"
 
 
 def _make_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], styles: Sequence[Sequence[str]],

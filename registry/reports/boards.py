@@ -20,12 +20,19 @@ from registry.boards.statements import count_significant
 from registry.boards.submissions import Ladder, LadderRow
 from registry.errors import counted
 from registry.metric_names import metric_decimals
-from registry.rendering.table import Column, Row, Table, format_p_value, format_text, make_number_format
+from registry.rendering.table import (
+    Column,
+    Row,
+    Table,
+    format_interval,
+    format_p_value,
+    format_text,
+    make_number_format,
+)
 from registry.reports.columns import (
     BOARD_KEYS,
     PAIR_KEYS,
     STANDING_KEYS,
-    format_interval,
     make_board_columns,
     make_pair_columns,
 )
@@ -42,8 +49,8 @@ def make_board_table(board: Leaderboard) -> Table:
         "in_cluster": cluster, "interval": format_interval(standing.ci_low, standing.ci_high, board.decimals)}
         for standing, ranks, cluster in zip(board.standings, format_rank_ranges(board), board.clusters, strict=True)]
     late = ("* came late.",) if any(standing.late for standing in board.standings) else ()
-    return Table(rows, make_board_columns(board), board.title, (*board.sentences, *late, *board.footnotes), BOARD_KEYS,
-                 board.signature)
+    return Table(rows, make_board_columns(board), board.title, (*board.captions, *late), BOARD_KEYS, board.signature,
+                 board.notes)
 
 
 def make_pair_table(board: Leaderboard) -> Table:
@@ -53,15 +60,16 @@ def make_pair_table(board: Leaderboard) -> Table:
     """
     pairs = [decision.row for decision in board.decisions]
     rows = _add_display_values(pairs, make_display_names(pairs, "_a"), make_display_names(pairs, "_b"), board.decimals)
-    return Table(rows, make_pair_columns(rows, board.decimals), board.title, board.sentences, PAIR_KEYS,
-                 board.signature)
+    return Table(rows, make_pair_columns(rows, board.decimals), board.title, board.captions, PAIR_KEYS,
+                 board.signature, board.notes)
 
 
 def _add_display_values(pairs: Sequence[Row], names_a: Sequence[str], names_b: Sequence[str],
                         decimals: int) -> list[Row]:
     """Return the rows of pairs, extended by values that are formatted for people."""
     return [{**row, "shown_a": a, "shown_b": b, "interval": format_interval(row["ci_low"], row["ci_high"], decimals),
-             "shown_p": format_p_value(row["p_value"], row["log10_p"])}
+             "shown_p": format_p_value(row["p_value"], row["log10_p"]),
+             "verdict": "A better" if row["significant"] else "undecided"}
             for row, a, b in zip(pairs, names_a, names_b, strict=True)]
 
 

@@ -7,7 +7,6 @@ terminal, Markdown, LaTeX, CSV, JSON, the JSON Schema, the page with its tooltip
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -19,6 +18,7 @@ from registry.messages import Severity
 from registry.rendering.table import (
     Column,
     Row,
+    format_interval,
     format_p_value,
     format_percent,
     format_text,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 Form = Literal["terminal", "latex", "page"]  # Markdown shows the columns of the terminal
-Style = Literal["text", "score", "deviation", "percent", "p", "yes", "same"]
+Style = Literal["text", "score", "deviation", "percent", "p", "same"]
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ PAIRS = (
     Field("ci_high", nullable=True),
     Field("p_value", "p", nullable=True, limits=_SHARE, right=True, display="shown_p"),
     Field("p_adjusted", "adjusted p", nullable=True, limits=_SHARE, style="p", right=True),
-    Field("significant", "significant", style="yes"),
+    Field("significant", "significant"),
     Field("method", "method"),
     Field("test"),
     Field("alternative", "alternative", limits={"enum": [*get_args(Alternative), OBSERVED]}),
@@ -144,7 +144,8 @@ PAIRS = (
     Field("resolved", nullable=True),
     Field("messages", "messages", "why a number is missing, or what limits it", "array", limits={"items": MESSAGE}),
     Field("same_team", "team", "whether both systems are of one team", "boolean", style="same"),
-    Field("interval", "CI", "confidence interval of the difference", right=True, is_derived=True))
+    Field("interval", "CI", "confidence interval of the difference", right=True, is_derived=True),
+    Field("verdict", "verdict", "`A better` if the difference is significant, otherwise `undecided`", is_derived=True))
 
 BOARD_KEYS = tuple(column.name for column in BOARD if not column.is_derived)
 STANDING_KEYS = tuple(column.name for column in BOARD
@@ -161,10 +162,11 @@ def shows_letters(board: Leaderboard) -> bool:
     """Return True if people see the letters of the compact letter display.
 
     Letters are hidden if ranks and decisions use different tests, because letters could then contradict the ranks. They
-    are also hidden if a system has too many letters.
+    are also hidden if a system has too many letters, or if there are only two systems.
     """
     longest = max((len(standing.letters or "") for standing in board.standings), default=0)
-    return bool(board.decisions) and board.ranks in ("range", "cluster") and longest <= _MOST_LETTERS
+    return _is_large(board) and bool(board.decisions) and board.ranks in ("range", "cluster") and (
+        longest <= _MOST_LETTERS)
 
 
 def _always(_: object) -> bool:
@@ -172,7 +174,15 @@ def _always(_: object) -> bool:
 
 
 def _has_ranges(board: Leaderboard) -> bool:
-    return board.ranks != "cluster"
+    return _is_large(board) and board.ranks != "cluster"
+
+
+def _has_clusters(board: Leaderboard) -> bool:
+    return _is_large(board) and len(set(board.clusters) - {None}) > 1
+
+
+def _is_large(board: Leaderboard) -> bool:
+    return len(board.standings) > 2  # for two systems, one sentence has the result
 
 
 def _has_intervals(board: Leaderboard) -> bool:
@@ -191,29 +201,37 @@ def _differs(name: str) -> Callable[[Leaderboard], bool]:
     return lambda board: len({getattr(standing, name) for standing in board.standings}) > 1
 
 
+def _are_corrected(rows: Sequence[Row]) -> bool:
+    return any(row["p_adjusted"] != row["p_value"] for row in rows)
+
+
 # The columns of leaderboards in each form, in their order, with their conditions. The page begins with names, scores
 # and ranks, because a narrow screen shows only the first columns.
 SHOWN: dict[Form, dict[str, Callable[[Leaderboard], bool]]] = {
     "terminal": {
         "rank": _always, "range": _has_ranges, "share_best": lambda board: board.ranks == "bootstrap",
-        "cluster": _always, "system": _always, "team": _has_teams, "kind": _always, "score": _always,
+        "cluster": _has_clusters, "system": _always, "team": _has_teams, "kind": _differs("kind"), "score": _always,
         "interval": _has_intervals, "letters": shows_letters, "runs": _has_runs, "run_sd": _has_runs},
     "latex": {
         "rank": _always, "range": _has_ranges, "system": _always, "team": _has_teams, "score": _always,
         "interval": _has_intervals},
     "page": {
         "rank": _always, "system": _always, "score": _always, "range": _has_ranges, "interval": _always,
-        "share_best": _differs("share_best"), "cluster": _always, "letters": shows_letters,
+        "share_best": _differs("share_best"), "cluster": _has_clusters, "letters": shows_letters,
         "wins": lambda board: bool(board.decisions), "team": _has_teams, "kind": _differs("kind"), "runs": _has_runs,
         "run_sd": _has_runs},
 }
+# The columns that a narrow terminal leaves out, the first ones first.
+_OPTIONAL_BOARD = ("run_sd", "runs", "kind", "team", "cluster", "share_best", "letters", "range")
+_OPTIONAL_PAIRS = ("method", "same_team", "score_a", "score_b", "n_discordant", "p_value", "alternative")
+_NAMES = ("system", "team", "system_a", "system_b")
 # The columns of pairs that people see, in their order, with their conditions.
 _PAIRS_SHOWN: dict[str, Callable[[Sequence[Row]], bool]] = {
-    **dict.fromkeys(("system_a", "system_b", "score_a", "score_b", "difference"), _always),
+    **dict.fromkeys(("system_a", "system_b", "difference"), _always),
     "interval": lambda rows: any(row["interval"] for row in rows),
-    **dict.fromkeys(("n_discordant", "p_value", "p_adjusted", "method"), _always),
+    "p_adjusted": _are_corrected,
+    **dict.fromkeys(("p_value", "verdict", "score_a", "score_b", "n_discordant", "method"), _always),
     "alternative": lambda rows: any(row["alternative"] != "two-sided" for row in rows),
-    "significant": _always,
     "same_team": lambda rows: any(row["same_team"] for row in rows),
 }
 
@@ -253,15 +271,16 @@ def make_page_columns() -> Json:
 def make_board_columns(board: Leaderboard) -> list[Column]:
     """Return a board's columns on a terminal, with the first cluster highlighted."""
     has_clusters = len(set(board.clusters) - {None}) > 1
-    return [_make_column(column, board.decimals, make_heading(column, board, "terminal"),
+    return [_make_column(column, board.decimals, make_heading(column, board, "terminal"), _OPTIONAL_BOARD,
                          _is_in_first_cluster if has_clusters and column.name in ("cluster", "system") else None)
             for column in select_fields(board, "terminal")]
 
 
 def make_pair_columns(rows: Sequence[Row], decimals: int) -> list[Column]:
     """Return the columns of pairs for people, with significant pairs highlighted."""
-    return [_make_column(_PAIRS[name], decimals, _PAIRS[name].heading,
-                         is_significant if name in ("p_adjusted", "significant") else None)
+    optional = [name for name in _OPTIONAL_PAIRS if name != "p_value" or _are_corrected(rows)]
+    return [_make_column(_PAIRS[name], decimals, _PAIRS[name].heading, optional,
+                         is_significant if name == "verdict" else None)
             for name, is_shown in _PAIRS_SHOWN.items() if is_shown(rows)]
 
 
@@ -271,27 +290,21 @@ def make_text_columns(view: Literal["board", "pairs"], names: Sequence[str]) -> 
     return [Column(name, columns[name].heading, right=columns[name].right) for name in names]
 
 
-def _make_column(column: Field, decimals: int, heading: str, emphasis: Callable[[Row], bool | None] | None) -> Column:
+def _make_column(column: Field, decimals: int, heading: str, optional: Sequence[str],
+                 emphasis: Callable[[Row], bool | None] | None) -> Column:
     format_score = make_number_format(decimals)
     write: dict[Style, Callable[[Any], str]] = {
         "text": format_text, "score": format_score, "p": format_p_value,
         "deviation": lambda value: format_text(None) if value is None else format_score(value),
         "percent": lambda share: format_text(None) if share is None else format_percent(share),
-        "yes": lambda value: "yes" if value else "", "same": lambda value: "same" if value else ""}
-    return Column(column.display or column.name, heading, write[column.style], right=column.right, emphasis=emphasis)
+        "same": lambda value: "same" if value else ""}
+    return Column(column.display or column.name, heading, write[column.style], right=column.right, emphasis=emphasis,
+                  is_name=column.name in _NAMES,
+                  optional=len(optional) - optional.index(column.name) if column.name in optional else 0)
 
 
 def _is_in_first_cluster(row: Row) -> bool | None:
     return True if row["in_cluster"] == 1 else None
-
-
-def format_interval(low: float | None, high: float | None, decimals: int) -> str:
-    """Format an interval; an open end is a dash.
-
-    The text is empty if both ends are open.
-    """
-    ends = [None if end is None or not math.isfinite(end) else f"{end:.{decimals}f}" for end in (low, high)]
-    return "" if ends == [None, None] else " to ".join(end or "-" for end in ends)
 
 
 _TYPES = {"VARCHAR": "string", "DOUBLE": "number", "BIGINT": "integer", "INTEGER": "integer", "SMALLINT": "integer",

@@ -15,9 +15,9 @@ from registry.manifest.spec import Task
 from registry.messages import sentence
 from registry.metrics import METRICS
 from registry.rendering.render import escape_latex, render_latex_environment
-from registry.rendering.table import make_number_format
+from registry.rendering.table import format_interval, make_number_format
 from registry.reports.boards import add_cluster_rules, format_rank_ranges
-from registry.reports.columns import format_interval, make_heading, select_fields
+from registry.reports.columns import make_heading, select_fields
 from registry.significance import CORRECTIONS, TESTS
 from registry.significance.ranks import name_group
 from registry.values import parse

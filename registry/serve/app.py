@@ -153,7 +153,7 @@ def _make_plain_table(ladder: Ladder) -> dict[str, object]:
     table = make_ladder_table(ladder)
     columns, rows = format_cells(table)
     return {"title": table.title, "columns": [column.heading for column in columns], "rows": rows,
-            "captions": table.captions}
+            "captions": table.lines}
 
 
 async def serve_pair_file(served: Served, request: Request) -> Response:

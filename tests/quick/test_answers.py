@@ -135,11 +135,27 @@ def test_refused_with_the_place(name, layout):
 @pytest.mark.parametrize("name", [name for name in RIGHT if name not in ("links",)])
 def test_no_file_is_the_gold_unless_it_is_named(name, layout):
     """In whatever order: the question names the option, or which scores are better."""
-    paths = layout(RIGHT[name][0])
+    paths = layout(RIGHT[name][0], "answers")
     for order in (paths, paths[::-1]):
         with pytest.raises(InputError) as refused:
             make(order, Asked())
         assert "--gold" in str(refused.value) + refused.value.excerpt
+
+
+@pytest.mark.parametrize("name", ["gold.tsv", "Gold-labels.txt", "ground_truth.csv"])
+def test_a_file_named_gold_is_the_gold(name, layout):
+    gold, *systems = layout([rows(IDS, GOLD), rows(IDS, A), rows(IDS, B)], name)
+    for order in ([gold, *systems], [*systems, gold]):
+        made = make(order, Asked())
+        assert made.folder == make(systems, Asked(gold=str(gold))).folder
+        assert f"{gold} is the gold, because of its name" in made.notes[0]
+
+
+def test_two_files_named_gold_are_ambiguous(layout):
+    gold, other = layout([rows(IDS, GOLD), rows(IDS, A)], "gold.tsv")
+    other = other.rename(other.with_name("gold_labels.tsv"))
+    with pytest.raises(InputError, match="which file is the gold"):
+        make([gold, other], Asked())
 
 
 def test_columns_are_named_by_options(layout):

@@ -45,8 +45,8 @@ def test_a_preview_and_options_above_the_board(layout, registry, tmp_path):
 
 
 def test_a_question_is_an_error_with_the_options_below(layout, registry):
-    refused = registry("quick", *layout([rows(IDS, GOLD), rows(IDS, A)], "gold.tsv"), exit_code=3).stderr
-    assert "no file is the gold unless it is named" in refused
+    refused = registry("quick", *layout([rows(IDS, GOLD), rows(IDS, A)], "answers.tsv"), exit_code=3).stderr
+    assert "which file is the gold?" in refused
     assert "\n  --gold " in refused
     assert "Columns of " in refused
 

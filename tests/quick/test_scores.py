@@ -78,7 +78,7 @@ def test_labels_and_texts_need_a_gold(layout):
             lines(id=IDS, label=GOLD), lines(id=IDS, label=A)]):
         assert options_of(layout(files, "reference"))[0].startswith("--gold ")
     with pytest.raises(InputError, match="name its file: --gold FILE"):
-        make(layout([rows(IDS, GOLD)] * 2), Asked(label=("2",)))
+        make(layout([rows(IDS, GOLD)] * 2, "reference"), Asked(label=("2",)))
 
 
 WIDE = {  # the table; options that the question shows

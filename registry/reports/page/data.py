@@ -26,7 +26,7 @@ from registry.errors import counted
 from registry.identity import digest_lines, replace_undefined
 from registry.manifest.spec import FACTS, Task
 from registry.rendering.render import render_latex
-from registry.rendering.table import make_number_format
+from registry.rendering.table import format_interval, make_number_format
 from registry.reports.boards import (
     PARTS,
     WideColumn,
@@ -35,7 +35,7 @@ from registry.reports.boards import (
     make_wide_boards,
     make_wide_table,
 )
-from registry.reports.columns import STANDING_KEYS, format_interval, make_page_headings, select_fields
+from registry.reports.columns import STANDING_KEYS, make_page_headings, select_fields
 from registry.reports.papers import bibtex, describe_methods, render_latex_board
 from registry.studies.suites import MacroBoard
 
