@@ -49,7 +49,7 @@ from registry.metrics import METRICS, AdditiveMetric, ConfusionMetric, Correlati
 from registry.releases.tables import require_current, select_release
 from registry.reports.exports import (
     Benchmark,
-    Described,
+    TaskFacts,
     choose_dataset,
     make_aggregate_record,
     make_evaluation_id,
@@ -289,7 +289,7 @@ def _write_submissions(connection: Connection, row: TaskRow, folder: Path) -> It
         details = {
             TASK: one_line(_describe_task(row, manifest, metrics)), TEST_SET: submission.test_set,
             LAYOUT: choose_layout(metrics), SUBMISSION: one_line(declared)}
-        described = Described(row.slug, submission.test_set, row.title, ", ".join(manifest.task.organisers),
+        described = TaskFacts(row.slug, submission.test_set, row.title, ", ".join(manifest.task.organisers),
                               manifest.task.url, compared[submission.test_set], details)
         gold_items = items.setdefault(submission.gold_revision_id, GoldItems(
             connection, submission.gold_revision_id))
@@ -297,7 +297,7 @@ def _write_submissions(connection: Connection, row: TaskRow, folder: Path) -> It
                             (gold_items, metrics, submission.scoring_id) if manifest.release.gold else None)
 
 
-def _write_record(folder: Path, described: Described, standings: Sequence[tuple[Leaderboard, Standing]],
+def _write_record(folder: Path, described: TaskFacts, standings: Sequence[tuple[Leaderboard, Standing]],
                   samples: tuple[GoldItems, list[DeclaredMetric], int] | None) -> int:
     """Write one record and, if the gold is public, its samples.
 

@@ -28,10 +28,10 @@ from registry.manifest.spec import FACTS, Task
 from registry.rendering.render import render_latex
 from registry.rendering.table import make_number_format
 from registry.reports.boards import (
-    PARTS,
+    CELL_KEYS,
     WideColumn,
     format_rank_ranges,
-    get_part,
+    get_cell_value,
     make_wide_boards,
     make_wide_table,
 )
@@ -655,8 +655,8 @@ def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]
             rows = {key: make_column(getattr(standing, key) for _, standing in wide.rows)
                     for key in ("system", "team", "kind", "late")}
             names = [name for name, _ in wide.rows]
-            yield {"track": wide.track, "title": wide.title, "n": len(wide.rows), "notes": wide.notes, "parts": PARTS,
-                   "rows": rows | {"shown": make_column(wide.display_names)},
+            yield {"track": wide.track, "title": wide.title, "n": len(wide.rows), "notes": wide.notes,
+                   "parts": CELL_KEYS, "rows": rows | {"shown": make_column(wide.display_names)},
                    "latex": render_latex(make_wide_table(wide)) if len(wide.rows) <= LATEX else None,
                    "columns": [_make_wide_column(column, names, boards) for column in wide.columns]}
 
@@ -674,6 +674,6 @@ def _make_wide_column(column: WideColumn, names: Sequence[str], boards: Sequence
         return data | {"board": next(n for n, board in enumerate(boards) if board is column.board)}
     cells = column.cells.values()
     return data | {"figures": {
-        **{key: make_column(get_part(cell, key) for cell in cells) for key in PARTS},
+        **{key: make_column(get_cell_value(cell, key) for cell in cells) for key in CELL_KEYS},
         "printed": make_column(map(column.format_score, cells)),
         "beside": make_column(map(column.format_note, column.cells))}}
