@@ -46,13 +46,13 @@ from registry.store.catalog import ComparisonRow, Member, TaskRow
 
 @dataclass
 class VettedBoard:
-    """A leaderboard that was checked.
+    """A leaderboard that was checked before its systems are compared.
 
     Attributes:
-        key: Identifies the leaderboard.
-        digest: Digest that identifies its comparison.
-        stored: The comparison; None if it is not stored yet.
-        loaded: The statistics; None if they do not fit into memory or after `take_board`.
+        key: Properties that identify the leaderboard.
+        digest: Digest that identifies the comparison of its systems.
+        stored: The stored comparison; None if it is not stored yet.
+        loaded: The statistics in memory; None if they are too large, or after `take_board`.
     """
 
     key: BoardKey
@@ -61,14 +61,17 @@ class VettedBoard:
     loaded: Board | None = None
 
     def take_board(self, connection: Connection, request: Request) -> Board | None:
-        """Return the statistics, and free `loaded`; return None if there are no items."""
+        """Return the leaderboard with its statistics, and drop the reference to them.
+
+        The statistics are loaded if they are not in memory. The result is None if there are no items.
+        """
         board, self.loaded = self.loaded, None
         return board or load_tested_board(connection, self.key, request)
 
 
 @dataclass
 class VettedTask:
-    """The checked leaderboards of a task.
+    """The leaderboards of a task, which were checked before systems are compared.
 
     Attributes:
         boards: The leaderboards.
@@ -81,13 +84,15 @@ class VettedTask:
     warnings: list[BoardWarning] = field(default_factory=list)
 
     def raise_refusals(self) -> None:
-        """Raise one error with all refusals, if there are any."""
+        """Raise one error that lists all refused leaderboards, if there are any."""
         if self.refusals:
             raise combine_errors(self.refusals)
 
 
 def vet(connection: Connection, task_row: TaskRow, request: Request) -> VettedTask:
-    """Check every leaderboard of a task whose comparison is not stored yet.
+    """Check that the requested test applies to each leaderboard of a task.
+
+    The data of leaderboards with a stored comparison are not checked again.
 
     Raises:
         UnknownNameError: The test, the correction or the candidate is unknown.
@@ -123,7 +128,9 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> VettedTa
 
 
 def load_tested_board(connection: Connection, key: BoardKey, request: Request) -> Board | None:
-    """Load the statistics of a leaderboard by the units of the test.
+    """Load the statistics of a leaderboard, by items or by single answers.
+
+    Statistics are by single answers if the test permutes answers.
 
     Returns:
         The leaderboard; None if it has no items.
@@ -134,7 +141,9 @@ def load_tested_board(connection: Connection, key: BoardKey, request: Request) -
 
 
 def _check_board(board: Board, request: Request) -> list[Message]:
-    """Return warnings about assumptions of the test that the data may violate.
+    """Check that the test applies to a leaderboard, and return warnings.
+
+    A warning says that the data may violate an assumption of the test.
 
     Raises:
         InputError: The test does not apply to the leaderboard, or its correction needs too much memory.
@@ -164,10 +173,10 @@ def _check_board(board: Board, request: Request) -> list[Message]:
 
 
 def _warn_of_clustered_units(connection: Connection, board: Board, request: Request) -> Iterator[Message]:
-    """Warn if the unit is not the cluster although the test set declares clusters.
+    """Warn if the test ignores the clusters that the test set declares.
 
-    If the unit is the item, the warning contains the design effect: how much clusters increase the variance of
-    differences, as a factor.
+    If the test permutes or resamples items, the warning contains the design effect: the factor by which clusters
+    increase the variance of differences.
     """
     unit, attribute = board.key.with_unit(request).significance.unit, board.key.test_set.cluster_attribute
     if unit == "cluster" or attribute is None or len(board.members) < 2:
@@ -182,9 +191,9 @@ def _warn_of_clustered_units(connection: Connection, board: Board, request: Requ
 
 
 def _warn_of_joint_resamples(settings: Significance, test: PairTest, matrix: Matrix, n_pairs: int) -> Iterator[Message]:
-    """Warn if there are too few units for a correction by bootstrap resamples.
+    """Warn if there are too few units for a correction by joint bootstrap resamples.
 
-    With few units, its family-wise error rate is larger than alpha.
+    With few units (items or clusters), the family-wise error rate of such a correction is larger than alpha.
     """
     if CORRECTIONS[settings.correction].function is not None or not isinstance(test, Bootstrap) or n_pairs < 2:
         return
@@ -213,7 +222,7 @@ def _name_system(member: Member) -> str:
 def _warn_of_extra_classes(board: Board) -> Iterator[Message]:
     """Warn about classes that a system predicts although the gold does not have them.
 
-    The warning is only for metrics that include such a class in the average of this system.
+    Such a warning is only for metrics that average over these classes, too.
     """
     metric = board.metric.original
     if not (isinstance(metric, ConfusionMetric) and metric.counts_given_classes):
