@@ -141,7 +141,7 @@ class Journal:
         self._run_id = None
 
     def event(self, connection: Connection, action: str, subject: str, **details: Any) -> None:
-        """Log one change: an action, such as `withdraw`, on a named subject."""
+        """Log one change: an action, such as `compare`, on a named subject."""
         append(connection, [self.entry(connection, action, subject, **details)])
 
     def entry(self, connection: Connection, action: str, subject: str, **details: Any) -> dict[str, Any]:

@@ -139,7 +139,7 @@ _REVISION = "SELECT version_num FROM alembic_version LEFT JOIN (FROM pair_result
 
 
 def check(connection: Connection, path: Path) -> None:
-    """Raise an error if a database has another schema than this version of the program.
+    """Raise an error if a database lacks the schema of this version of the program.
 
     Raises:
         SchemaError: Another version of the program made the registry.
