@@ -51,9 +51,9 @@ def evaluate(gold: Any, systems: Any, metric: str | None = None, *, clusters: An
         InputError: The data or a setting is wrong; says whose value of which item.
     """
     from registry.direct.evaluate import evaluate_values
-    from registry.direct.task import Asked
+    from registry.direct.task import EvaluationRequest
 
-    return evaluate_values(Asked(gold, systems, metric, clusters, missing, settings))
+    return evaluate_values(EvaluationRequest(gold, systems, metric, clusters, missing, settings))
 
 
 def open(path: str | Path, *, at: str | None = None, public: bool = False) -> Registry:  # noqa: A001  (its name)
