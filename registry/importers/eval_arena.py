@@ -66,7 +66,15 @@ class EvalArena(ScoredImporter):
 
 
 def _to_share(entry: dict[str, Any], place: Place) -> float | None:
-    """Return the share of correct answers in a line; None if it has no answer."""
+    """Return the share of a model's answers to one example that are correct.
+
+    Args:
+        entry: Parsed line of the file.
+        place: File and line, for errors.
+
+    Returns:
+        The share, from 0 to 1; None if the line counts no answers.
+    """
     share = entry.get("pass1")
     counts = [entry[name] for name in _COUNTS if entry.get(name) is not None]
     for name, value in (("pass1", share), *(("count", count) for count in counts)):

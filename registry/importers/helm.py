@@ -34,11 +34,10 @@ _MODEL = re.compile(r"[,:](model|model_deployment)=[^,]*")
 
 
 class _Stat(NamedTuple):
-    """One statistic of one instance.
+    """Value of one HELM statistic (a metric) for one instance (an item).
 
     Attributes:
-        version: Name of the perturbation, and name of the split; each is left out if there is no perturbation or the
-            split is `test`.
+        version: Perturbation of the instance, if any; then the split, unless it is `test`.
         trial: Number of the trial.
         item: Name of the instance.
         metric: Name of the statistic.
@@ -92,15 +91,24 @@ class Helm(ScoredImporter):
 
 
 def _find_spec(stats: Path) -> Path:
-    """Return the path of a run's specification, which may be compressed."""
+    """Return the path of `run_spec.json`, or of its gzip file, in a run's folder.
+
+    Args:
+        stats: Path of the file of statistics in the same folder.
+    """
     plain, compressed = stats.with_name(_SPEC), stats.with_name(f"{_SPEC}.gz")
     return compressed if compressed.exists() and not plain.exists() else plain
 
 
 def _split_name(spec: Any, place: Place) -> tuple[str, str]:
-    """Return the name of the run without its model, and the name of the model.
+    """Split a HELM run into its scenario and its model.
 
-    The settings of prompts (the adapter's method, the examples) remain in the name of the run.
+    Args:
+        spec: Parsed `run_spec.json`.
+        place: Path of this file, for errors.
+
+    Returns:
+        Name of the run without the model, such as "mmlu:subject=law"; and name of the model.
     """
     name = get_member(spec, "name", kind=str, place=place)
     model = get_member(spec, "adapter_spec", "model", kind=str, place=place)
@@ -109,9 +117,13 @@ def _split_name(spec: Any, place: Place) -> tuple[str, str]:
 
 
 def _read_stats(entries: Any, place: Place) -> Iterator[_Stat]:
-    """Yield every statistic of every instance.
+    """Yield every statistic of every instance from a parsed file of HELM.
 
     An instance may have several entries, because each metric of HELM adds its own entry.
+
+    Args:
+        entries: Parsed `per_instance_stats.json`.
+        place: Path of this file, for errors.
     """
     if not isinstance(entries, list):
         raise place.error("not a list of instances")
@@ -130,9 +142,10 @@ def _read_stats(entries: Any, place: Place) -> Iterator[_Stat]:
 
 
 def _name_perturbation(perturbation: Any, place: Place) -> str:
-    """Return the name of a perturbation and its options.
+    """Return a name for a perturbation (a change of the input) with its options.
 
-    The options distinguish several perturbations with the same name.
+    For example, `{"name": "typos", "prob": 0.1}` gives "typos_prob-0.1". The options distinguish perturbations of the
+    same kind.
     """
     name = get_member(perturbation, "name", kind=str, place=place)
     return "_".join([name, *(f"{key}-{value}" for key, value in sorted(perturbation.items()) if key not in _NOT_OPTIONS

@@ -87,9 +87,10 @@ class Wide(Importer):
                              '"{system}.{run}"')
 
     def read(self, path: Path) -> TaskFolder:
-        """Make a task whose submissions are the columns of the systems.
+        """Convert a table into a task in which each system's column is a submission.
 
-        The table itself is the gold file, which lists the items.
+        The table is also the gold file, which lists the items. If systems have several runs, the scores are copied to
+        separate files instead.
         """
         collection = ScoreCollection(path, self.missing, self.better)
         document = collection.load(path)
@@ -150,12 +151,14 @@ class Wide(Importer):
         return _Head(columns, first)
 
     def _check_columns(self, systems: tuple[str, ...], first: dict[str, Any], place: Place, *, text: bool) -> None:
-        """Check that the systems' columns have numbers in the first row.
+        """Raise InputError if a system's column has text instead of a score in row 1.
+
+        Blank cells, and the values of the option `unscored`, are valid.
 
         Args:
-            systems: Names of the columns.
+            systems: Names of the columns with scores.
             first: Cells of the first row, by column.
-            place: Place of the first row.
+            place: File and line of the first row.
             text: True if cells are text that must be parsed as numbers.
         """
         for name in systems:
@@ -168,7 +171,9 @@ class Wide(Importer):
 
 
 def _split_columns(columns: Iterable[str], pattern: str, place: Place) -> dict[str, tuple[str, str]]:
-    """Return the system and run of every column.
+    """Split column names into system and run by a pattern.
+
+    For example, pattern "{system}.{run}" and column "large.1" give `{"large.1": ("large", "1")}`.
 
     Raises:
         InputError: A column does not match the pattern, or matches it in several ways.
@@ -232,7 +237,7 @@ class Long(ScoredImporter):
                              "under this name; rename the column")
 
     def read(self, path: Path) -> TaskFolder:
-        """Make a task with one file of scores per run."""
+        """Convert a table into a task with one file of scores per run of a system."""
         collection = ScoreCollection(path, self.missing, self.better)
         document = collection.load(path)
         reader = Scores(item=self.item, attributes=self.attributes, separator=self.separator, columns=self.columns,
@@ -255,7 +260,7 @@ class Long(ScoredImporter):
 
 
 def _to_name(cell: Any, column: str, row: Row) -> str:
-    """Return text or a whole number as a name.
+    """Convert a table cell to the name of a system, run or test set.
 
     Raises:
         InputError: The cell is empty, not printable, or of another type.
