@@ -19,7 +19,7 @@ from registry.pipeline import TaskPlace, evaluate_task
 from registry.rendering.render import TableDisplay
 from registry.rendering.table import Table
 from registry.reports.boards import make_board_table, make_pair_table
-from registry.reports.figures.kinds import KINDS, Kind, draw, look_for
+from registry.reports.figures.kinds import KINDS, Kind, draw, make_look
 from registry.store.database import Database
 from registry.store.log import Journal
 
@@ -260,7 +260,7 @@ class Board(_FrameSource):
         """
         if kind not in KINDS:
             raise InputError(f"no figure is called {kind!r}; {suggest(str(kind), KINDS)}")
-        figure_look = look_for(kind, **look)
+        figure_look = make_look(kind, **look)
         board = self._load_board_for(kind)
         with tempfile.TemporaryDirectory() as folder:
             shown = Path(folder) / "figure.svg"
