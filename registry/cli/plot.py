@@ -22,7 +22,7 @@ _MAX_SYSTEMS = 200  # a figure with them, as wide as a column, is two feet high
 def plot(
     task: Task,
     kind: Annotated[Kind, typer.Argument(metavar="KIND", case_sensitive=False, help=(
-        "scores (with intervals), pairs (a matrix of p-values), gains (confidence by gain), alike (a "
+        "scores (with intervals), pairs (a matrix of p-values), gains (confidence by gain), groups (a "
         "critical-difference diagram) or ranks (frequencies of ranks in resamples)."))],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=(
         "The file to write: .svg, .pdf, .png, or .pgf for LaTeX."))],
