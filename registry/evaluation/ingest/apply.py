@@ -53,9 +53,9 @@ class IngestSummary:
     Attributes:
         task: The task's id.
         task_changed: True if the declaration of the task is new or changed.
-        gold: Changes of gold, by test set; only new or changed gold.
+        gold: Changes of the gold by test set; test sets with unchanged gold are absent.
         changes: Changes of submissions, by their names `test_set/team/system@version`.
-        drawn_seed: A random seed, if the manifest of a new task has no seed; otherwise None.
+        drawn_seed: The random seed of a new task whose manifest has no seed; otherwise None.
         warnings: Warnings about the task.
         remarks: Warnings about submissions.
         similar: New names of teams and systems that look like other names.
@@ -76,13 +76,13 @@ class IngestSummary:
 
 
 def apply(ingest: Ingest, content: bytes) -> IngestSummary:
-    """Store the task, gold and submissions of a manifest.
+    """Store the task, gold and submissions that a manifest declares.
 
     If all of them are already stored and unchanged, `apply` changes nothing.
 
     Args:
-        ingest: The command and its task. If it has a collector, the collector receives all problems. Otherwise, the
-            first problem is raised.
+        ingest: State of the command: its connection, task and caches. If it has a collector, the collector receives all
+            problems. Otherwise, the first problem is raised.
         content: The manifest's bytes.
 
     Raises:
@@ -122,7 +122,7 @@ def apply(ingest: Ingest, content: bytes) -> IngestSummary:
 
 
 def submit(ingest: Ingest, submission: DeclaredSubmission) -> IngestSummary:
-    """Store one submission of the command `registry submit`.
+    """Check and store one submission that the command `registry submit` receives.
 
     Raises:
         InputError: A file is invalid, the same version of the system is stored with other content, or the team has
@@ -170,7 +170,9 @@ def import_submissions(ingest: Ingest, submissions: Sequence[DeclaredSubmission]
 
 
 def _find_tombstone(ingest: Ingest, submission: DeclaredSubmission) -> str | None:
-    """Return the name of the tombstone if the team of a submission was purged.
+    """Return the new name of a submission's team if the team was purged.
+
+    A purge deletes the data of a team and renames it. The renamed team is a tombstone.
 
     Returns:
         The name; None if the team was not purged, or if it has submitted again after the purge.
@@ -202,7 +204,7 @@ def _apply_deadlines(ingest: Ingest, previous: Manifest, summary: IngestSummary)
     """Update which submissions are late, if the manifest has moved a deadline.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         previous: The stored manifest.
         summary: Receives a note for each changed submission.
     """
@@ -218,7 +220,7 @@ def _store_all_gold(ingest: Ingest, previous: TaskRow | None, summary: IngestSum
     """Store the gold of every test set, and return the test sets with invalid gold.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         previous: The task before this command; None if the task is new.
         summary: Receives changes and warnings.
     """
@@ -262,9 +264,9 @@ def _store_submission(ingest: Ingest, submission: DeclaredSubmission, summary: I
 
 
 def _check_units(task: ResolvedTask, refuse: Refuse) -> None:
-    """Refuse a test that cannot use clusters if a test set declares clusters.
+    """Report an error if a test set declares clusters, and the test cannot use them.
 
-    The manifest can set the unit to allow this test.
+    There is no error if the manifest names another unit, such as `unit = "item"`.
     """
     for test_set in task.manifest.test_set:
         try:
@@ -274,10 +276,10 @@ def _check_units(task: ResolvedTask, refuse: Refuse) -> None:
 
 
 def _store_task(ingest: Ingest, content: bytes, summary: IngestSummary) -> TaskRow | None:
-    """Store the manifest's declaration of the task, with test sets and metrics.
+    """Store what a manifest declares: the task, its test sets and its metrics.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         content: The manifest's bytes.
         summary: Receives changes and warnings.
 
@@ -327,9 +329,9 @@ def _store_task(ingest: Ingest, content: bytes, summary: IngestSummary) -> TaskR
 
 
 def _rejoin_undeclared(ingest: Ingest, submissions: Sequence[DeclaredSubmission], summary: IngestSummary) -> None:
-    """Join submissions that the manifest does not declare with changed gold.
+    """Match stored submissions, which the manifest lacks, with changed gold.
 
-    Such submissions came by `registry submit` or an earlier manifest. A note reports that they take part.
+    Such submissions came by `registry submit` or an earlier manifest. A note says that they still take part.
     """
     declared_names = {f"{submission.test_set.name}/{submission.name}" for submission in submissions}
     undeclared = [row for row in ingest.ledger.submissions if row.full_name not in declared_names]
@@ -357,12 +359,12 @@ def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, previous:
     The same items in another order or file format are not a change.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         test_set: The test set in the manifest.
-        stored: The row of the test set.
+        stored: The database row of the test set.
         previous: The task before this command; None if the task is new.
-        redeclared: True if the declaration of the task has changed. Then stored files are read again, because the
-            manifest may require other attributes.
+        redeclared: True if the declaration of the task has changed. Then unchanged files are read again, too, because
+            the manifest may require other attributes.
 
     Returns:
         The id of the gold revision; None if the gold is unchanged.

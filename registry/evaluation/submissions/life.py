@@ -75,7 +75,7 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Select
 
     Args:
         connection: Connection in a transaction.
-        journal: Journal of the command.
+        journal: Writes the command to the log.
         submissions: Submissions to one task.
         reason: The reason of the change, for the log.
         declared: New values by name; see `SUBMISSION_FIELDS`. `attributes` are added to the stored attributes.

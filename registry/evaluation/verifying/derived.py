@@ -60,9 +60,9 @@ def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Exe
     Before, `set_aside` must move the stored responses and scores to temporary tables.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         scorings: Rows of table `scoring`: submissions of the task, joined with a gold revision.
-        execution: Workers and progress.
+        execution: Number of workers, and a function that receives the progress.
 
     Yields:
         Faults of submissions that cannot be joined with the gold again.
@@ -228,10 +228,10 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
 
     Args:
         connection: Connection to a copy of the registry.
-        journal: Journal of the command.
+        journal: Writes the command to the log.
         task: The task.
         chosen: Ids of the comparisons.
-        execution: Workers and progress.
+        execution: Number of workers, and a function that receives the progress.
 
     Yields:
         Faults of comparisons that cannot be repeated.
@@ -305,7 +305,7 @@ def _load_stored_board(connection: Connection, task: TaskRow, row: Any, executio
         connection: Connection to a copy of the registry.
         task: The task.
         row: The stored comparison.
-        execution: Workers and progress.
+        execution: Number of workers, and a function that receives the progress.
         superseded: Digests of the results of comparisons whose scores were computed again, by the comparison's digest.
 
     Returns:

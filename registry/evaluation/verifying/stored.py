@@ -364,7 +364,7 @@ def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Ite
     """Read the stored files of a gold revision again, and compare them with its rows.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         test_set: Name of the test set.
         revision: The gold revision.
     """
@@ -412,7 +412,7 @@ def verify_submission(ingest: Ingest, submission: NamedSubmission, gold_revision
     Also compare the submission's properties with the log.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         submission: The submission.
         gold_revision_id: A gold revision that the submission was joined with.
         logged: Values of the log about the task's submissions.

@@ -87,11 +87,11 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
 
     Args:
         connection: Connection to a copy of the registry, in a transaction that the caller rolls back.
-        journal: Journal of the command.
+        journal: Writes the command to the log.
         task: The task's id; None: all tasks.
         results: The comparisons to repeat: `all`, `none`, the size of a random sample, or the id at the end of a
             signature. The id of a study repeats no comparison.
-        execution: Workers and progress.
+        execution: Number of workers, and a function that receives the progress.
         head: A hash of the log that was published before; None: no hash is compared.
 
     Raises:
