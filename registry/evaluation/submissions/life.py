@@ -21,12 +21,12 @@ from registry.values import parse
 
 
 class SelectedSubmission(NamedTuple):
-    """A submission with its task.
+    """A submission that a command selects by name, with its task.
 
     Attributes:
         name: The full name, `task/test_set/team/system@version`.
-        task: The task.
-        row: The submission.
+        task: Database row of the task.
+        row: Database row of the submission.
     """
 
     name: str
@@ -35,12 +35,12 @@ class SelectedSubmission(NamedTuple):
 
     @property
     def system(self) -> str:
-        """The full name without the version."""
+        """The submission's name without its version: `task/test_set/team/system`."""
         return self.name.rpartition("@")[0]
 
 
 def select_submissions(connection: Connection, name: str) -> list[SelectedSubmission]:
-    """Return the submissions with a name.
+    """Find submissions by their full name, with or without a version.
 
     Args:
         connection: Connection to the registry.
@@ -61,7 +61,7 @@ def select_submissions(connection: Connection, name: str) -> list[SelectedSubmis
 
 
 class Amendment(NamedTuple):
-    """Result of `amend`: names of the changed submissions, and notes for the user."""
+    """Names of the submissions that `amend` has changed, and notes for the user."""
 
     changed: list[str]
     notes: list[str]
@@ -69,7 +69,7 @@ class Amendment(NamedTuple):
 
 def amend(connection: Connection, journal: Journal, submissions: Sequence[SelectedSubmission], reason: str,
           declared: Mapping[str, Any]) -> Amendment:
-    """Change declared properties of submissions, such as the track.
+    """Change declared properties of stored submissions, such as the track.
 
     Leaderboards do not change before the next comparison.
 
@@ -109,7 +109,7 @@ _MOVED = "the deadline was moved"
 
 
 def describe_lateness(manifest: Manifest, test_set: str, moment: datetime) -> str | None:
-    """Describe how late a submission is; return None if it is in time.
+    """Describe how long after the deadline a submission came; return None if in time.
 
     Args:
         manifest: The manifest, which declares deadlines.
@@ -124,10 +124,10 @@ def describe_lateness(manifest: Manifest, test_set: str, moment: datetime) -> st
 
 
 def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, team: str, moment: datetime) -> None:
-    """Refuse another submission to a test set if the team has reached a limit.
+    """Raise an error if a team has reached its limit of submissions to a test set.
 
-    All submissions by `registry submit` count, also withdrawn ones. A day begins at midnight in the time zone of the
-    deadline, or in UTC if there is no deadline.
+    All submissions by the command `registry submit` count, also withdrawn ones. A limit per day counts from midnight in
+    the time zone of the deadline, or in UTC if there is no deadline.
 
     Raises:
         InputError: The team has reached a limit. The message says what to do.
@@ -159,10 +159,10 @@ def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, t
 
 def update_lateness(connection: Connection, journal: Journal, task_id: int,
                     manifest: Manifest) -> Iterator[tuple[str, bool]]:
-    """Update which submissions are late after the manifest has moved a deadline.
+    """Update which submissions are late, after the deadline was moved.
 
-    Only submissions by `registry submit` can change. A submission does not change if a person has declared whether it
-    is late.
+    Only submissions by the command `registry submit` can change. A submission does not change if a person has declared
+    whether it is late.
 
     Yields:
         The name of each changed submission, and True if it is late now.
@@ -189,7 +189,7 @@ def _is_declared(connection: Connection, name: str) -> bool:
 
 
 def load_run_metadata(connection: Connection, name: str) -> list[dict[str, Any]]:
-    """Return the lines with metadata in the TREC run files of a submission.
+    """Return the metadata lines in the TREC run files of a submission.
 
     Args:
         connection: Connection to the registry.
