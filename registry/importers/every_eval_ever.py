@@ -359,7 +359,7 @@ class Declaration:
         self.test_sets = {get_member(test_set, "name", kind=str, place=self.place): test_set
                           for test_set in self.get_field("test_sets", list)}
         self.metrics = self._read_metrics()
-        self.columns = {alias: [f"{alias}:{column}" for column in metric.filled]
+        self.columns = {alias: [f"{alias}:{column}" for column in metric.used_columns]
                         for alias, metric in self.metrics.items()}
         suitable = [alias for alias, metric in self.metrics.items() if isinstance(metric, kinds[self.layout])]
         if not suitable:

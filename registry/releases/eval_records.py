@@ -180,7 +180,7 @@ def sample_lines(items: GoldItems, metrics: Sequence[DeclaredMetric], scoring_id
             scores, is_best = _score_items(metric, of_run)
             for n in np.flatnonzero(present[:, run]).tolist():
                 given = answers.get((n, run), [])
-                columns = of_run[n].tolist()[:len(metric.filled)]
+                columns = of_run[n].tolist()[:len(metric.used_columns)]
                 metadata = {STATISTICS: one_line(_format_statistics(metric, columns, items))}
                 if statistics.shape[1] > 1:
                     metadata[RUN] = str(run + 1)

@@ -225,7 +225,7 @@ def _warn_of_extra_classes(board: Board) -> Iterator[Message]:
     Such a warning is only for metrics that average over these classes, too.
     """
     metric = board.metric.original
-    if not (isinstance(metric, ConfusionMetric) and metric.counts_given_classes):
+    if not (isinstance(metric, ConfusionMetric) and metric.includes_system_classes):
         return
     sums = board.matrix.statistics.sum(axis=0)
     _, predicted, gold = np.moveaxis(sums.reshape(len(sums), -1, 3), -1, 0)

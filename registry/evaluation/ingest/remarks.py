@@ -73,7 +73,7 @@ def find_gold_warnings(items: Sequence[Item], reader: Reader, path: str,
     for id_, metric in metrics.items() if reader.gives == "segment" else ():
         if isinstance(metric, ReferenceMetric):
             texts = [item.gold[name] for item in items for name in metric.references if name in item.gold]
-            if (misread := metric.describe_misreading(texts)) is not None:
+            if (misread := metric.find_tokenization_fault(texts)) is not None:
                 yield str(InputError(f"metric {id_}: {misread}", path=path))
 
 
