@@ -291,7 +291,7 @@ class Tasks(TableDisplay, Sequence[Task]):
 def tasks(connection: Connection) -> Tasks:
     """Read all tasks."""
     rows = connection.execute(select(*TaskRow.columns()).order_by(models.task.c.task_id))
-    return Tasks([_task(connection, TaskRow.of(row)) for row in rows.all()])
+    return Tasks([_task(connection, TaskRow.from_values(row)) for row in rows.all()])
 
 
 def _task(connection: Connection, row: TaskRow) -> Task:

@@ -54,7 +54,7 @@ class CatalogRow:
         return select(*cls.columns()).where(*(cls.table.c[name] == bindparam(name) for name in names))
 
     @classmethod
-    def of(cls, values: Sequence[Any]) -> Self:
+    def from_values(cls, values: Sequence[Any]) -> Self:
         """Make a row from its field values, in the order of the fields."""
         return cls(*values)
 
@@ -139,7 +139,7 @@ class SubmissionSourceRow(CatalogRow):
     name: str
 
 
-class Submitted(NamedTuple):
+class SubmittedFiles(NamedTuple):
     """The submitted files of a submission, one per run, with their reader."""
 
     reader: str
@@ -254,7 +254,8 @@ def tasks(connection: Connection, slug: str | None = None) -> list[TaskRow]:
         HiddenError: The file is public and does not contain the scores of this task, or of any task.
     """
     require_scores(connection, slug)
-    rows = [TaskRow.of(row) for row in connection.execute(select(*TaskRow.columns()).order_by(models.task.c.task_id))]
+    query = select(*TaskRow.columns()).order_by(models.task.c.task_id)
+    rows = [TaskRow.from_values(row) for row in connection.execute(query)]
     if slug is None:
         if not rows:
             raise InputError("the registry has no task yet; add one by `registry run MANIFEST`")
@@ -271,12 +272,12 @@ def find(connection: Connection, kind: type[RowType], **values: Any) -> RowType 
     For example, `find(connection, TaskRow, slug="ner")` returns the row of the task `ner`.
     """
     row = connection.execute(kind.query(*values), values).one_or_none()
-    return None if row is None else kind.of(row)
+    return None if row is None else kind.from_values(row)
 
 
 def get(connection: Connection, kind: type[RowType], **values: Any) -> RowType:
     """Return the row with the given column values, like `find`; the row must exist."""
-    return kind.of(connection.execute(kind.query(*values), values).one())
+    return kind.from_values(connection.execute(kind.query(*values), values).one())
 
 
 def find_or_insert(connection: Connection, table: Table, key: dict[str, Any], **others: Any) -> int:
@@ -306,7 +307,7 @@ def test_sets(connection: Connection, task_id: int) -> list[TestSetRow]:
     """Return the test sets that a task declares, in the order of its manifest."""
     table = models.test_set
     query = select(*TestSetRow.columns()).where(table.c.task_id == task_id, table.c.is_declared)
-    return [TestSetRow.of(row) for row in connection.execute(query.order_by(table.c.position))]
+    return [TestSetRow.from_values(row) for row in connection.execute(query.order_by(table.c.position))]
 
 
 def declare_test_sets(connection: Connection, task_id: int, declared: Sequence[tuple[str, str | None]]) -> None:
@@ -418,7 +419,7 @@ def submissions(connection: Connection, task_id: int) -> list[NamedSubmission]:
     query = _select_submissions(*NamedSubmission.columns(), models.system.c.name.label("system"),
                                 models.team.c.name.label("team"), test_set.c.name.label("test_set"))
     query = query.join(test_set, test_set.c.test_set_id == models.submission.c.test_set_id)
-    return [NamedSubmission.of(row) for row in connection.execute(query.where(test_set.c.task_id == task_id))]
+    return [NamedSubmission.from_values(row) for row in connection.execute(query.where(test_set.c.task_id == task_id))]
 
 
 def _select_submissions(*columns: Any) -> Select[Any]:
@@ -449,16 +450,16 @@ def replicate_factors(connection: Connection, submission_ids: Sequence[int]) -> 
     return {submission_id: tuple(runs.values()) for submission_id, runs in levels.items()}
 
 
-def load_submitted(connection: Connection, submission_ids: Sequence[int]) -> dict[int, Submitted]:
+def load_submitted_files(connection: Connection, submission_ids: Sequence[int]) -> dict[int, SubmittedFiles]:
     """Return the submitted files and their reader, by submission id."""
     s, source = models.submission, models.submission_source
     ids = list(submission_ids)
     files: dict[int, list[SubmissionSourceRow]] = {submission_id: [] for submission_id in ids}
     query = select(source.c.submission_id, *SubmissionSourceRow.columns()).where(source.c.submission_id.in_(ids))
     for submission_id, *file in connection.execute(query.order_by(source.c.submission_id, source.c.replicate)):
-        files[submission_id].append(SubmissionSourceRow.of(file))
+        files[submission_id].append(SubmissionSourceRow.from_values(file))
     readers = connection.execute(select(s.c.submission_id, s.c.reader).where(s.c.submission_id.in_(ids)))
-    return {submission_id: Submitted(reader, tuple(files[submission_id])) for submission_id, reader in readers}
+    return {submission_id: SubmittedFiles(reader, tuple(files[submission_id])) for submission_id, reader in readers}
 
 
 def load_ranked(connection: Connection, test_set_id: int) -> list[Member]:
@@ -569,7 +570,7 @@ def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -
     table = models.score
     query = select(*ScoreRow.columns()).where(
         table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)))
-    return {row.scoring_id: ScoreRow.of(row) for row in connection.execute(query)}
+    return {row.scoring_id: ScoreRow.from_values(row) for row in connection.execute(query)}
 
 
 def score_values(connection: Connection, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], float | None]:

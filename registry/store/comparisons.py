@@ -215,7 +215,8 @@ class PairsOfRun(NamedTuple):
             request.c.pair_request_id.in_(np.unique(columns["pair_request_id"]).tolist()))
         used = np.union1d(columns["statistics_a"], columns["statistics_b"]).tolist()
         rows = connection.execute(select(tested).where(tested.c.tested_statistics_id.in_(used)))
-        return cls(columns, {row.pair_request_id: PairRequestRow.of(row[:-1]) for row in connection.execute(requests)},
+        return cls(columns, {row.pair_request_id: PairRequestRow.from_values(row[:-1])
+                             for row in connection.execute(requests)},
                    {row.tested_statistics_id: row.digest for row in rows})
 
     def store(self, connection: Connection, run_id: int) -> None:

@@ -22,7 +22,7 @@ from registry.missing import MissingPolicy
 from registry.parallel.execution import Progress
 from registry.readers import READERS, Document, Reader
 from registry.store import catalog, embargoes, sources, statistics
-from registry.store.catalog import GoldRevisionRow, ScoringRow, Submitted, TaskRow, TestSetRow
+from registry.store.catalog import GoldRevisionRow, ScoringRow, SubmittedFiles, TaskRow, TestSetRow
 from registry.store.ledger import Ledger
 from registry.store.log import Journal, append
 from registry.values import parse
@@ -41,7 +41,7 @@ class ParseCache(LastFileCache):
         self._joined: dict[int, list[JoinedColumns]] = {}
         self._answers: dict[int, list[Sequence[Answer]]] = {}
         self._n_answers = 0.0
-        self._submitted: dict[int, Submitted] = {}
+        self._submitted: dict[int, SubmittedFiles] = {}
         self._answer_ids: dict[int, AnswerIds] = {}
 
     def add_items(self, gold_revision_id: int, items: list[Item]) -> None:
@@ -105,12 +105,12 @@ class ParseCache(LastFileCache):
         """
         if scoring.scoring_id in self._joined:
             return self._joined[scoring.scoring_id]
-        reader, documents = self.load_submitted(scoring.submission_id)
+        reader, documents = self.load_submitted_files(scoring.submission_id)
         return join_again(self.items(scoring.gold_revision_id), reader, documents, MissingPolicy(scoring.missing))
 
     def prefetch(self, submission_ids: Sequence[int]) -> None:
         """Load the readers and file names of many submissions with one query."""
-        self._submitted.update(catalog.load_submitted(self._connection, submission_ids))
+        self._submitted.update(catalog.load_submitted_files(self._connection, submission_ids))
 
     def reader(self, submission_id: int) -> Reader:
         """Return the reader, which parses the files of a submission."""
@@ -118,7 +118,7 @@ class ParseCache(LastFileCache):
             self.prefetch([submission_id])
         return parse("reader", READERS, self._submitted[submission_id].reader)
 
-    def load_submitted(self, submission_id: int) -> tuple[Reader, tuple[Document, ...]]:
+    def load_submitted_files(self, submission_id: int) -> tuple[Reader, tuple[Document, ...]]:
         """Return the reader and the stored files of a submission, one file for each run.
 
         The reader is the object that parses the files.
@@ -132,7 +132,7 @@ class ParseCache(LastFileCache):
 
         The answers stay in the cache for the next call, which removes them.
         """
-        reader, documents = self.load_submitted(submission_id)
+        reader, documents = self.load_submitted_files(submission_id)
         if (answers := self._answers.pop(submission_id, None)) is not None:
             self._n_answers -= sum(map(len, answers))
             return reader, documents, answers

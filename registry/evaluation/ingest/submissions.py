@@ -156,7 +156,7 @@ def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) ->
     missing = MissingPolicy(submission.missing)
     if ingest.ledger.has_scoring(submission.submission_id, test_set.gold_revision_id, missing.value):
         return
-    reader, documents = ingest.parsed.load_submitted(submission.submission_id)
+    reader, documents = ingest.parsed.load_submitted_files(submission.submission_id)
     declared = DeclaredSubmission(
         ingest.task.manifest.get_test_set(test_set.name), submission.team, submission.system, submission.version,
         documents, reader, Policies(missing, tokens="warn"))

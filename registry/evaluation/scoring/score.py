@@ -169,7 +169,7 @@ def _check_runs(connection: Connection, members: Sequence[Member], metrics: Iter
     The correlation of averages is not the average of correlations.
     """
     if correlation := next((metric for metric in metrics if isinstance(metric, CorrelationMetric)), None):
-        submitted = catalog.load_submitted(connection, [member.submission_id for member in members])
+        submitted = catalog.load_submitted_files(connection, [member.submission_id for member in members])
         for member in members:
             if (n := len(submitted[member.submission_id].files)) > 1:
                 refuse(InputError(f"{member.name} has {n} runs, and {correlation!r} is not an average over runs; "
@@ -261,7 +261,7 @@ class _SentJob:
 
 
 def _make_sent_job(ingest: Ingest, job: ScoringJob) -> _SentJob:
-    reader, documents = ingest.parsed.load_submitted(job.scoring.submission_id)
+    reader, documents = ingest.parsed.load_submitted_files(job.scoring.submission_id)
     # `made` caches parsed content, which is expensive to send.
     return _SentJob(repr(reader), tuple(replace(document, made={}) for document in documents),
                     MissingPolicy(job.scoring.missing), tuple(map(repr, job.metrics.values())))

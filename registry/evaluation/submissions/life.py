@@ -207,7 +207,7 @@ def load_run_metadata(connection: Connection, name: str) -> list[dict[str, Any]]
         names = submission.full_name, submission.full_name.removesuffix(f"@{submission.version}")
         if rest not in names or not isinstance(parse("reader", READERS, submission.reader), Trec):
             continue
-        files = catalog.load_submitted(connection, [submission.submission_id])[submission.submission_id].files
+        files = catalog.load_submitted_files(connection, [submission.submission_id])[submission.submission_id].files
         for run, file in enumerate(files, 1):
             if sources.is_stored(connection, file.source_digest):
                 document = Document(file.name, sources.fetch(connection, file.source_digest))

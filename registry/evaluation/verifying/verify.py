@@ -220,7 +220,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
             broken.add(revision.gold_revision_id)
             result.faults.append(_make_unreadable("gold", f"{row.slug}/{test_set}", error))
         result.counts["gold revision"] += 1
-    scorings = [scoring for scoring in map(ScoringRow.of, connection.execute(select(*ScoringRow.columns())))
+    scorings = [scoring for scoring in map(ScoringRow.from_values, connection.execute(select(*ScoringRow.columns())))
                 if scoring.gold_revision_id not in broken]
     joined = {scoring.submission_id: scoring.gold_revision_id for scoring in scorings}
     submissions = [submission for submission in catalog.submissions(connection, row.task_id)
@@ -250,7 +250,7 @@ def _load_revisions(connection: Connection, task_id: int) -> list[tuple[str, Gol
     revision, test_set = models.gold_revision, models.test_set
     query = select(test_set.c.name, *GoldRevisionRow.columns()).join(
         test_set, test_set.c.test_set_id == revision.c.test_set_id).where(test_set.c.task_id == task_id)
-    return [(name, GoldRevisionRow.of(row)) for name, *row in connection.execute(query)]
+    return [(name, GoldRevisionRow.from_values(row)) for name, *row in connection.execute(query)]
 
 
 def _choose_comparisons(connection: Connection, results: str) -> Sequence[tuple[int, int]]:
