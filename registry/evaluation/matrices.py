@@ -62,9 +62,9 @@ class Steps:
         per_one = 10**min(round(-math.log10(step)), *(finest_places(float(largest[n]), float(largest_sums[n]))
                                                       for n in np.flatnonzero(~is_whole)))
         steps = cls(tuple(np.where(is_whole, 1, per_one).tolist()), 1 / per_one, float(largest[~is_whole].max()))
-        return steps if any(steps._rounds(system) for system in statistics) else replace(steps, rounding=0.0)
+        return steps if any(steps._needs_rounding(system) for system in statistics) else replace(steps, rounding=0.0)
 
-    def _rounds(self, statistics: Floats) -> bool:
+    def _needs_rounding(self, statistics: Floats) -> bool:
         """Return whether some statistics are not whole multiples of the step.
 
         Differences by binary rounding do not count.

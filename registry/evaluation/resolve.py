@@ -177,14 +177,14 @@ def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
     if reader.gives != metric.takes:
         raise InputError(f"{metric!r} compares {metric.takes}s, but reader {reader.name!r} of test set "
                          f"{test_set.name!r} reads {reader.gives}s")
-    known = [*reader.offers(), *(reference.name for reference in test_set.references)]
+    available_names = [*reader.offers(), *(reference.name for reference in test_set.references)]
     for name in metric.needs():
-        if name not in known and test_set.gold is not None:
+        if name not in available_names and test_set.gold is not None:
             if getattr(reader, name, "") is None:  # the reader has this option, but it is not set
                 raise InputError(f"{metric!r} needs the {name} of test set {test_set.name!r}: set its options = "
                                  f"{{ {name} = \"COLUMN\" }}")
             kind = "reference" if reader.takes_more_files else "column"
-            raise UnknownNameError(f"{kind} of test set {test_set.name}", name, known)
+            raise UnknownNameError(f"{kind} of test set {test_set.name}", name, available_names)
 
 
 def resolve_stored(stored: str, slug: str) -> ResolvedTask:
@@ -213,7 +213,7 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     test, overall = build_tests(significance)
     unit = significance.unit or test.units[0]
     if unit not in test.units:
-        suitable = [name for name, known in TESTS.items() if unit in known.units]
+        suitable = [name for name, test_class in TESTS.items() if unit in test_class.units]
         raise InputError(f"{test!r} does not take {unit}s as units; set unit = {_either(test.units)}, or take "
                          f"{' or '.join(suitable[:2])}")
     if overall is not None and unit not in overall.units:
@@ -231,7 +231,7 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     if correction.name == "shaffer" and (significance.alternative != "two-sided" or test.is_one_sided):
         raise InputError("correction 'shaffer' counts equalities, which one-sided tests do not test; take holm")
     if significance.runs == "random" and (overall is not None or not test.takes_runs):
-        able = " or ".join(name for name, known in TESTS.items() if known.takes_runs)
+        able = " or ".join(name for name, test_class in TESTS.items() if test_class.takes_runs)
         raise InputError(f"{overall or test!r} does not take random runs; set runs = \"fixed\", or take {able}")
     if significance.runs == "random" and correction.function is None and test.name == "permutation":
         raise InputError(f"correction {correction.name!r} swaps units, but random runs are permuted as wholes; take "

@@ -44,8 +44,8 @@ class CheckResult(Collector):
 def check(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], *, limit: int | None = None) -> CheckResult:
     """Find all problems in submitted files, without a database.
 
-    Each file is read, and its answers are matched with the items of the test set. If the gold is available, the metrics
-    are tried, too.
+    Each file is read, and its answers are matched with the items of the test set. If the gold is available, the
+    statistics of all metrics are computed, too.
 
     Args:
         task: The task with its readers and metrics; or a task pack, which is a task without gold for participants.

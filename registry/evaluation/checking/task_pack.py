@@ -105,7 +105,7 @@ def format_manifest(manifest: Manifest, test_sets: Sequence[Mapping[str, Any]]) 
 
 
 def describe_revealed(task: ResolvedTask) -> list[str]:
-    """Return warnings about gold labels and types that a task pack reveals.
+    """Return warnings about gold labels and answer types that a task pack reveals.
 
     A task pack contains no gold, but its manifest can name labels or types in the options of readers and metrics.
     """

@@ -32,10 +32,9 @@ class BoardFamily:
 
     Attributes:
         boards: Names of the leaderboards without the task's id; leaderboards of the primary metric come first.
-        digests: For each leaderboard, a digest of its data and settings, except the family and settings of random
-            numbers.
-        pairs: Number of pairs that share alpha at the start: the pairs of all leaderboards, or of one metric if
-            `gatekeeping` tests the metrics one after the other.
+        digests: For each leaderboard, a digest of its data and settings, without family and seed.
+        pairs: Number of pairs that share alpha: those of all leaderboards; with the correction `gatekeeping`, which
+            tests one metric after the other, those of one metric.
         absent: Leaderboards that the manifest declares for the family, but that do not exist yet.
     """
 
@@ -50,12 +49,11 @@ class BoardKey:
     """The properties that identify one leaderboard, with its submissions and scores.
 
     Attributes:
-        task, test_set, gold, metric, track, facet: These identify the leaderboard.
+        task, test_set, gold, metric, track: With `facet`, these identify the leaderboard.
+        facet: Attribute and value of the items on the leaderboard, such as ("genre", "blog"); None: all items.
         members: The submissions on the leaderboard.
         scores: The scores of the members by `scoring_id`.
         family: All leaderboards that are corrected together with this one; None if it is corrected alone.
-        facet: The attribute and the value that the items of the leaderboard have, such as ("genre", "blog"); None: all
-            items.
     """
 
     task: TaskRow
@@ -75,7 +73,7 @@ class BoardKey:
 
     @property
     def item_set(self) -> str:
-        """The name of the leaderboard without task and metric: `test set, track, facet`.
+        """Name of the items and systems on the leaderboard: `test set, track, facet`.
 
         Leaderboards that differ only in the metric have the same `item_set`.
         """
@@ -92,7 +90,7 @@ class BoardKey:
         return salt_digest(self.gold.digest, self.task.salt)
 
     def with_unit(self, request: Request) -> Request:
-        """Return the request with the unit that tests permute or resample.
+        """Return a copy of the request that names the unit of permutation or resampling.
 
         The unit is the item, the cluster or the response (a single answer); see `choose_unit`.
 

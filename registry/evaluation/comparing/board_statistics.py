@@ -175,7 +175,7 @@ class _MemberCollector:
 
 
 def _select_items(connection: Connection, key: BoardKey, stored: StoredStatistics, first_item: int) -> Ints:
-    """Return the indices of the items that count for a leaderboard, by item name."""
+    """Return indices of the items that count for a leaderboard, sorted by item name."""
     may_lack = np.array([MissingPolicy(m.missing).lets_items_differ for m in key.members])[stored.of_present]
     is_selected: Flags = (stored.present | may_lack).all(axis=1)
     if len(set(stored.of_present.tolist())) == len(key.members):
@@ -213,10 +213,10 @@ def _number_values(connection: Connection, key: BoardKey, attribute: str, item_i
         InputError: Some items lack the attribute.
     """
     values = catalog.item_attribute(connection, key.gold.gold_revision_id, attribute)
-    if lacking := [int(item) for item in item_ids if int(item) not in values]:
+    if incomplete_items := [int(item) for item in item_ids if int(item) not in values]:
         place = f"of test set {key.test_set.name!r}"
         raise InputError(
-            f"{counted(len(lacking), f'item {place} has', f'items {place} have')} no attribute {attribute!r}")
+            f"{counted(len(incomplete_items), f'item {place} has', f'items {place} have')} no attribute {attribute!r}")
     _, numbers = np.unique([values[int(item)] for item in item_ids], return_inverse=True)
     return numbers.astype(np.int64)
 

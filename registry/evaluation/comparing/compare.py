@@ -61,6 +61,9 @@ class ComparisonSummary:
 def prepare(connection: Connection, task_row: TaskRow, request: Request) -> tuple[VettedTask, Plan]:
     """Check that the test applies to each leaderboard, and estimate the cost.
 
+    Returns:
+        The checked leaderboards, and the estimated cost of comparing their systems.
+
     Raises:
         UnknownNameError: The test or the correction is unknown.
         MismatchError: A submission is not scored yet.

@@ -103,9 +103,9 @@ class BoardResults:
 
     @cached_property
     def _contents(self) -> tuple[list[str], Ints]:
-        """Sorted distinct digests of the systems, and each system's index in them.
+        """Sorted digests of the systems' statistics, and each system's index in them.
 
-        Systems with the same statistics have the same digest.
+        Systems with the same statistics have the same digest, which occurs once.
         """
         digests, contents = np.unique(self.board.digests, return_inverse=True)
         return digests.tolist(), contents
@@ -174,8 +174,8 @@ class BoardResults:
             pair_request: Id of the test and the settings of the results.
 
         Returns:
-            For each result, the code `a * n + b` of its systems, where a and b are indices of n distinct digests; and
-            the results.
+            The codes of the pairs, `a * n + b` for the indices a and b of two of the n distinct digests; and the
+            results.
         """
         ids = self._statistics_ids
         stored = comparisons.pair_results(
@@ -269,7 +269,7 @@ class FamilyResults:
         resamples = self.settings.draws
         for board in self.boards:
             board.test_pairs(np.arange(len(board.pairs.a)), resamples)
-        decisions = self._decide()
+        decisions = self._adjust_p_values()
         stopping = Stopping((self.settings.resolve or 0) if self._corrects_p_values else 0, self.settings.precision)
         while resamples < stopping.most and any(map(len, undecided := self._find_undecided(decisions, stopping))):
             resamples = stopping.more_draws(resamples, min(
@@ -277,7 +277,7 @@ class FamilyResults:
                 for board, chosen in zip(self.boards, undecided, strict=True)))
             for board, chosen in zip(self.boards, undecided, strict=True):
                 board.test_pairs(chosen, resamples)
-            decisions = self._decide()
+            decisions = self._adjust_p_values()
         return decisions
 
     def _find_undecided(self, decisions: Sequence[Decisions], stopping: Stopping) -> list[Ints]:
@@ -286,7 +286,7 @@ class FamilyResults:
                 for board, decided in zip(self.boards, decisions, strict=True)]
 
     @cached_property
-    def _chains(self) -> list[Ints]:
+    def _pair_numbers(self) -> list[Ints]:
         """For each leaderboard, numbers that identify its pairs across metrics.
 
         Two pairs have the same number if they compare the same two systems on the same items.
@@ -295,7 +295,7 @@ class FamilyResults:
             (board.board.key.item_set, np.array([member.submission_id for member in board.board.members])[
                 np.stack([board.pairs.a, board.pairs.b])]) for board in self.boards])
 
-    def _decide(self) -> list[Decisions]:
+    def _adjust_p_values(self) -> list[Decisions]:
         """Adjust all p-values together, and mark pairs whose significance is uncertain.
 
         A simulated p-value has a Monte Carlo interval. Both ends of the interval are adjusted, too. As a larger p-value
@@ -308,10 +308,10 @@ class FamilyResults:
         p = [result["p_value"] for result in results]
         if all(np.isnan(result["p_low"]).all() for result in results):
             return [Decisions(adjusted, np.ones(len(adjusted), dtype=bool))
-                    for adjusted in adjust_boards(p, self._chains, self.settings.correction)]
+                    for adjusted in adjust_boards(p, self._pair_numbers, self.settings.correction)]
         ends = ([np.where(np.isnan(result[side]), result["p_value"], result[side]) for result in results]
                 for side in ("p_low", "p_high"))
-        values = (adjust_boards(values, self._chains, self.settings.correction) for values in (p, *ends))
+        values = (adjust_boards(values, self._pair_numbers, self.settings.correction) for values in (p, *ends))
         alpha = self.settings.alpha
         return [Decisions(adjusted, (high <= alpha) | ~(low <= alpha))
                 for adjusted, low, high in zip(*values, strict=True)]
@@ -416,7 +416,7 @@ class BoardIntervals:
         return scores | {"differences": list(methods)} | quantile | contrary
 
     def store_differences(self) -> None:
-        """Store confidence intervals of differences, unless stored counts determine them."""
+        """Store confidence intervals of differences that stored counts do not determine."""
         if self._refusal or self.results.test.gives_intervals(self._matrix):
             return
         pairs = self.results.pairs

@@ -92,7 +92,8 @@ class VettedTask:
 def vet(connection: Connection, task_row: TaskRow, request: Request) -> VettedTask:
     """Check that the requested test applies to each leaderboard of a task.
 
-    The data of leaderboards with a stored comparison are not checked again.
+    The result has the errors and warnings about single leaderboards. The data of leaderboards with a stored comparison
+    are not checked again.
 
     Raises:
         UnknownNameError: The test, the correction or the candidate is unknown.
@@ -185,8 +186,9 @@ def _warn_of_clustered_units(connection: Connection, board: Board, request: Requ
     parameters: dict[str, Any] = {"unit": unit, "attribute": attribute, "clusters": int(clusters.max()) + 1}
     if unit == "item":
         effects = measure_design_effects(influences(board.matrix), clusters)[np.triu_indices(len(board.members), 1)]
-        if len(known := effects[~np.isnan(effects)]):
-            parameters |= {"factor": float(np.median(known)), "largest": float(known.max()), "pairs_known": len(known)}
+        if len(defined_effects := effects[~np.isnan(effects)]):
+            parameters |= {"factor": float(np.median(defined_effects)), "largest": float(defined_effects.max()),
+                           "pairs_known": len(defined_effects)}
     yield Message("clustered-units", parameters)
 
 

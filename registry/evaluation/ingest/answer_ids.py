@@ -101,16 +101,16 @@ class AnswerIds:
     are a new array, which is merged with arrays that are not twice as large.
 
     Args:
-        known: The answers that are already stored.
+        stored_answers: The answers that are already stored.
         first_item: Id of the first item of the gold; the ids of its items are consecutive.
     """
 
-    def __init__(self, known: KnownAnswers, first_item: int) -> None:
+    def __init__(self, stored_answers: KnownAnswers, first_item: int) -> None:
         self._first_item = first_item
         self._rows: dict[Name, int] = {}
-        rows = self._number_names(zip(known.keys, known.types, strict=True))
-        self._parts = [_sort_part((known.item_ids.astype(np.int64) - first_item) * _MAX_NAMES + rows,
-                                  known.answer_ids, known.in_gold)]
+        rows = self._number_names(zip(stored_answers.keys, stored_answers.types, strict=True))
+        self._parts = [_sort_part((stored_answers.item_ids.astype(np.int64) - first_item) * _MAX_NAMES + rows,
+                                  stored_answers.answer_ids, stored_answers.in_gold)]
 
     def assign(self, runs: Sequence[Responses], first_id: int) -> AssignedIds:
         """Return the database ids of a submission's answers; new answers get new ids.
@@ -123,14 +123,14 @@ class AnswerIds:
         for run in runs:
             codes = run.places * _MAX_NAMES + self._number_names(run.names)[run.codes]
             ids, correct = self._find(codes)
-            if (lacking := np.flatnonzero(ids == 0)).size:
-                distinct, first, inverse = np.unique(codes[lacking], return_index=True, return_inverse=True)
+            if (new_positions := np.flatnonzero(ids == 0)).size:
+                distinct, first, inverse = np.unique(codes[new_positions], return_index=True, return_inverse=True)
                 new_ids = np.empty(len(distinct), dtype=np.int32)
                 order = np.argsort(first)
                 new_ids[order] = first_id + len(new) + np.arange(len(distinct))
-                ids[lacking] = new_ids[inverse]
+                ids[new_positions] = new_ids[inverse]
                 self._add(_Part(distinct, new_ids, np.zeros(len(distinct), dtype=bool)))
-                responses = lacking[first[order]]
+                responses = new_positions[first[order]]
                 names = map(run.names.__getitem__, run.codes[responses].tolist())
                 new += zip((self._first_item + run.places[responses]).tolist(), names, strict=True)
             results.append((ids, correct))
@@ -148,14 +148,14 @@ class AnswerIds:
             codes: Numbers that identify the answers.
         """
         ids, correct = np.zeros(len(codes), dtype=np.int32), np.zeros(len(codes), dtype=bool)
-        lacking = np.arange(len(codes))
+        open_positions = np.arange(len(codes))
         for part in filter(lambda part: part.codes.size, self._parts):
-            wanted = codes[lacking]
-            positions = np.minimum(np.searchsorted(part.codes, wanted), len(part.codes) - 1)
-            is_match = part.codes[positions] == wanted
-            ids[lacking[is_match]] = part.ids[positions[is_match]]
-            correct[lacking[is_match]] = part.in_gold[positions[is_match]]
-            lacking = lacking[~is_match]
+            open_codes = codes[open_positions]
+            positions = np.minimum(np.searchsorted(part.codes, open_codes), len(part.codes) - 1)
+            is_match = part.codes[positions] == open_codes
+            ids[open_positions[is_match]] = part.ids[positions[is_match]]
+            correct[open_positions[is_match]] = part.in_gold[positions[is_match]]
+            open_positions = open_positions[~is_match]
         return ids, correct
 
     def _add(self, part: _Part) -> None:

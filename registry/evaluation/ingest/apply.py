@@ -97,7 +97,7 @@ def apply(ingest: Ingest, content: bytes) -> IngestSummary:
     previous = _store_task(ingest, content, summary)
     if previous is not None:
         _apply_deadlines(ingest, decode_manifest(previous.manifest), summary)
-    refused_test_sets, known = _store_all_gold(ingest, previous, summary), ingest.ledger.names
+    refused_test_sets, stored_names = _store_all_gold(ingest, previous, summary), ingest.ledger.names
 
     def store(submission: DeclaredSubmission) -> None:
         try:
@@ -114,7 +114,7 @@ def apply(ingest: Ingest, content: bytes) -> IngestSummary:
 
     for _ in with_progress(map(store, submissions), len(submissions), "submissions to read", ingest.progress):
         pass
-    summary.similar = find_similar_names(ingest.slug, known, ingest.ledger.names)
+    summary.similar = find_similar_names(ingest.slug, stored_names, ingest.ledger.names)
     ingest.write()
     _rejoin_undeclared(ingest, submissions, summary)
     ingest.write()
@@ -137,9 +137,9 @@ def submit(ingest: Ingest, submission: DeclaredSubmission) -> IngestSummary:
     if (tombstone := _find_tombstone(ingest, submission)) is not None:
         summary.notes.append(
             f"a team of that name was purged from {ingest.slug} and is now called {tombstone}; this is a new team")
-    known = ingest.ledger.names
+    stored_names = ingest.ledger.names
     _store_submission(ingest, _apply_rules(ingest, submission, summary), summary)
-    summary.similar = find_similar_names(ingest.slug, known, ingest.ledger.names)
+    summary.similar = find_similar_names(ingest.slug, stored_names, ingest.ledger.names)
     ingest.write()
     return summary
 
@@ -152,7 +152,7 @@ def import_submissions(ingest: Ingest, submissions: Sequence[DeclaredSubmission]
     Raises:
         InputError: Some submissions are refused. The error contains the errors of all of them.
     """
-    summary, errors, known = IngestSummary(ingest.slug), list[InputError](), ingest.ledger.names
+    summary, errors, stored_names = IngestSummary(ingest.slug), list[InputError](), ingest.ledger.names
     check_runs(ingest.task, submissions)
     for submission in with_progress(submissions, len(submissions), "submissions to read", ingest.progress):
         if (tombstone := _find_tombstone(ingest, submission)) is not None:
@@ -164,7 +164,7 @@ def import_submissions(ingest: Ingest, submissions: Sequence[DeclaredSubmission]
             errors.append(error)
     if errors:
         raise combine_errors(errors)
-    summary.similar = find_similar_names(ingest.slug, known, ingest.ledger.names)
+    summary.similar = find_similar_names(ingest.slug, stored_names, ingest.ledger.names)
     ingest.write()
     return summary
 
@@ -384,17 +384,17 @@ def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, previous:
     read = partial(read_gold, task, test_set)
     items = read(documents) if ingest.collector is None else ingest.collector.read_gold(test_set.name, documents, read)
     digest = digest_gold(reader, items)
-    known = catalog.find(connection, GoldRevisionRow, test_set_id=stored.test_set_id, digest=digest)
-    changed = revision is not None and (known is None or known.gold_revision_id != revision)
+    same_revision = catalog.find(connection, GoldRevisionRow, test_set_id=stored.test_set_id, digest=digest)
+    changed = revision is not None and (same_revision is None or same_revision.gold_revision_id != revision)
     if changed and previous is not None and previous.version == task.manifest.task.version:
         raise MismatchError(
             f"{documents['gold'].path}: the gold of test set {test_set.name!r} has changed, but task.version is "
             f"still {task.manifest.task.version!r}; raise it, and every submission is scored again")
-    if known is None:
+    if same_revision is None:
         gold_revision_id = _insert_gold(ingest, stored, reader, items, digest)
         ingest.parsed.add_items(gold_revision_id, items)
     else:
-        gold_revision_id = int(known.gold_revision_id)
+        gold_revision_id = int(same_revision.gold_revision_id)
     for role, document in documents.items():
         ingest.store_document(document)
         row = {"gold_revision_id": gold_revision_id, "role": role, "source_digest": document.digest,

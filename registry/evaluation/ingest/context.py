@@ -54,7 +54,7 @@ class ParseCache(LastFileCache):
         self._items[gold_revision_id] = Items(items)
 
     def load_document(self, digest: str, name: str) -> Document:
-        """Load a file from the database, unless it is the file that was loaded last.
+        """Return a file from the database; only the last file is cached.
 
         Args:
             digest: Digest of the file.
@@ -92,9 +92,9 @@ class ParseCache(LastFileCache):
         The index assigns ids to new answers, which the caller must store.
         """
         if gold_revision_id not in self._answer_ids:
-            known = statistics.load_answers(self._connection, gold_revision_id)
+            stored_answers = statistics.load_answers(self._connection, gold_revision_id)
             first_item, _ = catalog.item_ids(self._connection, gold_revision_id)
-            self._answer_ids[gold_revision_id] = AnswerIds(known, first_item)
+            self._answer_ids[gold_revision_id] = AnswerIds(stored_answers, first_item)
         return self._answer_ids[gold_revision_id]
 
     def load_joined(self, scoring: ScoringRow) -> list[JoinedColumns]:

@@ -190,7 +190,7 @@ def check_runs(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], re
 
 def match_files(task: ResolvedTask,
                 refuse: Refuse = raise_error) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
-    """Find all files that the tables `[[submit]]` of a manifest name.
+    """Find all files that match the tables `[[submit]]` of a manifest.
 
     Yields:
         The key of the table in the manifest, such as `submit[0]`; the table; the path of the file; and the parts of the
@@ -231,12 +231,12 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
         raise make_error(f"{path}: {error}") from None
     if "system" not in names:
         raise make_error(f"{submit.file!r} names no system; add the key system, or {{system}} to the pattern")
-    known = [test_set.name for test_set in task.manifest.test_set]
-    if "test_set" not in names and len(known) > 1:
-        raise make_error(f"add the key test_set: one of {', '.join(known)}")
-    if (test_set_name := names.get("test_set", known[0])) not in known:
+    test_set_names = [test_set.name for test_set in task.manifest.test_set]
+    if "test_set" not in names and len(test_set_names) > 1:
+        raise make_error(f"add the key test_set: one of {', '.join(test_set_names)}")
+    if (test_set_name := names.get("test_set", test_set_names[0])) not in test_set_names:
         remedy = f" of {path}: add a [[test_set]] of that name, or exclude the file" if captures else ""
-        raise make_error(f"unknown test set {test_set_name!r}{remedy}; {suggest(test_set_name, known)}")
+        raise make_error(f"unknown test set {test_set_name!r}{remedy}; {suggest(test_set_name, test_set_names)}")
     test_set = task.manifest.get_test_set(test_set_name)
     reading = task.manifest.get_file_settings(test_set, submit)
     try:
@@ -296,7 +296,7 @@ class LastFileCache:
         self._last: tuple[Any, Document] | None = None
 
     def load(self, path: Path, base_folder: Path | None = None) -> Document:
-        """Load a file, unless it is the file that was loaded last.
+        """Read and return a file; only the last file is cached.
 
         Args:
             path: Path of the file.

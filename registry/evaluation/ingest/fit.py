@@ -128,8 +128,8 @@ def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: Jo
             yield make_duplicate_error(answer, earlier, path, reader.repeated)
     if implausible := reader.implausible(items, answers):
         yield InputError(implausible[1], path=path, line=implausible[0], category="order")
-    known = {item.key for item in items}
-    unknown = [] if reader.ignores_others else [answer for answer in answers if answer.key not in known]
+    item_keys = {item.key for item in items}
+    unknown = [] if reader.ignores_others else [answer for answer in answers if answer.key not in item_keys]
     if unknown and unknown[0] == answers[0] and find_header(answers, reader) is not None:
         remedy = f"set {suggest_header_options(unknown[0], reader)}, or remove the line"
         yield InputError(f"not in the gold, but like a header; {remedy}", path=path, line=unknown[0].line,

@@ -40,10 +40,10 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
             report(next(item for item in items if item.key == error.item), error.message)
     has_groups = True
     for key, attribute in _list_grouping_attributes(task.manifest, test_set):
-        lacking = [item for item in items if not item.attributes.get(attribute)]
-        for item in lacking[:1] if len(lacking) == len(items) else lacking:
-            known = ", ".join(sorted(name for name, value in item.attributes.items() if value)) or "none"
-            report(item, f"has no attribute {attribute!r}, which the manifest's {key} names; its attributes: {known}")
+        incomplete_items = [item for item in items if not item.attributes.get(attribute)]
+        for item in incomplete_items[:1] if len(incomplete_items) == len(items) else incomplete_items:
+            names = ", ".join(sorted(name for name, value in item.attributes.items() if value)) or "none"
+            report(item, f"has no attribute {attribute!r}, which the manifest's {key} names; its attributes: {names}")
             has_groups = False
     cluster, strata = test_set.cluster, significance.strata
     if has_groups and significance.unit != "item" and cluster is not None and strata is not None:
@@ -107,8 +107,8 @@ def check_names(task: ResolvedTask,
         named += [("key", label, "label") for label in metric.list_option_labels()]
         for part, name, kind in named:
             by_test_set = {test_set: list_names(part) for test_set, list_names in names_by_test_set.items()}
-            if name not in (everywhere := set[str]().union(*by_test_set.values())):
-                raise ManifestError(f"the gold has no {kind} {name!r}; {suggest(name, everywhere)}",
+            if name not in (all_names := set[str]().union(*by_test_set.values())):
+                raise ManifestError(f"the gold has no {kind} {name!r}; {suggest(name, all_names)}",
                                     path=task.root.manifest, key=f"metric[{n}]")
             warnings += [f"{alias}: the gold of test set {test_set!r} has no {kind} {name!r}; {suggest(name, names)}"
                          for test_set, names in by_test_set.items() if name not in names]

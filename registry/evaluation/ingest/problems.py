@@ -92,7 +92,7 @@ class Collector:
             read: Function that reads the items from the files.
 
         Raises:
-            InputError: The gold has a problem; this is the first one.
+            InputError: The first problem of the gold, if there is one.
         """
         problems = {role: Problems(self.limit) for role in documents}
         items: list[Item] = []
@@ -120,7 +120,7 @@ class Collector:
             The file, with its answers matched with the items; None if `items` is None.
 
         Raises:
-            InputError: The file has a problem; this is the first one.
+            InputError: The first problem of the file, if there is one.
         """
         test_set, reader = submission.test_set.name, submission.reader
         self.files.append(document.path)
@@ -138,9 +138,9 @@ class Collector:
             fitted = None if items is None else submission.fit(items, answers, document)
         except InputError as error:
             problems.end(error)
-        known = {**self.items, test_set: items or []}
+        items_by_test_set = {**self.items, test_set: items or []}
         self._add_file(test_set, document.path, problems,
-                       Diagnosis(document, reader, answers, known, test_set, problems.counts))
+                       Diagnosis(document, reader, answers, items_by_test_set, test_set, problems.counts))
         self.warn(test_set, problems.notes)
         _raise_first([problems])
         return fitted
@@ -171,7 +171,7 @@ def read_submission(submission: DeclaredSubmission, items: Sequence[Item] | None
         The files with their matched answers; empty if `items` is None.
 
     Raises:
-        InputError: A file has a problem; this is the first one.
+        InputError: The first problem of the files, if there is one.
     """
     files, errors = list[FittedFile](), list[InputError]()
     for document in submission.documents:
@@ -251,7 +251,7 @@ class Diagnosis:
     def _options_cause(self) -> str:
         """Message that the reader needs other options, such as another separator.
 
-        The message is empty without evidence.
+        The message is empty if other options do not help.
         """
         problems = self.counts.get("format", 0) + self.counts.get("tag", 0)
         if problems < 2 and self.answers:
@@ -341,7 +341,10 @@ class Diagnosis:
 
     @cached_property
     def _numbering_cause(self) -> str:
-        """Message that items are counted from 0 instead of 1, or vice versa, or empty."""
+        """Message that items are counted from 0 instead of 1, or from 1 instead of 0.
+
+        The message is empty if this is not the case.
+        """
         if not all(key.isdecimal() and key.isascii() for key in (*self._expected, *self._answered)):
             return ""
         numbers, expected = ({int(key) for key in keys} for keys in (self._answered, self._expected))

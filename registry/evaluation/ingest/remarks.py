@@ -291,7 +291,7 @@ def find_displaced_rows(items: Sequence[Item], joined: JoinedColumns, reader: Re
 def _agrees_with_neighbours(gold: Floats, answers: Floats, distance: int) -> bool:
     """Return whether answers agree better with the gold `distance` rows below.
 
-    A one-sided sign test decides.
+    A one-sided sign test compares this agreement with that in the same row.
     """
     from scipy.stats import binom
 
@@ -368,7 +368,7 @@ class _StrangeNames:
             [f"{name!r} ({counted(n, 'time')}{self._guess(name)})" for name, n in self.strange.items()], _SHOWN)
         parameters: dict[str, Any] = {"kind": name, "n": n, "answers": total, "names": shown}
         if self.are_all:
-            gold = sorted(self.gold, key=lambda known: (-self.gold[known], known))
+            gold = sorted(self.gold, key=lambda gold_name: (-self.gold[gold_name], gold_name))
             parameters["gold"] = listed(list(map(repr, gold)), _SHOWN)
         return Message("unknown-names", parameters)
 
@@ -393,8 +393,8 @@ class _StrangeNames:
         folded, absent = by_case(self.gold), sorted(self.gold.keys() - self.given.keys())
         likely = {}
         for name in self.strange:
-            if near := [folded[name.casefold()]] if name.casefold() in folded else nearest(name, absent):
-                likely[name] = near[0]
+            if similar := [folded[name.casefold()]] if name.casefold() in folded else nearest(name, absent):
+                likely[name] = similar[0]
         if not likely and len(self.strange) == len(absent) == 1:  # one new name and one absent name
             (name,), (absent_name,) = self.strange, absent
             n = self.gold[absent_name]
@@ -419,17 +419,17 @@ def _find_strange_names(items: Sequence[Item], answers: JoinedColumns, reader: N
     of them and a tenth of them differ only in letter case.
     """
     gold = reader.names(item.gold for item in items)
-    known = {**dict.fromkeys(reader.list_declared_names(), 0), **gold}
+    expected = {**dict.fromkeys(reader.list_declared_names(), 0), **gold}
     given = answers.counts if answers.is_numeric else reader.names(answers.values.tolist())
-    once, folded = list(known.values()).count(1), by_case(known)
-    unknown = sorted(given.keys() - known.keys())
+    n_singletons, folded = list(expected.values()).count(1), by_case(expected)
+    unknown = sorted(given.keys() - expected.keys())
     are_all = len(unknown) == len(given) and 10 * sum(name.casefold() in folded for name in unknown) >= len(unknown)
     strange = Counter[str]()
     for name in unknown:
         same = folded.get(name.casefold())
-        if given[name] > once or (same is not None and (are_all or known[same] > 1)):
+        if given[name] > n_singletons or (same is not None and (are_all or expected[same] > 1)):
             strange[name] = given[name]
-    return _StrangeNames(reader, known, given, dict(strange.most_common())) if strange else None
+    return _StrangeNames(reader, expected, given, dict(strange.most_common())) if strange else None
 
 
 def _format_toml_key(name: str) -> str:

@@ -43,7 +43,7 @@ def score_runs(metric: Metric, runs: Sequence[Floats], steps: Steps | None = Non
 
     Args:
         metric: The metric.
-        runs: Statistics of each run in additive form, [items, columns].
+        runs: Statistics of each run, whose sums over items give the score, [items, columns].
         steps: Step sizes, such as 0.01; statistics are counted in steps to make sums exact. None: chosen from the
             statistics.
     """
@@ -272,7 +272,7 @@ def average_runs(runs: Iterable[Floats], n_systems: int, steps: Steps, max_bytes
 def order_by_content(runs: Floats) -> list[int]:
     """Return the indices of runs, sorted by the digests of their statistics.
 
-    The order then does not depend on the names of files.
+    So results do not depend on the order of the files.
 
     Args:
         runs: Statistics of the runs of one system, [items, runs, columns].

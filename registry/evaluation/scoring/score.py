@@ -193,7 +193,7 @@ class InsertQueue:
         """Queue the score of a submission; insert all queued rows if there are many.
 
         Args:
-            family: The statistics family of the metric.
+            family: Name of the statistics that the metric uses, such as `ratio`.
             rows: The rows of the score, of its runs, and of their statistics.
         """
         *_, blocks = rows
@@ -299,9 +299,9 @@ def _compute_all(ingest: Ingest, jobs: Sequence[ScoringJob],
 
 
 def _reads_columns(ingest: Ingest, job: ScoringJob) -> bool:
-    """Return whether the files of a submission are parsed into columns of an array.
+    """Return whether a submission's answers are read as arrays instead of objects.
 
-    Scoring columns is so fast that sending the submission to another process would take more time.
+    This is so fast that sending the submission to another process would take more time.
     """
     reader = ingest.parsed.reader(job.scoring.submission_id)
     return reader.gives_columns and all(metric.takes_columns for metric in job.metrics.values())
@@ -379,7 +379,7 @@ class ScoreReplacement:
 
 
 def _load_scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[Key, tuple[Any, ...]]:
-    """Load digest, value and values of the runs of a metric's scores.
+    """Load the scores of a metric: digest, value, and the values of all runs.
 
     Args:
         connection: Connection to the registry.
@@ -459,15 +459,15 @@ def _climb_ladders(ingest: Ingest) -> None:
     board = ingest.task.manifest.board
     if board.release != "ladder" or board.step is None:
         return
-    shown_scores, known = {}, set()
+    shown_scores, logged = {}, set()
     for rung in load_rungs(ingest.connection):
         shown_scores[rung.key] = rung.shown
-        known.add((rung.key, rung.details["submission_id"]))
+        logged.add((rung.key, rung.details["submission_id"]))
     metric = catalog.primary_metric(ingest.connection, ingest.task_id)
     for test_set in catalog.test_sets(ingest.connection, ingest.task_id):
         for member, score in _load_member_scores(ingest.connection, test_set, metric.metric_id):
             key = test_set.gold_revision_id, member.track, metric.name
-            if (key, member.submission_id) in known:
+            if (key, member.submission_id) in logged:
                 continue
             before = shown_scores.get(key, math.nan)
             shown = choose_shown_score(score, before, board.step, lower_is_better=metric.better == "lower")

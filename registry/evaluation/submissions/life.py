@@ -50,12 +50,12 @@ def select_submissions(connection: Connection, name: str) -> list[SelectedSubmis
         UnknownNameError: No submission has this name.
     """
     tombstones = {(row.task_id, row.name) for row in connection.execute(models.tombstone.select())}
-    known = [SelectedSubmission(f"{task.slug}/{row.full_name}", task, row)
+    submissions = [SelectedSubmission(f"{task.slug}/{row.full_name}", task, row)
              for task in catalog.tasks(connection) for row in catalog.submissions(connection, task.task_id)
              if (task.task_id, row.team) not in tombstones]
-    selected = [submission for submission in known if name in (submission.name, submission.system)]
+    selected = [submission for submission in submissions if name in (submission.name, submission.system)]
     if not selected:
-        names = {submission.system for submission in known} | {submission.name for submission in known}
+        names = {submission.system for submission in submissions} | {submission.name for submission in submissions}
         raise UnknownNameError("submission", name, names)
     return selected
 
@@ -84,8 +84,8 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Select
     members_before = catalog.current_names(connection, task.slug)
     amendment, columns = Amendment([], []), dict(declared)
     if (track := columns.pop("track", None)) is not None:
-        if track not in (known := catalog.tracks(connection, task.task_id)):
-            amendment.notes.append(f"track {track!r} is new to {task.slug}; {suggest(track, known)}")
+        if track not in (tracks := catalog.tracks(connection, task.task_id)):
+            amendment.notes.append(f"track {track!r} is new to {task.slug}; {suggest(track, tracks)}")
         columns["track_id"] = catalog.find_or_insert(
             connection, models.track, {"task_id": task.task_id, "name": track})
     elif "track" in declared:

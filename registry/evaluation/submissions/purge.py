@@ -162,7 +162,7 @@ def digest_tombstone(row: Any) -> str:
 
 
 def digest_remains(connection: Connection, team_id: int) -> str:
-    """Return the digest of the rows of a team's systems and submissions after a purge."""
+    """Return the digest of the rows that a purge has kept: systems and submissions."""
     return digest_json([[[str(value) for value in row] for row in connection.exec_driver_sql(query, (team_id,))]
                         for query in (_SYSTEMS, _PURGED_SUBMISSIONS)])
 
@@ -505,15 +505,15 @@ def find_team(connection: Connection, task: str, team: str) -> tuple[TaskRow, in
     """
     (row,) = catalog.tasks(connection, task)
     query = select(models.team.c.name, models.team.c.team_id).where(models.team.c.task_id == row.task_id)
-    known = {team_row.name: team_row.team_id for team_row in connection.execute(query)}
+    team_ids = {team_row.name: team_row.team_id for team_row in connection.execute(query)}
     purged = set(connection.execute(select(models.tombstone.c.team_id)).scalars())
-    if known.get(team) in purged:
+    if team_ids.get(team) in purged:
         raise InputError(f"{team} is the tombstone of a purged team; name another team")
-    if team not in known:
+    if team not in team_ids:
         if (tombstone := find_tombstone(load_tombstones(connection, row.task_id), team)) is not None:
             raise InputError(f"a team or system of that name was purged already; its tombstone is {tombstone}")
-        raise UnknownNameError("team", team, {name for name, team_id in known.items() if team_id not in purged})
-    return row, known[team]
+        raise UnknownNameError("team", team, {name for name, team_id in team_ids.items() if team_id not in purged})
+    return row, team_ids[team]
 
 
 def choose_tombstone_name(connection: Connection, task_id: int) -> str:

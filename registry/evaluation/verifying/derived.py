@@ -57,7 +57,7 @@ _KEYS = {"score": ("scoring_id", "metric_id"), "replicate_score": ("scoring_id",
 def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Execution) -> Iterator[Fault]:
     """Recompute the answers and scores of submissions, and store them.
 
-    The stored answers and scores must be in temporary tables before; see `set_aside`.
+    Before the call, `set_aside` must move the stored answers and scores to temporary tables.
 
     Args:
         ingest: State of the command: its connection, task and caches.
@@ -222,9 +222,9 @@ _COMPARISONS = """
 
 def derive_results(connection: Connection, journal: Journal, task: TaskRow, chosen: Sequence[int],
                    execution: Execution) -> Iterator[Fault]:
-    """Repeat comparisons of a task in their original order, and write the results.
+    """Repeat comparisons of a task in their original order, and store the results.
 
-    The stored comparisons must be in temporary tables before; see `set_aside`.
+    Before the call, `set_aside` must move the stored comparisons to temporary tables.
 
     Args:
         connection: Connection to a copy of the registry.
@@ -256,7 +256,7 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
 
 
 def add_families(connection: Connection, comparisons: Collection[int]) -> set[int]:
-    """Add the ids of all comparisons that were corrected with the given ones.
+    """Return the given ids, and the ids of all comparisons corrected with them.
 
     If p-values of several comparisons are corrected together, these comparisons are a family.
 

@@ -269,7 +269,7 @@ def _load_logged_hiding(connection: Connection,
 
 
 def verify_ladders(connection: Connection) -> Iterator[Fault]:
-    """Recompute the scores that Ladder leaderboards have shown by the log.
+    """Recompute the scores that Ladder leaderboards have shown, which the log lists.
 
     A Ladder shows only scores that clearly improve the best score. Log entries are skipped if their score was replaced
     later or was purged.

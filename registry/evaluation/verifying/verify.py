@@ -268,14 +268,14 @@ def _choose_comparisons(connection: Connection, results: str) -> Sequence[tuple[
     if results.isdecimal() and len(results) < 8:
         sample = random.SystemRandom().sample(rows, min(int(results), len(rows)))
         return sorted((row[0], row[1]) for row in sample)
-    known = {row[2].rpartition("id:")[2]: (row[0], row[1]) for row in rows}
+    by_signature_id = {row[2].rpartition("id:")[2]: (row[0], row[1]) for row in rows}
     signature_id = results.rpartition("id:")[2]
-    if signature_id in known:
-        return [known[signature_id]]
+    if signature_id in by_signature_id:
+        return [by_signature_id[signature_id]]
     studies = {str(signature).rpartition("id:")[2] for signature in connection.exec_driver_sql(
         "SELECT signature FROM study").scalars()}
     if signature_id not in studies:
-        raise UnknownNameError("comparison or study", results, known.keys() | studies)
+        raise UnknownNameError("comparison or study", results, by_signature_id.keys() | studies)
     return []
 
 
