@@ -44,7 +44,10 @@ FEW_OF_UNEVEN = 20  # this limit if there are fewer than half as many effective 
 
 
 def is_categorical(matrix: Matrix) -> bool:
-    """Return True if units have at most two distinct scores (right and wrong)."""
+    """Return True if single items (or clusters) have at most two distinct scores.
+
+    For example, each item is right or wrong.
+    """
     scores = additive(matrix).unit_scores()
     return len(np.unique(scores[~np.isnan(scores)])) <= 2
 
@@ -191,11 +194,11 @@ RULES: Sequence[Callable[[PairTest, Matrix], Message | None]] = (
 
 
 def misuses(test: PairTest, matrix: Matrix) -> list[Message]:
-    """List the warnings about a test of a matrix.
+    """List the warnings about assumptions of a test that the data violate.
 
     Args:
-        test: The requested test; it does not refuse the matrix.
-        matrix: Its rows must be units (`Matrix.by_unit`).
+        test: The requested test; it can be computed for these data.
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
     """
     pairs = SystemPairs.every(matrix)
     of_pairs = test.pair_warnings(pairs) if len(pairs.a) else ()
@@ -204,11 +207,13 @@ def misuses(test: PairTest, matrix: Matrix) -> list[Message]:
 
 
 def one_sided_misuses(test: PairTest, matrix: Matrix) -> list[Message]:
-    """List the warnings about a one-sided test, such as skewed differences.
+    """List the warnings about assumptions that the data violate in a one-sided test.
+
+    These are the warnings of `misuses`, and one about skewed differences.
 
     Args:
-        test: The requested test; it does not refuse the matrix.
-        matrix: Its rows must be units (`Matrix.by_unit`).
+        test: The requested test; it can be computed for these data.
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
     """
     pairs = SystemPairs.every(matrix)
     is_skewed = len(pairs.a) and test in (Permutation(), MatchedT(), Bootstrap())
@@ -217,11 +222,16 @@ def one_sided_misuses(test: PairTest, matrix: Matrix) -> list[Message]:
 
 
 def warn_of_shared_candidates(items: Ints, *, has_intervals: bool = False) -> Message | None:
-    """Warn if candidates share an item in Fisher's test (Evert 2004, section 3.1).
+    """Warn if several candidates belong to one item, so that they are dependent.
+
+    Fisher's test assumes independent candidates (Evert 2004, section 3.1).
 
     Args:
         items: Item of every candidate, [candidates].
-        has_intervals: True if the result has intervals of precision.
+        has_intervals: True if the result has confidence intervals of precision.
+
+    Returns:
+        The warning, or None if each candidate has its own item.
     """
     is_shared = len(np.unique(items)) < len(items)
     return Message("shared-candidates", {"has_intervals": has_intervals}) if is_shared else None

@@ -32,12 +32,12 @@ _OF_UNEVEN = {"bootstrap": 100, "flips": 400}
 
 
 def rank_warnings(matrix: Matrix, method: str, *, alpha: float, resamples: int) -> list[Message]:
-    """List the warnings about simultaneous ranks of systems.
+    """List the warnings about simultaneous confidence sets of ranks.
 
     Args:
-        matrix: At least two systems; its rows are items or units.
+        matrix: Statistics of at least two systems; its rows are items or clusters.
         method: Method of the ranks, one of `LEAST_UNITS`.
-        alpha: 1 - the level of the ranks.
+        alpha: 1 - confidence level of the ranks.
         resamples: Number of resamples.
     """
     matrix = matrix.by_unit
@@ -76,7 +76,7 @@ def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int) -> 
 def _infeasible(matrix: Matrix, alpha: float, resamples: int) -> Iterator[Message]:
     """Warn if no difference can be significant by Holm's correction.
 
-    The reason is that there are too few units, runs or resamples.
+    The reason is that there are too few items, runs or resamples.
     """
     pairs = math.comb(matrix.statistics.shape[1], 2)
     if matrix.runs is not None:

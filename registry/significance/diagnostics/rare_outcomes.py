@@ -34,7 +34,7 @@ _SAME = 1e-12
 
 
 def find_rare_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of pairs in which one system has far fewer units with predictions."""
+    """Warn of pairs in which one system makes predictions for far fewer items."""
     for far_fewer, units, of_one_kind in () if pairs.matrix.runs is not None else _of_the_fewer(pairs):
         yield PairWarning(far_fewer & (of_one_kind < _FEW_OUTCOMES), Message("few-varied-predictions"))
         is_rare = (units < _FEW_UNITS) | (of_one_kind < RARELY)
@@ -48,18 +48,19 @@ def find_rare_outcomes(pairs: SystemPairs, few: int = _FEW_OUTCOMES) -> Iterator
 
     Args:
         pairs: Pairs of systems.
-        few: Least number of correct, and of incorrect, units without a warning.
+        few: Least number of correct, and of incorrect, items or clusters without a warning.
     """
     for far_fewer, _, of_one_kind in _of_the_fewer(pairs):
         yield PairWarning(far_fewer & (of_one_kind < few), Message("few-varied-predictions"))
 
 
 def _of_the_fewer(pairs: SystemPairs) -> Iterator[tuple[Flags, Floats, Floats]]:
-    """Yield data about pairs in which one system has far fewer predictions.
+    """Find pairs in which one system has far fewer predictions than the other.
 
-    Yields nothing if there is no such pair; otherwise one tuple of three arrays, [pairs] each: flags of such pairs, the
-    number of units with a prediction of the system with fewer predictions, and its number of correct or of incorrect
-    units, whichever is smaller.
+    Yields:
+        One tuple, or nothing if there is no such pair: flags of these pairs; the number of items (or clusters) with a
+            prediction of the system with fewer predictions; and its number of correct or of incorrect ones, whichever
+            is smaller. Each array has the shape [pairs].
     """
     matrix, a, b = pairs
     if matrix.quotient is None:
@@ -87,7 +88,7 @@ def find_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[
 
 
 def find_opposed_classes(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of rare classes in tests that are valid for exchangeable systems.
+    """Warn of pairs with rare classes in which the systems may not be exchangeable.
 
     The evidence is a difference of the systems in the other classes. If their scores are equal, the systems must then
     differ in the rare classes in the opposite direction. The rare classes themselves have too few items to show this.
@@ -96,9 +97,10 @@ def find_opposed_classes(pairs: SystemPairs) -> Iterator[PairWarning]:
 
 
 def _of_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[tuple[PairWarning, Flags]]:
-    """Yield warnings, each with flags of the rare classes that cause it.
+    """Yield warnings about scores that depend on rare classes.
 
-    The flags have the shape [pairs, classes].
+    Yields:
+        Each warning, and flags of the rare classes that cause it for each pair, [pairs, classes].
     """
     matrix, a, b = pairs
     if matrix.family == "confusion":
@@ -121,12 +123,13 @@ def _of_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[t
 
 
 def _by_classes(of_pairs: Flags) -> Iterator[tuple[Flags, Flags]]:
-    """Yield each distinct set of rare classes, [classes], and flags of its pairs.
-
-    The array has the shape [pairs].
+    """Group the pairs of systems that have the same rare classes.
 
     Args:
-        of_pairs: Rare classes of each pair, [pairs, classes].
+        of_pairs: Flags of the rare classes of each pair, [pairs, classes].
+
+    Yields:
+        For each group, the flags of its rare classes, [classes], and flags of its pairs, [pairs].
     """
     if (of_pairs == of_pairs[:1]).all():  # the usual case, which takes less time
         yield from ((rare, np.ones(len(of_pairs), dtype=bool)) for rare in of_pairs[:1])
@@ -137,15 +140,18 @@ def _by_classes(of_pairs: Flags) -> Iterator[tuple[Flags, Flags]]:
 
 
 def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
-    """Return standard scores of differences in the items of other classes, [pairs].
+    """Return standard scores of differences in the items of other than rare classes.
 
-    A difference is one of numbers of correct items. If the systems are exchangeable, the signs of the units'
-    differences are random (McNemar 1947), so the sum of squares is the variance. The continuity correction is that of
-    counts.
+    The numbers of correct items are compared. If the systems are exchangeable, the signs of the differences in single
+    items (or clusters) are random (McNemar 1947), so the sum of squares is the variance. The continuity correction is
+    that of counts.
 
     Args:
         pairs: Pairs of systems.
         rare: Classes that are omitted for each pair, [pairs, classes].
+
+    Returns:
+        Standard scores, [pairs].
     """
     matrix, a, b = pairs
     systems, differences = matrix.statistics.shape[1], np.zeros(len(a))
@@ -164,14 +170,16 @@ def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
 def _hang_on(pairs: SystemPairs, sums: Floats, rare: Flags) -> Flags:
     """Flag the pairs with a score that depends on the small size of rare classes.
 
-    The array has the shape [pairs]. The score of a system changes if the rare classes are removed, but neither score
-    changes if they become larger. It is not sufficient to check the rarest class alone: this class may be absent from
-    the gold, or ignored by the metric.
+    The score of a system changes if the rare classes are removed, but neither score changes if they become larger. It
+    is not sufficient to check the rarest class alone: this class may be absent from the gold, or ignored by the metric.
 
     Args:
         pairs: Pairs of systems.
         sums: Sums of all statistics, [systems, columns].
         rare: Flags of the rare classes, [classes].
+
+    Returns:
+        Flags, [pairs].
     """
     score, columns = additive(pairs.matrix).score, np.repeat(rare, 3)
     with np.errstate(invalid="ignore"):  # impossible counts: MCC may take the root of a negative number

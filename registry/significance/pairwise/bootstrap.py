@@ -56,9 +56,9 @@ _LONG = 2**18  # least number of resamples for which threads save time
 class Bootstrap(PairTest):
     """Paired bootstrap of items or clusters, and of random runs.
 
-    The p-value is computed without simulation (the ideal bootstrap) if both systems share the denominators of a
-    quotient and the lattice is small. If no resample at all is as extreme as the observed difference (`is_reachable`),
-    the p-value and the interval are nan.
+    If both systems have the same denominators and sums take few values, the p-value is computed without simulation (the
+    ideal bootstrap). If no resample at all is as extreme as the observed difference (`is_reachable`), the p-value and
+    the interval are nan.
 
     Attributes:
         variant: `recentred`: the null distribution is the resampled difference minus the observed one. `studentized`:
@@ -80,23 +80,29 @@ class Bootstrap(PairTest):
 
     @property
     def is_one_sided(self) -> bool:
-        """True for the variant `berg-kirkpatrick-2012`."""
+        """True for the variant `berg-kirkpatrick-2012`, which is always one-sided."""
         return self.variant == "berg-kirkpatrick-2012"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse to studentize non-quotients, and runs that cannot be resampled."""
+        """Return the reason why the scores cannot be studentized or the runs resampled.
+
+        The result is None if they can.
+        """
         reason = explain_run_refusal(matrix, studentized=self.variant == "studentized")
         return None if reason is None else str(reason)
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs with skewed differences, or with scores that depend on few units."""
+        """Warn of pairs with skewed differences, or with scores that depend on few items."""
         if self.variant == "recentred" or (self.variant == "studentized" and pairs.matrix.n_units < FEW_SKEWED):
             yield from find_skewed(pairs)
         yield from find_rare_outcomes(pairs)
         yield from find_rare_classes(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Compute the p-values and intervals of all pairs from the same resamples."""
+        """Compute the p-values and confidence intervals of pairs of systems.
+
+        P-values that need a simulation share the same resamples.
+        """
         matrix = pairs.matrix
         if reason := resampling_refusal(matrix):
             undefined = np.full(len(pairs), math.nan)
@@ -116,11 +122,14 @@ class Bootstrap(PairTest):
                                coarse, alone, "pairs to compute")
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
-        """Return True except for the variant `berg-kirkpatrick-2012`."""
+        """Return True, except for the variant `berg-kirkpatrick-2012`."""
         return self.variant != "berg-kirkpatrick-2012"
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
-        """Return percentile intervals of the scores, with the resamples of the tests."""
+        """Return percentile intervals of the scores, [systems, 2].
+
+        They use the same resamples as the tests.
+        """
         matrix = matrix.by_unit
         if resampling_refusal(matrix):
             return super().score_intervals(matrix, settings)
@@ -129,11 +138,11 @@ class Bootstrap(PairTest):
 
 def _test_resamples(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats, Settings], Tails],
            settings: Settings) -> Tails:
-    """Compute scores in resamples, and apply a test to them.
+    """Compute the scores in resamples, and apply a test to them.
 
     Args:
         pairs: Pairs of systems.
-        test: Test that takes pairs, scores [systems, resamples] and settings.
+        test: Function that computes p-values from pairs, scores [systems, resamples] and settings.
         settings: Settings of the test.
     """
     pairs = pairs if shares_resamples(pairs.matrix, settings) else pairs.alone
@@ -141,7 +150,9 @@ def _test_resamples(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats,
 
 
 def _test_recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
-    """Test pairs by recentred differences; undefined differences count as extreme.
+    """Test pairs of systems by resampled differences minus the observed ones.
+
+    Undefined differences count as extreme.
 
     Args:
         pairs: Pairs of systems.
@@ -177,9 +188,15 @@ def _test_recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) ->
 
 
 def _get_undefined_code(pairs: ObservedPairs, n: int, result: Recentred, settings: Settings) -> str:
-    """Return the code of the reason why a pair has no interval or no p-value.
+    """Return the code of the message why a pair has no interval or no p-value.
 
     The code is empty if the pair has both.
+
+    Args:
+        pairs: All pairs of systems.
+        n: Index of the pair.
+        result: Counts of the pair's resampled differences.
+        settings: Settings of the test.
     """
     if not result.moves and pairs.difference[n]:
         return _CONSTANT.code
@@ -189,9 +206,14 @@ def _get_undefined_code(pairs: ObservedPairs, n: int, result: Recentred, setting
 
 
 def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
-    """Test pairs by counting resamples with more than twice the observed gain.
+    """Test pairs by the share of resamples with more than twice the observed gain.
 
-    The gain is the difference in favour of the better system.
+    The gain is the difference in favour of the better system (Berg-Kirkpatrick et al. 2012).
+
+    Args:
+        pairs: Pairs of systems.
+        scores: Scores in resamples, [systems, resamples].
+        settings: Settings of the test.
     """
     def count(o: Observed) -> Tail:
         if not o.difference:
@@ -214,7 +236,7 @@ def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tai
 
 
 def _map_pairs(work: Callable[[Observed], Done], pairs: ObservedPairs, settings: Settings) -> list[Done]:
-    """Apply a function to pairs, in threads if there are many resamples.
+    """Apply a function to every pair, in threads if there are many resamples.
 
     Threads with short tasks would wait for the interpreter lock.
     """
@@ -224,10 +246,12 @@ def _map_pairs(work: Callable[[Observed], Done], pairs: ObservedPairs, settings:
 
 
 def _test_studentized(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:
-    """Test one pair by studentized differences; undefined ones count as extreme.
+    """Test one pair by resampled differences divided by their standard errors.
+
+    Undefined values count as extreme.
 
     Args:
-        drawn: Resampled studentized differences, [resamples].
+        drawn: Resampled minus observed difference, divided by its standard error, [resamples].
         difference: Observed difference.
         error: Standard error of the observed difference.
         settings: Settings of the test.

@@ -66,7 +66,7 @@ class Permutation(PairTest):
     Attributes:
         studentized: Test the difference divided by its standard error, for scores that are quotients. This is also
             valid if systems with equal scores are not exchangeable, for example if one has a higher precision and the
-            other a higher recall. The p-value is simulated, unless the systems differ in few units.
+            other a higher recall. The p-value is simulated, unless the systems differ in few items.
     """
 
     name: ClassVar[str] = "permutation"
@@ -79,7 +79,10 @@ class Permutation(PairTest):
     studentized: bool = False
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse to studentize non-quotients, and runs that cannot be permuted."""
+        """Return the reason why the scores cannot be studentized or the runs permuted.
+
+        The result is None if they can.
+        """
         reason = runs_refusal(matrix, studentized=self.studentized)
         return None if reason is None else str(reason)
 
@@ -97,7 +100,7 @@ class Permutation(PairTest):
         yield from uneven_runs(pairs)
 
     def why_drawn(self, matrix: Matrix) -> str:
-        """Return the reason why swaps cannot be counted."""
+        """Explain why p-values are simulated: all swaps of two systems cannot be counted."""
         if matrix.runs is not None:
             return "there are too many ways to assign runs to systems"
         if self.studentized:
@@ -107,9 +110,9 @@ class Permutation(PairTest):
         return "their sums take too many values for all swaps to be counted"
 
     def work(self, observed: Observed, settings: Settings) -> float:
-        """Return the cost of counting swaps in additions.
+        """Estimate the cost of counting all swaps of two systems, in additions.
 
-        The result is infinite if they cannot be counted.
+        The cost is infinite if they cannot be counted.
         """
         matrix = observed.matrix
         if self.studentized or matrix.runs is not None or matrix.quotient is None:
@@ -120,9 +123,9 @@ class Permutation(PairTest):
         return lattice_work(observed, most) if least_work(np.array(observed.n_discordant)) <= most else math.inf
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Compute exact p-values if the lattice is small enough.
+        """Compute the p-values of pairs of systems, exactly if possible.
 
-        Simulate all others together.
+        P-values are exact if the sums after swaps take few values. All others are simulated together.
         """
         if pairs.matrix.runs is not None:
             return relabel_runs(pairs, settings)
@@ -143,16 +146,16 @@ class Permutation(PairTest):
 def _limit_work(settings: Settings) -> float:
     """Return the largest cost of the exact p-value of one pair, in additions.
 
-    It limits the time of a large family.
+    It limits the time of many pairs.
     """
     return min(MOST_WORK, FAMILY_WORK / max(1, settings.family))
 
 
 def _compute_exact(observed: Observed, settings: Settings) -> Tail | None:
-    """Return the exact tail of a pair.
+    """Return the exact p-value of a pair, or None if it is too expensive.
 
-    The result is None if the lattice is too large and swaps are too many. If the systems differ in few units, all swaps
-    are tried, as in Yeh 2000.
+    The swaps are counted by the sums that they yield. If this is not possible and the systems differ in few items, all
+    swaps are tried, as in Yeh 2000.
     """
     if (tail := tail_on_lattice(observed, settings, _limit_work(settings))) is not None:
         return tail
@@ -167,7 +170,10 @@ def _compute_exact(observed: Observed, settings: Settings) -> Tail | None:
 
 
 def _list_swaps(units: int) -> Ints:
-    """Return all ways to swap units, [ways, units]; 1 means swapped, 0 not swapped."""
+    """Return all ways to swap two systems in some units, [ways, units].
+
+    1 means that a unit (item or cluster) is swapped, 0 that it is not.
+    """
     ways: Ints = np.arange(2**units)[:, None] >> np.arange(units) & 1
     return ways
 
@@ -183,7 +189,7 @@ def _test_studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
 def _draw_swaps(pairs: ObservedPairs, settings: Settings) -> Tails:
     """Simulate permutations of all pairs together.
 
-    Each pair swaps only its own systems.
+    All pairs swap the same random units (items or clusters), but each pair swaps only its own systems.
     """
     if only_numerators_move(pairs.matrix):
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
@@ -194,11 +200,12 @@ def _draw_swaps(pairs: ObservedPairs, settings: Settings) -> Tails:
 
 
 def _test_correlations(pairs: ObservedPairs, settings: Settings) -> Tails:
-    """Test pairs of correlations by all swaps if few units differ, else simulate.
+    """Compute the p-values of pairs of systems with correlations as their scores.
 
-    A swap that makes a correlation undefined counts as extreme. The tolerance for ties is absolute, because swaps
-    change correlations near 0 to large ones, with the rounding errors of large values. The observed difference is
-    computed in the same way as the swapped ones.
+    If two systems differ in few items, all swaps are tried; otherwise permutations are simulated. A swap that makes a
+    correlation undefined counts as extreme. The tolerance for ties is absolute, because swaps change correlations near
+    0 to large ones, with the rounding errors of large values. The observed difference is computed in the same way as
+    the swapped ones.
     """
     matrix, alternative = pairs.matrix, settings.alternative
     assert isinstance(matrix, PairMatrix)
@@ -226,7 +233,8 @@ MOST = 2**14  # largest number of responses for which all divisions are counted
 class ResponsePermutation(PairTest):
     """Permutation test of the single responses that only one of two systems gives.
 
-    If the responses of an item or cluster are kept together, it is the same as `Permutation`.
+    A response is one answer, such as a span. If the responses of an item or cluster are kept together, it is the same
+    test as `Permutation`.
 
     Attributes:
         drawn: Simulate the p-value even if it can be computed exactly, as in the paper.
@@ -242,7 +250,10 @@ class ResponsePermutation(PairTest):
     drawn: bool = False
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse averages of runs, and scores other than precision, recall and F-scores."""
+        """Return the reason why the test does not apply; None if it does.
+
+        It does not apply to averages over runs, or to scores other than precision, recall and F-scores.
+        """
         if matrix.multiple > 1 or matrix.runs is not None:
             return "response-permutation shuffles single responses, but these are averages over runs; take permutation"
         if matrix.quotient is None or matrix.family != "prf":
@@ -250,7 +261,7 @@ class ResponsePermutation(PairTest):
         return None
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Return the warnings of `Permutation`."""
+        """Return the warnings of the test `Permutation`."""
         return Permutation().pair_warnings(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
@@ -272,11 +283,12 @@ class ResponsePermutation(PairTest):
 
 @dataclass(frozen=True, eq=False)
 class _Divided:
-    """Responses that only one system of a pair gives, and their random divisions.
+    """Responses that only one of two systems gives, and their random divisions.
 
-    Under the null hypothesis each of these responses belongs to either system with equal probability. The difference
-    depends only on the numbers of correct and of spurious responses of the first system. These numbers are independent
-    binomial variables, so the test is exact, in whole numbers.
+    A response is one answer, such as a span. Under the null hypothesis each of these responses belongs to either system
+    with equal probability. The difference of the scores depends only on the numbers of correct and of spurious
+    responses of the first system. These numbers are independent binomial variables, so the test is exact, in whole
+    numbers.
 
     Attributes:
         quotient: Coefficients of the score, for the sums (true positives, predicted, gold).
@@ -305,7 +317,8 @@ class _Divided:
     def count(self, alternative: Alternative) -> int:
         """Count the divisions that are at least as extreme as the observed one.
 
-        There are 2^(correct + spurious) divisions. A division with an undefined score counts as extreme.
+        A division assigns each response to one of the two systems: there are 2^(correct + spurious) divisions. A
+        division with an undefined score counts as extreme.
         """
         ways, limits = list(accumulate(_count_choices(self.spurious), initial=0)), self._find_limits(alternative)
         reached = sum(way * ways[limit + 1] for way, limit in zip(_count_choices(self.correct), limits, strict=True))
@@ -315,7 +328,7 @@ class _Divided:
         return min(sides * reached + len(undefined), 1 << self.correct + self.spurious)
 
     def draw(self, settings: Settings) -> int:
-        """Count the extreme divisions in a simulation."""
+        """Simulate random divisions of the responses, and count the extreme ones."""
         limits = np.array(self._find_limits(settings.alternative))
         extremes = 0
         for block, draws in blocks(settings.resamples):
@@ -330,7 +343,7 @@ class _Divided:
         return extremes
 
     def _find_limits(self, alternative: Alternative) -> list[int]:
-        """Return the most spurious responses of extreme divisions, by correct ones.
+        """Return the largest numbers of spurious responses in extreme divisions.
 
         The index is the number of correct responses of the first system; the value is the largest number of its
         spurious responses with which the division is extreme, or -1 if there is none. The lead of the first system
@@ -355,14 +368,21 @@ class _Divided:
 
     @property
     def _undefined(self) -> list[tuple[int, int]]:
-        """Divisions that give all responses to one system and make a score undefined."""
+        """Divisions that give all responses to one system and make a score undefined.
+
+        Each is a pair of numbers: correct and spurious responses of the first system.
+        """
         corners = {(0, 0), (self.correct, self.spurious)}
         return [corner for corner in sorted(corners) if not self._difference(*corner)[1]]
 
     def _difference(self, correct: int, spurious: int) -> tuple[int, int]:
-        """Return the difference of the scores as numerator and denominator.
+        """Return the difference of both scores as numerator and denominator.
 
         The denominator is 0 if a score is undefined.
+
+        Args:
+            correct: Number of correct responses that the first system gets.
+            spurious: Number of spurious responses that the first system gets.
         """
         true_positives, given, gold = self.shared
         (n, d), (m, e) = ([sum(c * s for c, s in zip(side, (true_positives + k, given + k + wrong, gold), strict=True))

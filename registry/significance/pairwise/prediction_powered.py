@@ -34,8 +34,9 @@ _FEWEST = 4  # least number of units that people scored: t then has two degrees 
 class PredictionPowered(PairTest):
     """Test of means of judged items: people's difference, corrected by a judge.
 
-    The slope is the best one for each pair, so this difference is not the difference of the two scores, which have one
-    slope each. It has a smaller error.
+    An automatic judge scores all items, and people score some of them. The slope is the weight of the judge's scores.
+    It is the best one for each pair, so this difference is not the difference of the two scores, which have one slope
+    each. It has a smaller error.
 
     Attributes:
         variant: `t`: the t-test, with degrees of freedom from the number of units that people scored. `normal`: the
@@ -52,7 +53,10 @@ class PredictionPowered(PairTest):
     variant: Literal["t", "normal", "bootstrap"] = "t"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse items without scores of a judge, and averages of runs."""
+        """Return the reason why the test does not apply; None if it does.
+
+        It does not apply to items without scores of a judge, or to averages over runs.
+        """
         if matrix.judged is None:
             return f"{self.name} compares means of judged items (JudgedMean); take permutation or bootstrap"
         every = map(get_judged_items(matrix).of, range(matrix.statistics.shape[1]))
@@ -61,7 +65,7 @@ class PredictionPowered(PairTest):
         return None
 
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
-        """Return the pairs with differences that use the best slope for each pair."""
+        """Compute the differences of pairs, each with its own best weight of the judge."""
         observed, items = super().observe(matrix, pairs), get_judged_items(matrix)
         differences = [float(corrected(items.apart(*o.pair).sum(axis=0), items.slope)) for o in observed]
         return replace(observed, difference=np.array(differences, dtype=np.float64))
@@ -74,11 +78,14 @@ class PredictionPowered(PairTest):
         return Tails.of([self._tail(items.apart(*o.pair), items, settings) for o in pairs])
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
-        """Return True: the test has its own intervals."""
+        """Return True: the test computes its own confidence intervals."""
         return True
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
-        """Return intervals of the scores from their standard errors, or from resamples for `bootstrap`."""
+        """Return the confidence intervals of the scores, [systems, 2].
+
+        They come from standard errors, or from resamples for the variant `bootstrap`.
+        """
         if self.variant == "bootstrap":
             return Bootstrap().score_intervals(matrix, settings)
         items, intervals = get_judged_items(matrix.by_unit), np.full((matrix.statistics.shape[1], 2), np.nan)
@@ -105,10 +112,11 @@ class PredictionPowered(PairTest):
 
 @dataclass(frozen=True)
 class _Mean:
-    """A corrected mean with its standard error.
+    """Mean of human scores, corrected by an automatic judge, with its standard error.
 
     The residuals about a fitted line are too small. So their squares are divided by the degrees of freedom: the number
-    of units that people scored minus 1, or minus 2 if the slope is fitted as well. The normal test does not do this.
+    of units (items or clusters) that people scored minus 1, or minus 2 if the slope is fitted as well. The normal test
+    does not do this.
 
     Attributes:
         score: Corrected mean.
@@ -133,7 +141,7 @@ class _Mean:
         return cls(mean.score, mean.error * math.sqrt(looked / degrees), degrees, looked)
 
     def quantile(self, outside: float) -> float:
-        """Return the half width of an interval in standard errors.
+        """Return the distance of an end of an interval from the mean, in standard errors.
 
         Args:
             outside: Probability outside of one end of the interval.
@@ -144,9 +152,12 @@ class _Mean:
 
 
 def _bootstrap_pairs(pairs: ObservedPairs, items: JudgedItems, settings: Settings) -> Iterator[tuple[slice, Tails]]:
-    """Bootstrap pairs in blocks; each difference is treated as the score of a system.
+    """Test pairs with the recentred bootstrap, in blocks to save memory.
 
-    It is compared with a system that has a constant score.
+    Each difference is treated as the score of a system, and compared with a system that has a constant score.
+
+    Yields:
+        The pairs of a block, and their p-values.
     """
     assert items.statistics is not None
     block_size = max(1, settings.execution.memory // (64 * 16 * len(items.statistics)))
