@@ -43,13 +43,13 @@ _RANK_SENTENCES: dict[Ranks, str] = {
 
 
 def has_observed_direction(comparison: Comparison) -> bool:
-    """Return True if the tests take their direction from the data."""
+    """Return True if each test is one-sided in the observed direction."""
     return comparison.alternative == OBSERVED
 
 
 def describe_direction(comparison: Comparison, request: str, rows: Sequence[Mapping[str, Any]],
                        names: Sequence[str]) -> str:
-    """Return a sentence that names the one-sided tests, and the reason.
+    """Return a sentence that names the pairs that are tested one-sided, and why.
 
     The sentence is empty if all pairs are tested two-sided.
 
@@ -80,7 +80,7 @@ def describe_direction(comparison: Comparison, request: str, rows: Sequence[Mapp
 
 @dataclass(frozen=True)
 class StoredFamily:
-    """Family of a board: the boards of a task whose p-values are corrected together.
+    """Leaderboards of a task whose p-values are corrected together with one board's.
 
     Attributes:
         boards: The names of the family's boards without the task; empty if the board is a family by itself.
@@ -95,10 +95,10 @@ class StoredFamily:
     n_boards: int = 1
 
     def compute_share(self, board: str, pairs: int, family_size: int) -> float:
-        """Return the share of the family's pairs that are on boards with the same items.
+        """Return the share of a family's pairs on leaderboards with the same items.
 
-        These are the boards with the same test set, track and facet as `board`. If the board is a family by itself, the
-        share is 1.
+        A family is a set of leaderboards whose p-values are corrected together. The items are the same if test set,
+        track and facet are. If `board` is a family by itself, the share is 1.
 
         >>> StoredFamily(("dev, f1", "dev, acc", "test, f1")).compute_share("dev, f1", 3, 15)
         0.4
@@ -113,7 +113,7 @@ class StoredFamily:
 
 
 def parse_families(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
-    """Return the families of all boards of a task, by comparison id.
+    """Return which leaderboards of a task are corrected together, by comparison id.
 
     Args:
         requests: The recorded requests of the task's comparisons as JSON, by comparison id.
@@ -126,7 +126,7 @@ def parse_families(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
 
 
 def describe_family(family: StoredFamily, correction: str, alpha: float, n_pairs: int) -> tuple[str | Message, ...]:
-    """Return a sentence that names the pairs over which the error rate holds.
+    """Return a sentence that names the pairs whose p-values are corrected together.
 
     A message follows if declared boards are absent. The result is empty if the correction controls no error rate, or if
     the task has no other board.
@@ -155,9 +155,10 @@ def describe_family(family: StoredFamily, correction: str, alpha: float, n_pairs
 
 def find_changed_families(connection: Connection, task: str | None,
                           changed: Collection[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield the task and the test set of each board whose family has changed.
+    """Yield the task and test set of each leaderboard whose family has changed.
 
-    A family has changed if one of its boards is new, or if the submissions or the gold of one of its boards changed.
+    A family is a set of leaderboards whose p-values are corrected together. It has changed if one of its leaderboards
+    is new, or has changed submissions or gold.
 
     Args:
         connection: A connection to the store.
@@ -186,7 +187,7 @@ def find_changed_families(connection: Connection, task: str | None,
 
 def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decisions, share: float = 1.0,
                     ranks: Ranks = "range", request: str = "{}") -> tuple[str | Message, ...]:
-    """Return sentences about a comparison's results, and messages about limits.
+    """Return sentences about a comparison's results, and messages about their limits.
 
     Args:
         comparison: The comparison.
@@ -194,7 +195,7 @@ def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decision
         pairs: The test results.
         share: The share of alpha for boards with the same items (`StoredFamily.compute_share`). Only corrections by
             joint resamples use it.
-        ranks: The kind of rank range that people see.
+        ranks: The kind of rank ranges to show.
         request: The recorded request of the comparison as JSON. Its `chance_codes` are codes of messages that chance
             explains; such messages are left out.
     """
@@ -222,9 +223,10 @@ def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decision
 
 
 def _summarise_pair_messages(pairs: Decisions, chance_codes: Collection[str]) -> Iterator[Message]:
-    """Summarise the messages of all pairs as messages about the board.
+    """Combine the messages about single pairs of systems to messages about the board.
 
-    Each message has the number of pairs that it concerns. Messages with one of the `chance_codes` are left out.
+    Each message has the number of pairs that it concerns. Messages with one of the `chance_codes` are left out, because
+    chance explains them.
     """
     different, numbers = _number_messages(pairs)
     is_purged = _find_purged_pairs(pairs)
@@ -247,9 +249,9 @@ def _summarise_pair_messages(pairs: Decisions, chance_codes: Collection[str]) ->
 
 
 def _number_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
-    """Return the different collections of messages of pairs.
+    """Return the distinct message lists of pairs of systems.
 
-    The second value has the index of each pair's collection, [pairs].
+    The second value has the index of each pair's list, [pairs].
     """
     column = pairs.columns["messages"]
     ids = np.fromiter(map(id, column), dtype=np.int64, count=len(column))  # equal messages share few objects
@@ -258,16 +260,13 @@ def _number_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
 
 
 def _find_purged_pairs(pairs: Decisions) -> Flags:
-    """Return True for each pair with a purged team, [pairs].
-
-    The p-values of such pairs were deleted.
-    """
+    """Return True for each pair whose p-value was deleted with a team, [pairs]."""
     different, numbers = _number_messages(pairs)
     return np.array(["purged-team" in messages.codes for messages in different], dtype=bool)[numbers]
 
 
 def _describe_runs(comparison: Comparison, runs: Sequence[int]) -> Sequence[Message]:
-    """Return a message that names the runs and items for which conclusions hold.
+    """Return a message if conclusions hold only for these runs or these items.
 
     The result is empty if every system has a single run, or if conclusions hold for other runs and items too.
     """
@@ -284,7 +283,7 @@ def _describe_runs(comparison: Comparison, runs: Sequence[int]) -> Sequence[Mess
 
 
 def _describe_results(comparison: Comparison, n_significant: int, ranks: Ranks) -> str:
-    """Return a sentence with the number of significant differences, and the test."""
+    """Return a sentence with the number of significant differences, and their test."""
     correction = CORRECTIONS[comparison.correction]
     corrected = "uncorrected" if comparison.correction == "none" else f"after {correction.title}"
     level = "a false discovery rate of " if correction.controls == "false discovery rate" else ""
@@ -297,7 +296,7 @@ def _describe_results(comparison: Comparison, n_significant: int, ranks: Ranks) 
 
 
 def describe_sample(comparison: Comparison, units: str) -> str:
-    """Return in words what a comparison samples at random: units, runs, or both.
+    """Return in words what a comparison regards as random: units, runs, or both.
 
     Args:
         comparison: The comparison.
@@ -406,7 +405,10 @@ def describe_groups(names: Sequence[str], ranks: Sequence[int], differs: Flags,
 
 
 def _list_groups(names: Sequence[str], ranks: Sequence[int], groups: Sequence[Sequence[int]]) -> str:
-    """Return the ranks of each group of systems; empty if too many for a sentence."""
+    """Return the ranks of the systems in each group, such as `ranks 2 to 4`.
+
+    The result is empty if there are too many groups for one sentence.
+    """
     large = [group for group in groups if len(group) > 1]
     places = [_list_ranks(names, ranks, group) for group in large[:_MOST_GROUPS]]
     if len(large) > _MOST_GROUPS or sum(map(len, places)) > _MOST_PLACES:

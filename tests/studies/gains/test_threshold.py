@@ -17,8 +17,8 @@ from registry.studies.threshold import (
     resample_estimate,
     resample_systems,
     select_borderline,
-    select_resampled,
     select_near,
+    select_resampled,
 )
 from tests.significance.matrices import in_steps
 
