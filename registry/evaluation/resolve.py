@@ -213,9 +213,9 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     test, overall = build_tests(significance)
     unit = significance.unit or test.units[0]
     if unit not in test.units:
-        suitable = [name for name, test_class in TESTS.items() if unit in test_class.units]
+        suitable_tests = [name for name, test_class in TESTS.items() if unit in test_class.units]
         raise InputError(f"{test!r} does not take {unit}s as units; set unit = {_either(test.units)}, or take "
-                         f"{' or '.join(suitable[:2])}")
+                         f"{' or '.join(suitable_tests[:2])}")
     if overall is not None and unit not in overall.units:
         raise InputError(f"{overall!r} does not take {unit}s as units; set unit = {_either(overall.units)}, or leave "
                          "overall out")
@@ -231,8 +231,8 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     if correction.name == "shaffer" and (significance.alternative != "two-sided" or test.is_one_sided):
         raise InputError("correction 'shaffer' counts equalities, which one-sided tests do not test; take holm")
     if significance.runs == "random" and (overall is not None or not test.takes_runs):
-        able = " or ".join(name for name, test_class in TESTS.items() if test_class.takes_runs)
-        raise InputError(f"{overall or test!r} does not take random runs; set runs = \"fixed\", or take {able}")
+        test_names = " or ".join(name for name, test_class in TESTS.items() if test_class.takes_runs)
+        raise InputError(f"{overall or test!r} does not take random runs; set runs = \"fixed\", or take {test_names}")
     if significance.runs == "random" and correction.function is None and test.name == "permutation":
         raise InputError(f"correction {correction.name!r} swaps units, but random runs are permuted as wholes; take "
                          "holm, or bootstrap")

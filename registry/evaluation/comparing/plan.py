@@ -259,10 +259,10 @@ def _plan_board(connection: Connection, board: VettedBoard, request: Request, te
 
 def _load_few_systems(connection: Connection, board: VettedBoard, request: Request) -> Matrix | None:
     members = board.key.members
-    few = [members[n] for n in few_systems(len(members))]
+    sample = [members[n] for n in few_systems(len(members))]
     if board.loaded is not None:
-        return board.loaded.matrix.of_systems(sorted(map(board.loaded.members.index, few)))
-    loaded = load_tested_board(connection, replace(board.key, members=few), request)
+        return board.loaded.matrix.of_systems(sorted(map(board.loaded.members.index, sample)))
+    loaded = load_tested_board(connection, replace(board.key, members=sample), request)
     return None if loaded is None else loaded.matrix
 
 

@@ -161,8 +161,8 @@ def _check_board(board: Board, request: Request) -> list[Message]:
                          f"{n_bytes / 2**30:.1f} GiB; allow more with --memory, take fewer --resamples, or take holm")
     warnings = [*misuses(test, matrix), *_warn_of_shaffer(settings.correction, test, matrix),
                 *_warn_of_joint_resamples(settings, test, matrix, n_pairs)]
-    if settings.runs == "fixed" and (several := sum(len(scores) > 1 for scores in board.run_scores)):
-        warnings.append(Message("fixed-runs", {"systems": several}))
+    if settings.runs == "fixed" and (n_with_runs := sum(len(scores) > 1 for scores in board.run_scores)):
+        warnings.append(Message("fixed-runs", {"systems": n_with_runs}))
     warnings += _check_judged(board, test)
     if board.rounded_ties:
         warnings.append(Message(
@@ -253,8 +253,8 @@ def _check_judged(board: Board, test: PairTest) -> Iterator[Message]:
     if isinstance(test, Permutation) and differs:
         raise InputError(f"{board.key.name}: people labelled other items of some systems than of others, so a "
                          "permutation test would find false differences; take bootstrap or prediction-powered")
-    few = FEW_FOR_T if test == PredictionPowered() else FEW_LABELLED
-    if (least := int(is_labelled.sum(axis=0).min())) < few:
-        yield Message("few-judged-items", {"items": least, "least": few})
+    min_labelled = FEW_FOR_T if test == PredictionPowered() else FEW_LABELLED
+    if (n_labelled := int(is_labelled.sum(axis=0).min())) < min_labelled:
+        yield Message("few-judged-items", {"items": n_labelled, "least": min_labelled})
     pairs = SystemPairs.every(board.matrix.by_unit)
     yield from board_warnings((find_favoured(pairs), find_rare_errors(pairs)), len(board.members))

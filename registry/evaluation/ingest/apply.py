@@ -335,8 +335,8 @@ def _rejoin_undeclared(ingest: Ingest, submissions: Sequence[DeclaredSubmission]
     """
     declared_names = {f"{submission.test_set.name}/{submission.name}" for submission in submissions}
     undeclared = [row for row in ingest.ledger.submissions if row.full_name not in declared_names]
-    taking_part = catalog.current_names(ingest.connection, ingest.slug) if undeclared else ()
-    undeclared = [row for row in undeclared if f"{ingest.slug}/{row.full_name}" in taking_part]
+    current_names = catalog.current_names(ingest.connection, ingest.slug) if undeclared else ()
+    undeclared = [row for row in undeclared if f"{ingest.slug}/{row.full_name}" in current_names]
     for row in undeclared:
         if row.test_set not in summary.gold:
             continue

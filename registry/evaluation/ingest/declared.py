@@ -175,16 +175,16 @@ def check_runs(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], re
     """
     latest = {(submission.test_set.name, submission.team, submission.system): submission
               for submission in submissions if not submission.declaration["withdrawn"]}
-    single = [submission.name for submission in latest.values() if len(submission.files) < 2]
-    if single and task.manifest.significance.runs == "random":
-        names = f"{single[0]} has" if len(single) == 1 else f"{single[0]} and {len(single) - 1} more have"
+    lone_runs = [submission.name for submission in latest.values() if len(submission.files) < 2]
+    if lone_runs and task.manifest.significance.runs == "random":
+        names = f"{lone_runs[0]} has" if len(lone_runs) == 1 else f"{lone_runs[0]} and {len(lone_runs) - 1} more have"
         refuse(ManifestError(f"'random' needs at least two runs of every system, and {names} only one; add runs, or "
                              'set runs = "fixed"', path=task.root.manifest, key="significance.runs"))
-    several = [submission for submission in latest.values() if len(submission.files) > 1]
+    multi_run_submissions = [submission for submission in latest.values() if len(submission.files) > 1]
     for n, metric in enumerate(task.metrics.values()):
-        if several and isinstance(metric, CorrelationMetric):
-            refuse(ManifestError(f"{metric!r} is not an average over runs, and {several[0].name} has "
-                                 f"{len(several[0].files)}; submit each run as a system",
+        if multi_run_submissions and isinstance(metric, CorrelationMetric):
+            refuse(ManifestError(f"{metric!r} is not an average over runs, and {multi_run_submissions[0].name} has "
+                                 f"{len(multi_run_submissions[0].files)}; submit each run as a system",
                                  path=task.root.manifest, key=f"metric[{n}]"))
 
 

@@ -53,11 +53,11 @@ def select_submissions(connection: Connection, name: str) -> list[SelectedSubmis
     submissions = [SelectedSubmission(f"{task.slug}/{row.full_name}", task, row)
              for task in catalog.tasks(connection) for row in catalog.submissions(connection, task.task_id)
              if (task.task_id, row.team) not in tombstones]
-    selected = [submission for submission in submissions if name in (submission.name, submission.system)]
-    if not selected:
+    matches = [submission for submission in submissions if name in (submission.name, submission.system)]
+    if not matches:
         names = {submission.system for submission in submissions} | {submission.name for submission in submissions}
         raise UnknownNameError("submission", name, names)
-    return selected
+    return matches
 
 
 class Amendment(NamedTuple):
