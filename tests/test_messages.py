@@ -17,12 +17,25 @@ def test_every_text_is_made_of_the_declared_parameters(kind):
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", kind.code)
     assert not text.endswith(".")
     assert len(re.findall(r"[.] [A-Z]", text)) <= 1  # at most two sentences
-    used = {name for _, name, _, _ in Formatter().parse(kind.text) if name} if isinstance(kind.text, str) else set(
+    used = {name for _, name, _, _ in Formatter().parse(kind.text + kind.remedy) if name} if isinstance(kind.text, str) else set(
         inspect.signature(kind.text).parameters)
     assert kind.example.keys() <= used
     required = used if isinstance(kind.text, str) else {
         name for name, one in inspect.signature(kind.text).parameters.items() if one.default is one.empty}
     assert required <= kind.example.keys()
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_a_finding_names_no_command_and_no_option(kind):
+    finding = Message(kind.code, kind.example).finding
+    assert not re.search(r"`|--[a-z]|; (add|use|set|run|increase|have|write)\b", finding)
+    assert finding.endswith(".")
+
+
+def test_only_the_remedy_of_a_message_names_a_command():
+    message = Message("few-units-ranks", {"units": 12, "least": 20, "method": "x; y --z", "is_judged": False})
+    assert message.sentence == message.finding.removesuffix(".") + "; use --method holm."
+    assert "x; y --z" in message.finding, "parameters are no remedy"
 
 
 def test_every_code_of_the_program_is_declared_and_each_is_used():
