@@ -104,7 +104,7 @@ class AnswerColumns(_Lazy):
         names = [new.get(label, label) for label in self.labels or ()]
         places = {label: n for n, label in enumerate(dict.fromkeys(names))}
         codes = np.array([*map(places.__getitem__, names), np.nan])  # rows without an answer get the last value
-        values = codes[np.where(self.are_given, self.values, NOWHERE).astype(np.int64)]
+        values = codes[np.where(self.has_answer, self.values, NOWHERE).astype(np.int64)]
         return replace(self, values=values, labels=tuple(places))
 
     @property
@@ -118,32 +118,32 @@ class AnswerColumns(_Lazy):
         return _counts(self.values[self.given], self.labels)
 
     @cached_property
-    def are_given(self) -> Flags:
+    def has_answer(self) -> Flags:
         """True for each row that has an answer, [rows]."""
         if not self.is_numeric:
             return np.ones(len(self.values), dtype=np.bool_)
-        there: Flags = ~np.isnan(self.values if self.values.ndim == 1 else self.values[:, 0])
-        return there
+        has_value: Flags = ~np.isnan(self.values if self.values.ndim == 1 else self.values[:, 0])
+        return has_value
 
     @cached_property
     def given(self) -> Places:
         """Indices of the rows that have an answer."""
-        return np.flatnonzero(self.are_given)
+        return np.flatnonzero(self.has_answer)
 
     def __len__(self) -> int:
         return len(self.given)
 
     def entry(self, n: int) -> Answer:
         """Make answer `n`, counted from 0; rows without an answer do not count."""
-        return self.of_row(int(self.given[n]))
+        return self.make_answer(int(self.given[n]))
 
-    def of_row(self, row: int) -> Answer:
+    def make_answer(self, row: int) -> Answer:
         """Return the answer in a row as an object; the row must have an answer."""
         value = self.values[row]
-        return Answer(self.rows.keys[row], self.meant(value.tolist() if self.is_numeric else value),
+        return Answer(self.rows.keys[row], self.decode(value.tolist() if self.is_numeric else value),
                       self.rows.lines[row])
 
-    def meant(self, value: Any) -> Any:
+    def decode(self, value: Any) -> Any:
         """Convert a value of `values` to an answer: a label, or the number itself."""
         return value if self.labels is None else self.labels[int(value)]
 
@@ -160,7 +160,7 @@ class StatisticColumns(AnswerColumns):
 
     names: tuple[str, ...] = ()
 
-    def meant(self, value: Any) -> dict[str, float]:
+    def decode(self, value: Any) -> dict[str, float]:
         """Convert a row of `values` to numbers by name."""
         return dict(zip(self.names, value, strict=True))
 
@@ -177,7 +177,7 @@ class CandidateColumns(AnswerColumns):
 
     key: str = ""
 
-    def meant(self, value: Any) -> AnswerSet:
+    def decode(self, value: Any) -> AnswerSet:
         """Convert an element of the array `values` to a set."""
         return AnswerSet() if value == np.inf else AnswerSet((Response(self.key, score=value),))
 
@@ -243,29 +243,29 @@ class JoinedColumns(_Lazy):
         return np.concatenate([values, nowhere])[self.at]  # NOWHERE is -1, the last row
 
     @cached_property
-    def there(self) -> Flags:
+    def has_answer(self) -> Flags:
         """True for each item that has an answer, [items]."""
-        given = self.answers.are_given
+        given = self.answers.has_answer
         return given if self.at is None else np.concatenate([given, np.zeros(1, dtype=np.bool_)])[self.at]
 
     @property
     def n_missing(self) -> int:
         """The number of items without an answer."""
-        return len(self) - int(self.there.sum())
+        return len(self) - int(self.has_answer.sum())
 
     @property
     def given(self) -> JoinedColumns:
         """The answers of this object, without items that have no answer."""
-        return self.of(self.there) if self.n_missing else self
+        return self.select(self.has_answer) if self.n_missing else self
 
     @property
     def counts(self) -> Counter[str]:
         """The number of answers with each label."""
         if self.answers.labels is None:
-            return Counter(self.values[self.there].tolist())
-        return _counts(self.values[self.there], self.answers.labels)
+            return Counter(self.values[self.has_answer].tolist())
+        return _counts(self.values[self.has_answer], self.answers.labels)
 
-    def coded(self, labels: Iterable[str]) -> Floats:
+    def encode_labels(self, labels: Iterable[str]) -> Floats:
         """Convert labels of items to the numbers that `values` uses for them, [items].
 
         A label that the system never gives becomes `NOWHERE`.
@@ -276,7 +276,7 @@ class JoinedColumns(_Lazy):
         places = {label: n for n, label in enumerate(self.answers.labels or ())}
         return np.array([places.get(label, NOWHERE) for label in labels], dtype=np.float64)
 
-    def of(self, items: Flags) -> JoinedColumns:
+    def select(self, items: Flags) -> JoinedColumns:
         """Return the answers to the items for which `items`, [items], is True."""
         at = np.arange(len(items)) if self.at is None else self.at
         return JoinedColumns(self.answers, at[items])
@@ -286,9 +286,9 @@ class JoinedColumns(_Lazy):
 
     def entry(self, n: int) -> Answer | None:
         """Make the answer to item `n`, counted from 0; None if the item has no answer."""
-        if not self.there[n]:
+        if not self.has_answer[n]:
             return None
-        return self.answers.of_row(n if self.at is None else int(self.at[n]))
+        return self.answers.make_answer(n if self.at is None else int(self.at[n]))
 
 
 def _counts(values: NDArray[Any], labels: Sequence[str] | None) -> Counter[str]:

@@ -35,7 +35,7 @@ FEW_FOR_T = 20  # the same for tests with Student's t, which allows for small sa
 FEW_WEIGHTED = 100
 
 
-def columns(judge: Number, human: Number, w: Number, a: Number) -> tuple[Number | float, ...]:
+def make_columns(judge: Number, human: Number, w: Number, a: Number) -> tuple[Number | float, ...]:
     """Return the terms of the sums in `COLUMNS`, for one item (numbers) or for many items (arrays).
 
     Args:
@@ -50,7 +50,7 @@ def columns(judge: Number, human: Number, w: Number, a: Number) -> tuple[Number 
             ones * (w > 0), w, w * human, w * judge, w * a, w * a * human, w * a * judge, w * a * human * judge)
 
 
-def corrected(sums: Floats, slope: float | None) -> Floats:
+def estimate_mean(sums: Floats, slope: float | None) -> Floats:
     """Return the estimate of people's mean; nan if people judged no item.
 
     Args:
@@ -105,7 +105,7 @@ def compute_error(influence: Floats, units: Units | None) -> float:
     return math.sqrt(float((summed**2).sum()))
 
 
-def apart(a: Floats, b: Floats, *, lower: bool) -> Floats:
+def subtract_statistics(a: Floats, b: Floats, *, lower: bool) -> Floats:
     """Return the statistics of the difference of two systems in each item, positive if A is better.
 
     An item counts as judged by people if people judged it for both systems. If items have different probabilities, and
@@ -122,7 +122,7 @@ def apart(a: Floats, b: Floats, *, lower: bool) -> Floats:
     divisor = np.where(w > 0, w, 1.0)
     sign = -1.0 if lower else 1.0
     human = sign * (np.where(w > 0, a[:, WEIGHTED_HUMAN], 0.0) - np.where(w > 0, b[:, WEIGHTED_HUMAN], 0.0)) / divisor
-    return np.stack(columns(sign * (a[:, JUDGE] - b[:, JUDGE]), human, w, a[:, SLOPE_WEIGHT]), axis=1)
+    return np.stack(make_columns(sign * (a[:, JUDGE] - b[:, JUDGE]), human, w, a[:, SLOPE_WEIGHT]), axis=1)
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,8 @@ def estimate(statistics: Floats, slope: float | None, units: Units | None) -> Es
     """Estimate people's mean score.
 
     Args:
-        statistics: Statistics of one system, or of the difference of two systems (`apart`), [items, columns].
+        statistics: Statistics of one system, or of the difference of two systems (see `subtract_statistics`),
+            [items, columns].
         slope: The factor of the judge's difference; None: the slope with the smallest standard error.
         units: The number of each item's cluster, from 0, [items]; None if items are independent.
     """
@@ -158,7 +159,7 @@ def estimate(statistics: Floats, slope: float | None, units: Units | None) -> Es
         return Estimate(math.nan, math.nan, math.nan, math.nan, labelled)
     chosen = compute_slopes(sums) if slope is None else np.array(slope)
     error, alone = (compute_error(compute_influences(statistics, factor), units) for factor in (chosen, np.zeros(())))
-    return Estimate(float(corrected(sums, slope)), error, alone, float(chosen), labelled)
+    return Estimate(float(estimate_mean(sums, slope)), error, alone, float(chosen), labelled)
 
 
 def is_random(statistics: Floats) -> bool:

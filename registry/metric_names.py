@@ -67,10 +67,10 @@ def common_metric(name: str, takes: str) -> Metric:
     canonical = METRICS[plain] if plain in METRICS else None  # noqa: SIM401  (`get` does not look into packages)
     if canonical is not None and canonical.takes == takes:
         return parse("metric", METRICS, name)
-    if (metric := _of_kind(name, takes)) is not None:
+    if (metric := _find_common_metric(name, takes)) is not None:
         return metric
     known = sorted([cls.name for cls in METRICS.values() if cls.takes == takes] + ["F1"] * (takes in _F_BETA))
-    kinds = [kind for kind in _NAMES if _of_kind(name, kind) is not None] or (
+    kinds = [kind for kind in _NAMES if _find_common_metric(name, kind) is not None] or (
         [canonical.takes] if canonical is not None else [])
     if kinds:
         raise InputError(f"{name} compares {' or '.join(f'{kind}s' for kind in kinds)}, but the values are {takes}s; "
@@ -98,7 +98,7 @@ def declared_metric(metric: Metric, called: str = "") -> dict[str, Any]:
     return {"id": id_, "name": name, **({"options": options} if options else {})}
 
 
-def _of_kind(name: str, takes: str) -> Metric | None:
+def _find_common_metric(name: str, takes: str) -> Metric | None:
     """Return the metric with a common name for a kind of values; None if there is none."""
     plain = _folded(name)
     for text, names in _NAMES.get(takes, {}).items():
@@ -110,7 +110,7 @@ def _of_kind(name: str, takes: str) -> Metric | None:
         return build("metric", METRICS, _AT_RANK[match[1]], {"cutoff": int(match[2])})
     if takes == "label" and (match := re.fullmatch(r"(.+?)\s+of\s+(.+)", name.strip())):
         labels = [label.strip() for label in match[2].split(",")]
-        metric = _of_kind(match[1], takes)
+        metric = _find_common_metric(match[1], takes)
         if metric is not None and "labels" in (options := {f.name for f in fields(metric)}):
             return build("metric", METRICS, metric.name, {
                 name: to_toml(getattr(metric, name)) for name in options} | {"labels": labels})
@@ -140,7 +140,7 @@ def metric_label(name: str, metric_name: str, declared: str | None = None) -> st
     """
     usual = metric_title(metric_name)
     plain = usual.partition(" (")[0]
-    return declared or (plain if len(plain) <= len(name) and says_no_more(name, metric_name, usual) else name)
+    return declared or (plain if len(plain) <= len(name) and is_redundant_id(name, metric_name, usual) else name)
 
 
 def metric_title(metric_name: str) -> str:
@@ -160,6 +160,6 @@ def metric_decimals(metric_name: str) -> int:
     return metric.original.decimals
 
 
-def says_no_more(name: str, metric_name: str, usual: str) -> bool:
+def is_redundant_id(name: str, metric_name: str, usual: str) -> bool:
     """Return True if a metric's id is only its name or its usual title, without further information."""
     return name == metric_name.partition("(")[0] or _folded(name) == _folded(usual.partition(" (")[0])

@@ -63,18 +63,18 @@ class Catalogue(dict[str, type[V]]):
         package = find_package(name)
         if package is None:
             raise KeyError(name)
-        plain, offered = name.partition("@")[0], {entry.name: entry for entry in self.offered(package)}
+        plain, offered = name.partition("@")[0], {entry.name: entry for entry in self.list_plugins(package)}
         if plain not in offered:
             raise InputError(f"{package} offers no {self.kind} {plain!r}; {suggest(plain, offered)}")
         return _load(self.kind, self.base, offered[plain])
 
-    def offered(self, package: str | None = None) -> list[PluginEntry]:
+    def list_plugins(self, package: str | None = None) -> list[PluginEntry]:
         """List the classes of all packages, or of one package, without loading them.
 
         Raises:
             InputError: The package is not installed.
         """
-        return find_offered(self.kind, package)
+        return find_plugins(self.kind, package)
 
     def with_plugins(self, packages: Sequence[str]) -> dict[str, type[V]]:
         """Return the classes of this program and of some packages, by their names without the package.
@@ -84,7 +84,7 @@ class Catalogue(dict[str, type[V]]):
         """
         known = dict(self)
         for package in packages:
-            for plugin in self.offered(package):
+            for plugin in self.list_plugins(package):
                 if plugin.name in known:
                     owner = find_package(known[plugin.name].name) or "this program"  # type: ignore[attr-defined]
                     raise InputError(f"{self.kind} {plugin.name!r} of {plugin.package} has the same name as the "
@@ -116,7 +116,7 @@ def _load(kind: str, base: type[V], plugin: PluginEntry) -> type[V]:
     return cls
 
 
-def find_offered(kind: str, package: str | None = None) -> list[PluginEntry]:
+def find_plugins(kind: str, package: str | None = None) -> list[PluginEntry]:
     """List the classes of a kind from all packages, or from one package, without loading them.
 
     Raises:

@@ -85,7 +85,7 @@ class Sentence:
     tokens: tuple[Token, ...]
     words: tuple[Word, ...]
 
-    def functional(self) -> list[int]:
+    def count_function_words(self) -> list[int]:
         """Count the function words that depend on each word, [words]."""
         counts = [0] * (len(self.words) + 1)
         for word in self.words:

@@ -23,7 +23,7 @@ from registry.errors import counted
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.manifest import decode_manifest
 from registry.messages import NO_MESSAGES, Message, Messages, sentence
-from registry.metric_names import metric_decimals, metric_label, metric_title, says_no_more
+from registry.metric_names import is_redundant_id, metric_decimals, metric_label, metric_title
 from registry.rendering.table import NUMBERS
 from registry.significance import TESTS, PredictionPowered
 from registry.values import parse
@@ -483,7 +483,7 @@ def make_board_title(board: Mapping[str, Any], declared_title: str | None = None
     """
     track = f"track {board['track']}" if board["track"] else None
     alias, metric = board["metric"], declared_title or metric_title(board["metric_name"])
-    is_alone = declared_title or says_no_more(alias, board["metric_name"], metric)
+    is_alone = declared_title or is_redundant_id(alias, board["metric_name"], metric)
     return ", ".join(filter(None, (f"{board['task']}/{board['test_set']}", track, board["facet"]))) + (
         f": {metric}" if is_alone else f": {alias} = {metric}")
 

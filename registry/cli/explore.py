@@ -131,7 +131,7 @@ def _add_plugins(rows: list[dict[str, Any]], catalogue: Catalogue[Any]) -> Listi
     """Add the entries of installed plugins, without loading them."""
     keys = list(rows[0])
     return keys, rows + [dict.fromkeys(keys) | {"id": entry.full_name, "from": f"{entry.package} {entry.version}"}
-                         for entry in catalogue.offered()]
+                         for entry in catalogue.list_plugins()]
 
 
 def _list_options(class_: Any) -> str:

@@ -38,7 +38,7 @@ from registry.cli.options import (
     make_execution,
 )
 from registry.errors import InputError
-from registry.plugins import find_offered
+from registry.plugins import find_plugins
 from registry.studies import STUDIES, load_study
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ group = RegistryGroup(name="study", no_args_is_help=True, rich_markup_mode=None,
 group.commands.update({name: LazyCommand(STUDY, study.help) for name, study in STUDIES.items()})
 group.commands.update({
     offered.full_name: LazyCommand(STUDY, f"A study of {offered.package} {offered.version}.")
-    for offered in find_offered("study")})
+    for offered in find_plugins("study")})
 group.commands.update({
     "synthesize": LazyCommand("study_files:synthesize", "Write a task with simulated system outputs."),
     "resample-train": LazyCommand("study_files:resample_train", "Write resampled training files.")})

@@ -143,7 +143,7 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
 def _load_plugins(manifest: Manifest, path: Path) -> tuple[dict[str, type[Reader]], dict[str, type[Metric]]]:
     try:
         for package in manifest.task.plugins:
-            if not any(catalogue.offered(package) for catalogue in (READERS, METRICS)):
+            if not any(catalogue.list_plugins(package) for catalogue in (READERS, METRICS)):
                 raise InputError(f"{package} offers neither readers nor metrics; remove it")
         return READERS.with_plugins(manifest.task.plugins), METRICS.with_plugins(manifest.task.plugins)
     except InputError as error:

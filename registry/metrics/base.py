@@ -146,17 +146,18 @@ class Metric(Value):
         """
         columns = FAMILIES[self.family].columns
         if not (self.takes_columns and isinstance(answers, JoinedColumns) and answers.is_numeric and (
-                self.has_worst or answers.there.all())):
+                self.has_worst or answers.has_answer.all())):
             rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
             if wrong := set(map(len, rows)) - {len(columns)}:
                 raise TypeError(f"statistics of {self.name} gave {min(wrong)} numbers; its family {self.family!r} has "
                                 f"{len(columns)} columns: {', '.join(columns)}")
             return np.array(rows, dtype=np.float64).reshape(len(rows), len(columns))
-        if (is_present := answers.there).all():
+        if (is_present := answers.has_answer).all():
             return self.statistics_of_columns(items, answers)
         statistics = np.empty((len(items), len(columns)))
         statistics[~is_present] = [self.statistics(item, None) for item in compress(items, ~is_present)]
-        statistics[is_present] = self.statistics_of_columns(list(compress(items, is_present)), answers.of(is_present))
+        statistics[is_present] = self.statistics_of_columns(
+            list(compress(items, is_present)), answers.select(is_present))
         return statistics
 
     @property

@@ -38,7 +38,7 @@ class Accuracy(QuotientMetric):
         return (int(answer is not None and answer.value == item.gold), 1)
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-        golds = answers.coded(item.gold for item in items)
+        golds = answers.encode_labels(item.gold for item in items)
         return np.stack([answers.values == golds, np.ones(len(answers))], axis=1)
 
 

@@ -22,7 +22,7 @@ from registry.columns import JoinedColumns
 from registry.errors import InputError
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.judged import COLUMNS, columns, corrected
+from registry.judged import COLUMNS, estimate_mean, make_columns
 from registry.metrics.base import FROM_ZERO, UNBOUNDED, AdditiveMetric, DeclaredRange, Metric, QuotientMetric
 
 Number = TypeVar("Number", float, Floats)
@@ -239,10 +239,10 @@ class JudgedMean(AdditiveMetric):
                              item=item.key)
         w = 1.0 if item.gold is None else 1 / item.gold
         a, human = 1.0 if item.gold is None else w - 1, answer.value.get("human")
-        return (*columns(answer.value["judge"], human or 0.0, w * (human is not None), a), *_EMPTY)
+        return (*make_columns(answer.value["judge"], human or 0.0, w * (human is not None), a), *_EMPTY)
 
     def score(self, sums: Floats) -> Floats:
-        return corrected(sums, self.slope)
+        return estimate_mean(sums, self.slope)
 
 
 class Perplexity(AdditiveMetric):

@@ -26,7 +26,7 @@ from threadpoolctl import ThreadpoolController
 
 from registry.errors import InputError, RegistryError
 from registry.parallel.processes import worker_processes
-from registry.provenance import computing
+from registry.provenance import computing_versions
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -201,8 +201,8 @@ class Cluster:
         Raises:
             InputError: A worker has other versions.
         """
-        new, local = [worker for worker in client.nthreads() if worker not in self._checked], computing()
-        for worker, remote in (client.run(computing, workers=new, on_error="return") if new else {}).items():
+        new, local = [worker for worker in client.nthreads() if worker not in self._checked], computing_versions()
+        for worker, remote in (client.run(computing_versions, workers=new, on_error="return") if new else {}).items():
             if isinstance(remote, OSError):  # the worker has just died
                 continue
             if isinstance(remote, BaseException):

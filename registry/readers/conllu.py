@@ -68,7 +68,8 @@ def project(gold: Sequence[Sentence], answers: Sequence[Answer], path: str) -> l
         charge(sentences, begin, begin + len(sentence.text))
         for start, end, _ in sentence.tokens:
             charge(tokens, begin + start, begin + end)
-        for n, (word, functional) in enumerate(zip(sentence.words, sentence.functional(), strict=True), first):
+        n_functional = sentence.count_function_words()
+        for n, (word, functional) in enumerate(zip(sentence.words, n_functional, strict=True), first):
             partner = partners[n]
             home, position = homes[partner] if partner != ALONE else (bisect_right(starts, places[n][0]) - 1, 0)
             head = 0

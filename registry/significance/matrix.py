@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats, Ints
-from registry.judged import apart
+from registry.judged import subtract_statistics
 from registry.parallel.scratch_files import make_array
 
 _MOVED = 2**20  # values that are copied in one step
@@ -214,7 +214,7 @@ class JudgedItems:
 
         Differences of scores are positive if system `a` is better than system `b`.
         """
-        return apart(self.of(a), self.of(b), lower=self.lower_is_better)
+        return subtract_statistics(self.of(a), self.of(b), lower=self.lower_is_better)
 
 
 @dataclass(frozen=True, eq=False)

@@ -61,7 +61,7 @@ def _samples(manifest):
         items = list(index_by_key(entries, "gold", reader.repeated).values())
         policies = replace(one.policies, metrics=())  # of which some have no worst value
         joined = join(items, one.read_answers(one.documents[0]), one.reader, policies, one.documents[0])
-        yield reader.gives, (items[:_MOST], joined.of(np.arange(len(items)) < _MOST))
+        yield reader.gives, (items[:_MOST], joined.select(np.arange(len(items)) < _MOST))
 
 
 def _numbers(metric, items, answers):

@@ -41,7 +41,7 @@ class Responses:
         """Collect the responses of a run, whose answers are already matched with items."""
         are_labels = type(reader).answer_set is Reader.answer_set  # the label is then the name of the answer
         if are_labels and run.answers.labels is not None:
-            places = np.flatnonzero(run.there)
+            places = np.flatnonzero(run.has_answer)
             return cls(places, [(label, "") for label in run.answers.labels], run.values[places].astype(np.int64),
                        np.full(len(places), np.nan))
         if isinstance(run.answers, CandidateColumns):

@@ -98,7 +98,7 @@ def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, polic
         for problem in find_disagreements(items, columns, joined, reader, policies, document.path):
             document.report(problem)
     if joined.n_missing:
-        unanswered = list(compress(items, (~joined.there).tolist()))
+        unanswered = list(compress(items, (~joined.has_answer).tolist()))
         for item, fault, remedy in policies.missing.find_problems(unanswered, len(items), policies.metrics,
                                                                   reader.absent):
             if item is items[0] and find_header(items, reader) is not None:
@@ -282,7 +282,7 @@ def _make_ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterat
     """
     if not isinstance(answers, StatisticColumns):
         distinct, codes = _find_distinct(values)
-        yield [f"{canonical_json(reader.content(answers.meant(value)))}]" for value in distinct.tolist()], codes
+        yield [f"{canonical_json(reader.content(answers.decode(value)))}]" for value in distinct.tolist()], codes
         return
     for n, name in enumerate(sorted(answers.names), 1):
         distinct, codes = np.unique(values[:, answers.names.index(name)], return_inverse=True)

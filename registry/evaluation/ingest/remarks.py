@@ -281,7 +281,7 @@ def find_displaced_rows(items: Sequence[Item], joined: JoinedColumns, reader: Re
     """
     if not isinstance(reader, Labels) or reader.item or not joined.is_numeric or len(items) < _FEW_ROWS:
         return None
-    gold, answers = joined.coded(item.gold for item in items), joined.values
+    gold, answers = joined.encode_labels(item.gold for item in items), joined.values
     for distance, side in ((1, "after"), (-1, "before")):
         if _agrees_with_neighbours(gold, answers, distance):
             return Message("shifted-rows", {"side": side, "is_recoded": _is_recoded(gold, answers)})

@@ -172,10 +172,10 @@ def compute_statistics(items: Sequence[Item], runs: Sequence[JoinedColumns], mis
     """
     is_counted = np.ones(len(items), dtype=bool)
     for run in runs if missing.leaves_items_out else ():
-        is_counted &= run.there
+        is_counted &= run.has_answer
     if not is_counted.all():
         items = list(compress(items, is_counted))
-        runs = [run.of(is_counted) for run in runs]
+        runs = [run.select(is_counted) for run in runs]
     statistics: list[list[Floats]] = []
     errors: list[InputError] = []
     for metric in metrics:

@@ -19,7 +19,7 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.families import find_step
-from registry.judged import LABELLED, WITHOUT_SCORES, Estimate, corrected, estimate
+from registry.judged import LABELLED, WITHOUT_SCORES, Estimate, estimate, estimate_mean
 from registry.messages import Messages
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail, Tails
 from registry.significance.diagnostics.judges import get_judged_items
@@ -67,7 +67,7 @@ class PredictionPowered(PairTest):
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
         """Compute the differences of pairs, each with its own best weight of the judge."""
         observed, items = super().observe(matrix, pairs), get_judged_items(matrix)
-        differences = [float(corrected(items.apart(*o.pair).sum(axis=0), items.slope)) for o in observed]
+        differences = [float(estimate_mean(items.apart(*o.pair).sum(axis=0), items.slope)) for o in observed]
         return replace(observed, difference=np.array(differences, dtype=np.float64))
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
@@ -169,6 +169,6 @@ def _bootstrap_pairs(pairs: ObservedPairs, items: JudgedItems, settings: Setting
         # The constant system: the columns of one system without the scores of the judge and of people.
         even = differences[:, :1] * np.isin(np.arange(differences.shape[2]), WITHOUT_SCORES)
         steps = np.rint(np.concatenate([differences, even], axis=1) / step)
-        matrix = StatisticMatrix(steps, lambda sums: corrected(sums * step, items.slope), units=items.units).by_unit
+        matrix = StatisticMatrix(steps, lambda sums: estimate_mean(sums * step, items.slope), units=items.units).by_unit
         against = [(n, len(part)) for n in range(len(part))]
         yield chosen, Bootstrap().tails(Observed.of(matrix, against), settings)
