@@ -44,8 +44,8 @@ from registry.store.catalog import TaskRow
 from registry.store.database import Database
 from registry.store.rows import driver_of
 
-_SHOWN = 20  # rows
-_LONGEST = 120  # characters of a cell
+_SHOWN = 20  # rows of a result that are displayed
+_LONGEST = 120  # characters of a displayed value
 
 
 class Result(TableDisplay):
@@ -290,16 +290,16 @@ class Tasks(TableDisplay, Sequence[Task]):
         return len(self._tasks)
 
     @overload
-    def __getitem__(self, which: int | str) -> Task: ...
+    def __getitem__(self, index: int | str) -> Task: ...
     @overload
-    def __getitem__(self, which: slice) -> tuple[Task, ...]: ...
-    def __getitem__(self, which: int | str | slice) -> Task | tuple[Task, ...]:
-        if not isinstance(which, str):
-            return self._tasks[which]
-        known = {task.id: task for task in self}
-        if which not in known:
-            raise UnknownNameError("task", which, known)
-        return known[which]
+    def __getitem__(self, index: slice) -> tuple[Task, ...]: ...
+    def __getitem__(self, index: int | str | slice) -> Task | tuple[Task, ...]:
+        if not isinstance(index, str):
+            return self._tasks[index]
+        tasks_by_id = {task.id: task for task in self}
+        if index not in tasks_by_id:
+            raise UnknownNameError("task", index, tasks_by_id)
+        return tasks_by_id[index]
 
     @property
     def _table(self) -> Table:
@@ -405,9 +405,9 @@ class Registry:
         return self._select("pairwise", task, where)
 
     def difference_region(self, a: str, b: str) -> Result:
-        """Return the answers that only one of two submissions gives (Evert 2004, section 3.2).
+        """Return the answers that only one of two submissions gives.
 
-        The SQL macro `difference_region` computes the result.
+        The SQL macro `difference_region` computes the result (Evert 2004, section 3.2).
 
         Args:
             a: A submission, as `task/test_set/team/system`; add `@version` for a version that is not ranked.
@@ -434,11 +434,11 @@ class Registry:
         """
         with self._reading.holding() as connection:
             (task_row,) = catalog.tasks(connection, task)
-            known = {row.name: row.test_set_id for row in catalog.test_sets(connection, task_row.task_id)}
-            name = next(iter(known)) if test_set is None and len(known) == 1 else test_set
-            if name not in known:
-                raise UnknownNameError(f"test set of {task}", str(name), known)
-            return count_pair_contingencies(connection, known[name])
+            test_set_ids = {row.name: row.test_set_id for row in catalog.test_sets(connection, task_row.task_id)}
+            name = next(iter(test_set_ids)) if test_set is None and len(test_set_ids) == 1 else test_set
+            if name not in test_set_ids:
+                raise UnknownNameError(f"test set of {task}", str(name), test_set_ids)
+            return count_pair_contingencies(connection, test_set_ids[name])
 
     def _select(self, view: str, task: str | None, where: dict[str, Any]) -> Result:
         with self._reading.holding() as connection:
@@ -448,7 +448,7 @@ class Registry:
                 if name not in columns:
                     raise UnknownNameError(f"column of {view}", name, columns)
             catalog.check_metric(connection, catalog.tasks(connection, task), where.get("metric"))
-            wanted = where if task is None else {"task": task, **where}
-            conditions = " AND ".join(f"{name} IS NOT DISTINCT FROM ${name}" for name in wanted)
-            return self.query(f"SELECT * FROM {view}" + (f" WHERE {conditions}" if wanted else ""),  # noqa: S608
-                              **wanted)
+            values = where if task is None else {"task": task, **where}
+            conditions = " AND ".join(f"{name} IS NOT DISTINCT FROM ${name}" for name in values)
+            return self.query(f"SELECT * FROM {view}" + (f" WHERE {conditions}" if values else ""),  # noqa: S608
+                              **values)

@@ -303,7 +303,7 @@ OTHER = "other labels"
 
 
 class Cell(NamedTuple):
-    """One cell of a confusion matrix: the number of items with these two labels.
+    """One cell of a confusion matrix: the number of items with a pair of labels.
 
     `gold` and `predicted` are indices of `Confusions.labels`; None means that there is no label.
     """
@@ -335,7 +335,7 @@ class Confusions:
 def load_confusions(connection: Connection, task: TaskRow, *, every_name: bool) -> Iterator[Confusions]:
     """Yield the confusion matrices of all systems, for each test set with labels.
 
-    Labels are labels of items, or types of answers such as spans.
+    A label is the label of an item, or the type of an answer such as a span.
 
     Args:
         connection: A connection with one transaction for all queries.

@@ -351,14 +351,14 @@ def load_item_views(connection: Connection, task: TaskRow, key: str) -> list[Ite
         MismatchError: The gold is withheld, or texts are not in this public file.
     """
     require_items(connection, task)
-    views, parsed, known = list[ItemView](), ParseCache(connection), list[str]()
+    views, parsed, all_keys = list[ItemView](), ParseCache(connection), list[str]()
     for test_set in catalog.test_sets(connection, task.task_id):
         keys = catalog.item_keys(connection, test_set.gold_revision_id)
-        known += keys
+        all_keys += keys
         if key in keys:
             views += _load_views(connection, parsed, task, test_set, [keys.index(key)])
     if not views:
-        raise UnknownNameError("item", key, known)
+        raise UnknownNameError("item", key, all_keys)
     return views
 
 

@@ -115,7 +115,7 @@ class Decisions(Sequence[PairDecision]):
         return self.columns["significant"].astype(bool)
 
     def numbers(self, key: str) -> Floats:
-        """Return a column as floats, [pairs]; NULL becomes nan."""
+        """Return one column of the test results as floats, [pairs]; NULL becomes nan."""
         return np.ma.filled(self.columns[key].astype(np.float64), np.nan)
 
     def __len__(self) -> int:

@@ -169,7 +169,7 @@ def _load_messages(connection: Connection, tasks: Sequence[str]) -> dict[int, Me
     for row in connection.execute(_MESSAGES, {"tasks": list(tasks)}):
         run = {"run": row.replicate + 1} if row.several and row.replicate is not None else {}
         messages.setdefault(row.submission_id, []).append(Message(row.code, json.loads(row.parameters) | run))
-    return {submission: Messages(found) for submission, found in messages.items()}
+    return {submission: Messages(submission_messages) for submission, submission_messages in messages.items()}
 
 
 def _load_pairs(connection: Connection, ids: Sequence[int], pairs: Sequence[str]) -> dict[int, Columns]:
@@ -192,10 +192,10 @@ def _load_pairs(connection: Connection, ids: Sequence[int], pairs: Sequence[str]
         WHERE comparison_pair.comparison_id IN :comparisons
         ORDER BY comparison_pair.comparison_id, position""").bindparams(  # noqa: S608 - columns, of `_VALUES`
             bindparam("comparisons", list(ids), expanding=True),
-            *(bindparam(key, known or [""], expanding=True) for key, known in texts.items())))
-    for key, known in texts.items():  # rows with the same text share one object, to save memory
-        objects = np.empty(len(known) + 1, dtype=object)
-        objects[1:] = list(map(Messages.load, known)) if key == "messages" else known
+            *(bindparam(key, values_of_key or [""], expanding=True) for key, values_of_key in texts.items())))
+    for key, values_of_key in texts.items():  # rows with the same text share one object, to save memory
+        objects = np.empty(len(values_of_key) + 1, dtype=object)
+        objects[1:] = list(map(Messages.load, values_of_key)) if key == "messages" else values_of_key
         columns[key] = objects[columns[key]]
     if "alternative" in columns:
         columns["alternative"] = _ALTERNATIVES[columns["alternative"]]

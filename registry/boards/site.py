@@ -30,9 +30,9 @@ _NOT_COMPARED = text("SELECT slug FROM task WHERE slug NOT IN (SELECT task FROM 
 
 
 def explain_missing_tasks(connection: Connection) -> dict[str, str]:
-    """Return the reasons why tasks have no visible leaderboard.
+    """Return the reason why a task has no visible leaderboard, for all such tasks.
 
-    The keys are the ids of these tasks, and the values are sentences.
+    The keys are the ids of the tasks, and the values are sentences.
     """
     hidden = find_left_out(connection)
     reasons = {task: f"{sentence}." for task, sentence in zip(hidden.blind, hidden.sentences, strict=True)}

@@ -39,7 +39,7 @@ _ORIGINS = text("""
 
 @dataclass(frozen=True)
 class TaskAbout:
-    """Facts about a task for its page.
+    """Facts about a task for its web page.
 
     Attributes:
         declared: The declaration of the task in the manifest.
@@ -146,7 +146,7 @@ def load_snapshot(connection: Connection, task: str | Sequence[str] | None = Non
     catalog.check_metric(connection, rows, metric)
     stored = load_stored_boards(connection, slugs, metric, pairs)
     origins, primary = _load_origins(connection, stored), catalog.primary_aliases(connection)
-    outdated = [found for found in find_outdated(connection, single) if task is None or found.task in slugs]
+    outdated = [entry for entry in find_outdated(connection, single) if task is None or entry.task in slugs]
     tasks, warnings = [], list[str]()
     for row in rows:
         boards = [_add_outdated(board, outdated) for board in load_leaderboards(
@@ -174,8 +174,8 @@ def _get_tasks(connection: Connection, tasks: Sequence[str]) -> list[TaskRow]:
     Raises:
         UnknownNameError: No task has one of the ids.
     """
-    known = {row.slug: row for row in catalog.tasks(connection)} if len(tasks) > 1 else {}
-    return [known[task] if task in known else catalog.tasks(connection, task)[0] for task in tasks]
+    rows = {row.slug: row for row in catalog.tasks(connection)} if len(tasks) > 1 else {}
+    return [rows[task] if task in rows else catalog.tasks(connection, task)[0] for task in tasks]
 
 
 def add_details(connection: Connection, snapshot: Snapshot, items: int, moment: Moment | None = None) -> Snapshot:
@@ -218,4 +218,4 @@ def _make_about(row: TaskRow, origins: Sequence[Row[Any]], *, anonymous: bool) -
 
 def _add_outdated(board: Leaderboard, outdated: Sequence[Outdated]) -> Leaderboard:
     return replace(board, outdated=tuple(
-        found.message for found in outdated if (found.task, found.test_set) == (board.task, board.test_set)))
+        entry.message for entry in outdated if (entry.task, entry.test_set) == (board.task, board.test_set)))

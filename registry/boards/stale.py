@@ -85,9 +85,10 @@ def find_outdated(connection: Connection, task: str | None = None) -> list[Outda
 
 
 def _find_other_code(connection: Connection, task: str | None) -> Iterator[Outdated]:
-    """Find leaderboards whose scores this program would compute differently.
+    """Yield messages about leaderboards whose scores are not up to date.
 
-    Either another version of the metric's code computed the scores, or they were computed again after the comparison.
+    Either the code of the metric was not the code of this program, or the scores were computed again after the
+    comparison.
     """
     rescored, runs = rescorings(connection), load_scorers(connection)
     if not rescored and not any(_describe_differences(runs, {row.run_id}, row.name) for row in connection.execute(

@@ -28,7 +28,7 @@ from registry.significance.multiple import (
 )
 from registry.values import parse
 
-_MOST_BASELINES = 5  # in a sentence
+_MOST_BASELINES = 5  # names in a sentence
 _MOST_BOARDS = 4
 _MOST_GROUPS, _MOST_PLACES = 4, 12
 _OTHER_PAIRS = " All other pairs are tested two-sided."
@@ -43,7 +43,7 @@ _RANK_SENTENCES: dict[Ranks, str] = {
 
 
 def has_observed_direction(comparison: Comparison) -> bool:
-    """Return True if each test is one-sided in the observed direction."""
+    """Return True if tests are one-sided in the direction of the observed gain."""
     return comparison.alternative == OBSERVED
 
 
@@ -80,7 +80,7 @@ def describe_direction(comparison: Comparison, request: str, rows: Sequence[Mapp
 
 @dataclass(frozen=True)
 class StoredFamily:
-    """Leaderboards of a task whose p-values are corrected together with one board's.
+    """A family: the leaderboards of a task whose p-values are corrected together.
 
     Attributes:
         boards: The names of the family's boards without the task; empty if the board is a family by itself.
@@ -113,7 +113,9 @@ class StoredFamily:
 
 
 def parse_families(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
-    """Return which leaderboards of a task are corrected together, by comparison id.
+    """Return the family of each leaderboard of a task, by comparison id.
+
+    A family is a set of leaderboards whose p-values are corrected together.
 
     Args:
         requests: The recorded requests of the task's comparisons as JSON, by comparison id.
@@ -148,9 +150,9 @@ def describe_family(family: StoredFamily, correction: str, alpha: float, n_pairs
     if not family.boards:
         each = f"; each of the {family.n_boards} boards of the task has its own"
         return (f"{scope} of this board{each if family.n_single == family.n_boards else single}.",)
-    said = (f"{scope} of {counted(len(family.boards), 'board')} ({listed(family.boards, _MOST_BOARDS, '; ')})"
-            f"{single if family.n_single else ''}.")
-    return (said, Message("incomplete-family", {"boards": list(family.absent)})) if family.absent else (said,)
+    sentence = (f"{scope} of {counted(len(family.boards), 'board')} ({listed(family.boards, _MOST_BOARDS, '; ')})"
+                f"{single if family.n_single else ''}.")
+    return (sentence, Message("incomplete-family", {"boards": list(family.absent)})) if family.absent else (sentence,)
 
 
 def find_changed_families(connection: Connection, task: str | None,
@@ -260,7 +262,10 @@ def _number_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
 
 
 def _find_purged_pairs(pairs: Decisions) -> Flags:
-    """Return True for each pair whose p-value was deleted with a team, [pairs]."""
+    """Return True for each pair with a team whose data was purged, [pairs].
+
+    The p-values of such pairs were deleted.
+    """
     different, numbers = _number_messages(pairs)
     return np.array(["purged-team" in messages.codes for messages in different], dtype=bool)[numbers]
 
@@ -423,12 +428,12 @@ def _list_ranks(names: Sequence[str], ranks: Sequence[int], group: Sequence[int]
     Consecutive ranks are joined, such as `2 to 4`. If a rank has other systems too, the names of the group's systems
     follow the rank.
     """
-    known = sorted(set(ranks))
-    members = [[n for n in group if ranks[n] == rank] for rank in known]
+    distinct_ranks = sorted(set(ranks))
+    members = [[n for n in group if ranks[n] == rank] for rank in distinct_ranks]
     has_several_ranks = sum(map(bool, members)) > 1
     parts: list[str] = []
     stretch: list[int] = []
-    for rank, systems in zip(known, members, strict=True):
+    for rank, systems in zip(distinct_ranks, members, strict=True):
         if has_several_ranks and len(systems) == ranks.count(rank):
             stretch.append(rank)
             continue

@@ -112,7 +112,7 @@ def load_latest_states(connection: Connection, task: str | None = None,
 
 def load_states(connection: Connection, name: str | None, task: str | None = None,
                 metric: str | None = None) -> dict[LeaderboardKey, State]:
-    """Load the state of a leaderboard with an id, or the latest states of all.
+    """Load the stored state of one leaderboard by its id, or the latest ones of all.
 
     A state is a leaderboard as one stored comparison computed it.
 
@@ -129,9 +129,9 @@ def load_states(connection: Connection, name: str | None, task: str | None = Non
     if name is None:
         return {key: last for key, (last, *_) in load_latest_states(connection, task, metric).items()}
     rows = connection.execute(text(f"{_STATES} ORDER BY comparison_id")).all()  # the last row with an id counts
-    known = {row.signature.rpartition("id:")[2]: row for row in rows}
-    if (row := known.get(name.rpartition("id:")[2])) is None:
-        raise UnknownNameError("database file or state of a board", name, known)
+    rows_by_id = {row.signature.rpartition("id:")[2]: row for row in rows}
+    if (row := rows_by_id.get(name.rpartition("id:")[2])) is None:
+        raise UnknownNameError("database file or state of a board", name, rows_by_id)
     state = _load_state(connection, row)
     return {state.key: state}
 
@@ -341,7 +341,7 @@ def _describe_gold(reader: Reader, item: Item) -> str:
     return ", ".join(_list_answers(reader, item)) or (content if isinstance(content, str) else canonical_json(content))
 
 
-Statistics = dict[tuple[str, int], tuple[Any, ...]]  # of one system, by item and run
+Statistics = dict[tuple[str, int], tuple[Any, ...]]  # statistics of one system, by item and run
 
 
 def _load_statistics(connection: Connection, state: State, gold: Mapping[str, Item]) -> dict[str, Statistics]:

@@ -63,9 +63,9 @@ def load_submission_scores(connection: Connection, task: str, submission: str) -
     rows = connection.execute(text("""
         SELECT name, team || '/' || system AS system, version FROM ranked_submission WHERE task = :task"""),
         {"task": task}).all()
-    known = {name for row in rows for name in (row.system, f"{row.system}@{row.version}")}
-    if submission not in known:
-        raise UnknownNameError("submission", submission, known)
+    known_names = {name for row in rows for name in (row.system, f"{row.system}@{row.version}")}
+    if submission not in known_names:
+        raise UnknownNameError("submission", submission, known_names)
     names = [row.name for row in rows if submission in (row.system, f"{row.system}@{row.version}")]
     scores = [SubmissionScore._make(row) for row in connection.execute(
         text("SELECT test_set, metric, score FROM submission_score WHERE submission IN :names").bindparams(

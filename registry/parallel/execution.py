@@ -38,7 +38,7 @@ _PATIENCE = 30.0  # seconds without any worker, after which the work fails
 _ANSWER_SECONDS = 5.0  # waiting time for the answer of a scheduler
 _POLL_SECONDS = 1.0  # time between two counts of the workers
 _BATCHES = 8  # per thread; with fewer batches a dead worker loses more work, more batches need more messages
-_BATCHES_AHEAD = 2  # per thread
+_BATCHES_AHEAD = 2  # per thread; batches that are submitted before their results are needed
 _NOT_STORED = "unfinished results are not stored; run the command again"
 _LARGEST_MESSAGE = "1 TiB"  # by default dask warns above 10 MB, and a submission may be larger
 
@@ -169,7 +169,7 @@ class Cluster:
             self._check_workers(client)  # check the workers that joined later, before the caller stores the results
 
     def _wait_for_result(self, future: Future) -> Any:
-        """Return the result of a submitted task when a worker has computed it.
+        """Wait until a worker has computed a task, and return the result.
 
         Raises:
             RegistryError: The cluster has no worker for `patience` seconds, the task killed several workers, or the
@@ -266,7 +266,7 @@ Progress = Callable[[str, int, int], None]  # name of the work, finished tasks, 
 
 @dataclass(frozen=True)
 class Execution:
-    """Settings of how work is run: in threads, in processes or on a cluster.
+    """Settings for running work: threads, processes or a cluster, and memory.
 
     Attributes:
         workers: Number of threads or processes; None means one for each processor.

@@ -258,10 +258,10 @@ def _select_public(connection: Connection, tasks: Sequence[str], time: datetime,
         UnknownNameError: A requested task does not exist.
     """
     rows = connection.execute(models.task.select().order_by(models.task.c.task_id)).all()
-    known = [row.slug for row in rows]
+    slugs = [row.slug for row in rows]
     for slug in tasks:
-        if slug not in known:
-            raise UnknownNameError("task", slug, known)
+        if slug not in slugs:
+            raise UnknownNameError("task", slug, slugs)
     hidden = find_hidden(connection, time)
     driver = driver_of(connection)
     driver.execute("CREATE TEMP TABLE public_task (task_id INTEGER, slug VARCHAR, is_anonymous BOOLEAN, "
@@ -352,9 +352,9 @@ def _load_past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
 
 
 def _declare_plain_ranks(connection: Connection) -> None:
-    """Change the ranks of tasks that withhold their gold to plain rank ranges.
+    """Set the kind of rank ranges to `range` in tasks that withhold their gold.
 
-    Resampled ranks need the statistics of items, which the public file does not contain. The setting in the stored
+    Other kinds resample the statistics of items, which the public file does not contain. The setting in the stored
     manifest of the task is replaced.
     """
     table = models.task

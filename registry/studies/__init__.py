@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyEntry:
-    """Where the class of a study is defined, and the help text of its command.
+    """Entry in the list of studies: the location of its class, and its help text.
 
     `module` is the name of a module in `registry.studies`.
     """

@@ -35,7 +35,7 @@ from registry.studies.gains import (
 from registry.studies.study import BoardStudy, Case, Finding, Row, option
 from registry.studies.threshold import DRAWS, find_interval, resample_systems
 
-BANDS = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)  # of p-values, extending table 1
+BANDS = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)  # ends of ranges of p-values
 WIDTH = 0.2  # half the width of the borderline band, as a share of alpha
 _MANY = 6  # pairs of domains above which one sentence summarizes all
 
@@ -139,7 +139,9 @@ def make_band_row(band: tuple[float, float], is_correct: Flags, counts: Iterable
 
 
 def _yield_bands(case: Case, name: str, other: str, domains: dict[str, Board], gains: Gains) -> Iterator[Row]:
-    """Yield how often two test sets agree on the better system, by range of p-value.
+    """Yield table rows that show how often two test sets agree on the better system.
+
+    Each row is about pairs of systems with p-values in one range.
 
     Args:
         case: The settings of the study.
@@ -288,8 +290,7 @@ class JudgedTests:
 def compute_expected_share(p: Floats, ratios: Floats) -> Floats:
     """Return the expected share of correct tests for each p-value, [tests].
 
-    The errors of differences are assumed to be normal. For a test with the difference z, in standard errors, the share
-    is
+    Errors of differences are assumed to be normal. A test with the difference z, in standard errors, has the share
 
         sum_j phi(z - r_j) / sum_j (phi(z - r_j) + phi(z + r_j)),
 

@@ -175,7 +175,7 @@ def make_pair_rows(board: Board, gains: Gains, attribute: str, values: NDArray[n
     return sorted(rows, key=lambda row: (row["gain"], row["system_a"], row["system_b"]))
 
 
-_MAX_BYTES = 2**26  # of the statistics of test sets that are tested together
+_MAX_BYTES = 2**26  # statistics of the test sets that are tested together
 
 
 def prepare_matrix(matrix: Matrix) -> Matrix:

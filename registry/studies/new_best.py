@@ -76,7 +76,7 @@ def _warn_of_winner(influences: Influences, best: int) -> Iterator[Message]:
 
 
 _RESAMPLES = 100_000
-_DEFAULT_STEP = 0.01  # of a Ladder
+_DEFAULT_STEP = 0.01  # improvement of the score that a Ladder requires
 
 
 class NewBest(BoardStudy):

@@ -167,11 +167,11 @@ def evaluate(ranked: Ranked, grid: Counts, *, ties: Ties = "random", confidence:
 
 
 def _find_entries(ranked: Ranked, system: int, grid: Counts, ties: Ties) -> tuple[Counts, Counts]:
-    """Return the list sizes n at which each candidate enters a system's n-best list.
+    """Find for each candidate the smallest n-best list of a system that contains it.
 
     Returns:
-        For each candidate, the index in `grid` of the first n with this candidate, or len(grid), [candidates]; and the
-            actual length of each list, which ties can change, [cut-offs].
+        The index in `grid` of the size n of this list, or len(grid) if there is none, [candidates]; and the actual
+            length of each list, which ties can change, [cut-offs].
     """
     returned = np.flatnonzero(~np.isnan(ranked.scores[:, system]))
     scores = ranked.scores[returned, system]

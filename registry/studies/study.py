@@ -157,9 +157,9 @@ class Parts:
 
 
 class Subject(Protocol):
-    """The data of one study result, such as a leaderboard, before they are loaded.
+    """The data for which a study can be computed, such as one leaderboard.
 
-    The identity is determined first. Statistics are loaded only if the result is not stored yet.
+    The identity of the data is determined first. Statistics are loaded only if no result is stored yet.
     """
 
     @property
@@ -186,7 +186,9 @@ class Subject(Protocol):
 
 
 class Study(Value):
-    """Base class of statistical questions about a task; its fields are options.
+    """Base class of studies; a study answers a statistical question about a task.
+
+    The fields of a study are the options of its command.
 
     Attributes:
         title: The question.
@@ -352,7 +354,10 @@ class BoardStudy(Study):
 
     @property
     def facet_attribute(self) -> str | None:
-        """Item attribute whose values are compared instead of test sets; None for none."""
+        """Item attribute, such as genre, whose values are compared instead of test sets.
+
+        It is None if test sets are compared.
+        """
         return None
 
     def find_subjects(self, connection: Connection, task: TaskRow, request: Request,
@@ -456,12 +461,12 @@ def choose_keys(connection: Connection, task: TaskRow, request: Request, choice:
     kinds: list[tuple[str, str | None, Callable[[BoardKey], str | None]]] = [
         ("test set", choice.test_set, lambda key: str(key.test_set.name)),
         ("track", choice.track, lambda key: key.track), ("facet", choice.facet, lambda key: key.facet_name)]
-    for kind, wanted, get_name in kinds:
+    for kind, selected, get_name in kinds:
         names = {get_name(key) for key in keys}
-        if wanted is not None and wanted not in names:
-            raise UnknownNameError(f"{kind} of {task.slug}", wanted, sorted(filter(None, names)))
-        if wanted is not None or (kind == "facet" and facet_attribute is None and not every_facet):
-            keys = [key for key in keys if get_name(key) == wanted]
+        if selected is not None and selected not in names:
+            raise UnknownNameError(f"{kind} of {task.slug}", selected, sorted(filter(None, names)))
+        if selected is not None or (kind == "facet" and facet_attribute is None and not every_facet):
+            keys = [key for key in keys if get_name(key) == selected]
     metrics = request.metrics or ()
     return keys if every_facet else sorted(keys, key=lambda key: metrics.index(key.metric.alias))
 

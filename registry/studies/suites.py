@@ -325,7 +325,7 @@ class Macro(BoardStudy):
     """Average scores of systems over test sets, with tests of their differences.
 
     The permutation test swaps the outputs of two systems in units of all test sets, and the bootstrap resamples the
-    units of each test set. All pairs of one metric are a family.
+    units of each test set. The p-values of all pairs of one metric are corrected together.
     """
 
     name: ClassVar[str] = "macro-average"
@@ -589,7 +589,7 @@ class _Claim:
                    "p_value": float(p), "p_holm": float(p_holm), "listed": bool(is_listed)}
 
 
-def _make_claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence[str]) -> Iterator[_Claim]:
+def _make_claims(boards: Sequence[Board], parts: Sequence[Any], selected_systems: Sequence[str]) -> Iterator[_Claim]:
     """Yield the claim that A is better than B for every ordered pair of systems.
 
     The two systems must have two or more test sets in common.
@@ -597,7 +597,7 @@ def _make_claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence
     Args:
         boards: The leaderboard of each test set.
         parts: For each leaderboard, the difference and p-value of every ordered pair.
-        wanted: Names of selected systems; empty for all.
+        selected_systems: Names of selected systems; empty for all.
 
     Raises:
         UnknownNameError: A selected system does not exist.
@@ -606,7 +606,7 @@ def _make_claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence
     results: dict[tuple[str, str], list[tuple[int, float | None, float | None]]] = {}
     members = {f"{m.team}/{m.system}": m for board in boards for m in board.members}
     labels = dict(zip(members, name_systems(list(members.values())), strict=True))
-    for system in wanted:
+    for system in selected_systems:
         if system not in {*labels, *labels.values()}:
             raise UnknownNameError("system", system, sorted(labels.values()))
     for n, (board, part) in enumerate(zip(boards, parts, strict=True)):
@@ -614,7 +614,7 @@ def _make_claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence
         for pair, numbers in zip(permutations(names, 2), part, strict=True):
             results.setdefault(pair, []).append((n, *numbers))
     selected = {pair: rows for pair, rows in results.items() if len(rows) > 1 and (
-        not wanted or all({system, labels[system]} & set(wanted) for system in pair))}
+        not selected_systems or all({system, labels[system]} & set(selected_systems) for system in pair))}
     if not selected:
         raise InputError("no two of the systems have two test sets in common")
     for (better, worse), rows in selected.items():

@@ -38,7 +38,7 @@ from registry.studies.study import Choice, choose_board
 from registry.version import __version__
 
 RIGHT, WRONG = "right", "wrong"
-_MAX_ITEMS = 10**7  # of a planned test set
+_MAX_ITEMS = 10**7  # of a simulated task
 
 
 @dataclass(frozen=True, eq=False)

@@ -82,8 +82,8 @@ class Threshold(BoardStudy):
     def _group(self, gains: Gains, values: NDArray[np.object_]) -> Iterator[tuple[str, Gains]]:
         yield "all", gains
         same = compare_values(gains, values)
-        for group, wanted in ((f"same {self.by}", True), (f"different {self.by}", False)):
-            chosen = np.array([value is wanted for value in same])
+        for group, has_same_value in ((f"same {self.by}", True), (f"different {self.by}", False)):
+            chosen = np.array([value is has_same_value for value in same])
             if chosen.any() and not chosen.all():
                 yield group, gains.select(chosen)
 
@@ -101,7 +101,7 @@ class Threshold(BoardStudy):
         if len(rows) == 1:
             sentences[0] += f" All pairs belong to one group by {self.by}."
         estimate = rows[0]["fitted"] if math.isnan(rows[0]["threshold"]) else rows[0]["threshold"]
-        above, below = gains.select(gains.gain >= estimate), gains.select(gains.gain < estimate)  # nan: none
+        above, below = gains.select(gains.gain >= estimate), gains.select(gains.gain < estimate)  # none if nan
         if len(above.p):
             sentences.append(f"Here {np.count_nonzero(above.p <= alpha)} of {counted(len(above.p), 'pair')} with a "
                              f"gain of {estimate:.4g} or more are significant, and "
@@ -177,7 +177,8 @@ def select_borderline(gains: Gains, alpha: float, width: float) -> Gains:
 def select_near(gains: Gains) -> Gains:
     """Return the pairs of systems that differ by about their critical gain.
 
-    The critical gain is the difference that would be just significant. The gain is between a fourth and 4 times of it.
+    The critical gain is the difference that would be just significant. A gain is near it between a fourth of it and
+    four times as much.
     """
     return gains.select((gains.critical < FAR * gains.gain) & (gains.gain < FAR * gains.critical))
 

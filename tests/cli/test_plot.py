@@ -79,7 +79,8 @@ def test_the_best_systems_are_resampled_as_the_whole_board_is(scored):
         board, ranked = (select_leaderboard(load_metric_leaderboards(connection, row, ranks=ranks)) for ranks in (
             "range", "bootstrap"))
         bare = without_intervals(board)
-        whole, few = (add_score_intervals(connection, row, of).standings for of in (bare, select_best(bare, 2, limit=2)))
+        whole, few = (add_score_intervals(connection, row, shown).standings
+                      for shown in (bare, select_best(bare, 2, limit=2)))
         assert few == whole[:2]
         assert None not in (few[0].ci_low, few[0].ci_high)
         assert add_resampled_ranks(connection, row, select_best(board, 2, limit=2)).standings == ranked.standings[:2]
