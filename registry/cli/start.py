@@ -31,8 +31,8 @@ from registry.cli.progress import make_reporter
 from registry.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
-    from registry.quick.make import Made
-    from registry.quick.plan import Asked
+    from registry.quick.make import QuickTask
+    from registry.quick.plan import Request
     from registry.significance import Execution
     from registry.store.database import Database
     from registry.store.log import Journal
@@ -94,10 +94,10 @@ def quick(
     """
     from registry.pipeline import TaskPlace, evaluate_task
     from registry.provenance import recorded_name
-    from registry.quick.plan import Asked
+    from registry.quick.plan import Request
     from registry.store.log import Journal
 
-    request = Asked(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
+    request = Request(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
                     in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()), tuple(column or ()), by,
                     tuple(pool or ()), sets)
     made = _make_task(system, request, test)
@@ -127,9 +127,9 @@ def new(
 
     The command detects files and columns like `registry quick`.
     """
-    from registry.quick.plan import Asked
+    from registry.quick.plan import Request
 
-    request = Asked(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
+    request = Request(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
                     in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()), tuple(column or ()), by,
                     tuple(pool or ()), sets)
     made = _make_task(system, request, test)
@@ -138,7 +138,7 @@ def new(
     report(f"next: check it, then `registry run {manifest}`")
 
 
-def _make_task(system: list[Path], request: Asked, test: str | None) -> Made:
+def _make_task(system: list[Path], request: Request, test: str | None) -> QuickTask:
     """Read the files; print a preview, the equivalent options, notes and warnings."""
     from registry.quick.make import make
 
