@@ -49,7 +49,7 @@ _AT_RANK = {"p": "P", "precision": "P", "r": "R", "recall": "R", "success": "Suc
 
 
 def common_metric(name: str, takes: str) -> Metric:
-    """Return the metric with a common or canonical name for values of one kind.
+    """Return the metric that a user means by a common name, such as `macro-F1`.
 
     Names may have parameters: `F2` and `F0.5`, `nDCG@10` and `P@5`, or `F1 of LABEL, ...` for some of the labels.
 
@@ -57,11 +57,11 @@ def common_metric(name: str, takes: str) -> Metric:
     (LabelF, SpanF(type=none, beta=1), LabelF(labels=yes, beta=0.5))
 
     Args:
-        name: The name in the user's spelling.
-        takes: The kind of the values that the reader returns: `label`, `span`, `segment`, `score`, ...
+        name: The common name, or the canonical name.
+        takes: The kind of answers that the metric must compare: `label`, `span`, `segment`, `score`, ...
 
     Raises:
-        InputError: There is no such metric, or it compares another kind of values.
+        InputError: There is no such metric, or it compares another kind of answers.
     """
     plain = get_name(name)
     canonical = METRICS[plain] if plain in METRICS else None  # noqa: SIM401  (`get` does not look into packages)
@@ -79,18 +79,28 @@ def common_metric(name: str, takes: str) -> Metric:
 
 
 def usual_metric(takes: str) -> Metric | None:
-    """Return the default metric of a kind of values; None if the kind has no default."""
+    """Return the default metric of a kind of answers, such as accuracy of labels.
+
+    Returns None if the kind has no default.
+
+    Args:
+        takes: The kind of answers: `label`, `span`, `segment`, `score`, ...
+    """
     return next((parse("metric", METRICS, text) for text in _NAMES.get(takes, ())), None)
 
 
 def declared_metric(metric: Metric, called: str = "") -> dict[str, Any]:
-    """Return the [[metric]] table of a manifest: id, name, and the options that do not have their default value.
-
-    The id is made from `called`, the user's name of the metric, or else from the name of its class. The name of a
-    plugin's metric is written without the package, because the manifest lists the package.
+    """Return the table with which a task's manifest declares a metric.
 
     >>> declared_metric(common_metric("F2", "label"), "F2 (macro)")
     {'id': 'F2-macro', 'name': 'LabelF', 'options': {'beta': 2.0}}
+
+    Options with their default values are left out. The name of a plugin's metric is written without the package,
+    because the manifest lists the package.
+
+    Args:
+        metric: The metric.
+        called: The user's name of the metric, from which its id is made; default: the name of its class.
     """
     options = {f.name: to_toml(value) for f in fields(metric) if (value := getattr(metric, f.name)) != f.default}
     name = metric.name.partition("@")[0]
@@ -99,7 +109,7 @@ def declared_metric(metric: Metric, called: str = "") -> dict[str, Any]:
 
 
 def _find_common_metric(name: str, takes: str) -> Metric | None:
-    """Return the metric with a common name for a kind of values; None if there is none."""
+    """Return the metric with a common name for one kind of answers, or None."""
     plain = _folded(name)
     for text, names in _NAMES.get(takes, {}).items():
         if plain in (_folded(text), *names.split()):
@@ -119,7 +129,7 @@ def _find_common_metric(name: str, takes: str) -> Metric | None:
 
 
 def _is_complete(metric: type[Metric]) -> bool:
-    """Return True if all options of a metric have default values."""
+    """Return True if all options of a metric class have default values."""
     return all(f.default is not MISSING for f in fields(metric))
 
 
@@ -128,7 +138,7 @@ def _folded(name: str) -> str:
 
 
 def metric_label(name: str, metric_name: str, declared: str | None = None) -> str:
-    """Return the heading of a column of scores.
+    """Return the heading of a metric's column of scores on a leaderboard.
 
     The heading is the title that the task declares, or else the metric's id. If the id only repeats the name of the
     metric, and the usual title is not longer, the heading is the usual title: F1 instead of SpanF.
@@ -144,15 +154,20 @@ def metric_label(name: str, metric_name: str, declared: str | None = None) -> st
 
 
 def metric_title(metric_name: str) -> str:
-    """Return the usual title of a metric. For a plugin's metric, which may not be installed, return its name."""
+    """Return the usual title of a metric: `SpanF(type=none, beta=1)` -> `F1`.
+
+    For a plugin's metric, which may not be installed, the name is returned.
+    """
     return metric_name if find_package(metric_name) else parse("metric", METRICS, metric_name).title
 
 
 def metric_decimals(metric_name: str) -> int:
-    """Return the default number of decimals for a metric's scores; plugins' metrics have the general default.
+    """Return how many decimals of a metric's scores are shown by default.
 
     >>> metric_decimals("SpanF(type=none, beta=1)"), metric_decimals("chrF(char_order=6, word_order=0, beta=2)")
     (4, 2)
+
+    Metrics of plugins, which may not be installed, have the general default.
     """
     if find_package(metric_name):
         return Metric.decimals
@@ -161,5 +176,11 @@ def metric_decimals(metric_name: str) -> int:
 
 
 def is_redundant_id(name: str, metric_name: str, usual: str) -> bool:
-    """Return True if a metric's id is only its name or its usual title, without further information."""
+    """Return True if a task's id of a metric only repeats the metric's name or title.
+
+    Args:
+        name: The id.
+        metric_name: The canonical name of the metric.
+        usual: The usual title of the metric.
+    """
     return name == metric_name.partition("(")[0] or _folded(name) == _folded(usual.partition(" (")[0])
