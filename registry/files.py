@@ -23,7 +23,7 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9]|data)(\..*)?", re.IG
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Write a new file safely: yield a temporary path, then rename the file to `path`.
+    """Write a new file safely: yield a temporary path, then rename it to `path`.
 
     If the block fails, nothing appears at `path`.
 

@@ -28,9 +28,9 @@ _EXTRAS = ("sacrebleu", "rouge-score", "nltk", "jiwer", "rapidfuzz", "pycocoeval
 
 
 def recorded_name(path: str | Path, within: str | Path | None = None) -> str:
-    """Return the name of a file for records; it does not reveal the user's folders.
+    """Return the name under which a file is logged, without the user's folders.
 
-    This is the path relative to the folder `within`. If the file is not in this folder, it is the name without path.
+    This is the path relative to the folder `within`, or only the file name if the file is elsewhere.
 
     >>> recorded_name("/home/ann/task/gold/test.tsv", within="/home/ann/task"), recorded_name("/home/ann/out.tsv")
     ('gold/test.tsv', 'out.tsv')
@@ -73,10 +73,10 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def environment() -> dict[str, str]:
-    """Return everything in the environment that a result may depend on, by name.
+    """Return all versions that may affect a result, by name, for the log.
 
-    This is the code, Python, the platform, the versions of packages, and how numpy uses the processor, because that
-    affects the last bits of sums.
+    These are the code, Python, the platform, packages, and the processor instructions that numpy uses, because they
+    affect the last bits of sums.
     """
     return {"code": _digest_of_code(), "python": platform.python_version(), "platform": _platform(), **_arithmetic(),
             **_packages(_STORE), **_packages(_COMPUTE), **_packages(_EXTRAS), **versions(loaded)}
@@ -84,7 +84,7 @@ def environment() -> dict[str, str]:
 
 @cache
 def computing_versions() -> dict[str, str]:
-    """Return the versions on which the last bits of numbers depend, by name.
+    """Return the versions that two computers must share to compute equal numbers.
 
     These are the code of this program, Python, the platform, and the packages that compute.
     """
@@ -95,7 +95,7 @@ def computing_versions() -> dict[str, str]:
 
 @cache
 def _digest_of_code() -> str:
-    """Return the first digits of the digest of all modules of this program.
+    """Return a short digest of the source code of this program.
 
     A git commit would be less exact: not every commit changes a module, and an installed wheel has no commit.
     """
@@ -110,7 +110,7 @@ def _platform() -> str:
 
 @cache
 def _arithmetic() -> dict[str, str]:
-    """Return the vector instructions of numpy, and the processor type of its BLAS."""
+    """Return the processor instructions that numpy and its algebra library use."""
     import numpy as np  # imported late, because printing a version does not need numpy
     from threadpoolctl import threadpool_info
 
@@ -125,16 +125,19 @@ def _arithmetic() -> dict[str, str]:
 
 @cache
 def _packages(names: tuple[str, ...]) -> dict[str, str]:
-    """Return the versions of those packages that are installed."""
+    """Return the versions of some packages, without those that are not installed."""
     return {name: version for name in names if (version := installed_version(name)) is not None}
 
 
 class _Line(ABC):
-    """Base class of signatures: `str` returns the line, and `parse` reads the line."""
+    """Base class of signatures: lines of text that identify a result.
+
+    `str` writes the line, and `parse` reads it.
+    """
 
     @classmethod
     def parse(cls, line: str) -> Self:
-        """Parse a signature.
+        """Convert a line of text to a signature.
 
         Raises:
             InputError: The line is not a signature, or `str` would write the signature in another way.
@@ -152,12 +155,14 @@ class _Line(ABC):
     @classmethod
     @abstractmethod
     def _parse(cls, line: str) -> Self:
-        """Parse a line, without checking that `str` returns the same line."""
+        """Convert a line to a signature, without checking that `str` restores the line."""
 
 
 @dataclass(frozen=True)
 class Signature(_Line):
     """Signature of a comparison: a line for papers that identifies data and settings.
+
+    It is printed below a leaderboard and stored with the results.
 
     Attributes:
         metric: Alias of the metric.
@@ -294,7 +299,7 @@ class StudySignature(_Line):
 
 
 def parse_signature(line: str) -> Signature | StudySignature:
-    """Parse the signature of a comparison or of a study.
+    """Convert a line of text to the signature of a comparison or of a study.
 
     Raises:
         InputError: The line is not a signature, or `str` would write the signature in another way.
@@ -303,7 +308,7 @@ def parse_signature(line: str) -> Signature | StudySignature:
 
 
 def _fields(line: str) -> dict[str, str]:
-    """Split a line `NAME:VALUE|NAME:VALUE|...`; return the values by name."""
+    """Split a signature: `a:1|b:2` -> {"a": "1", "b": "2"}."""
     found = {}
     for part in line.split("|"):
         name, colon, value = part.partition(":")
@@ -319,5 +324,5 @@ def _escape(name: str) -> str:
 
 
 def _unescape(name: str | None) -> str | None:
-    """Replace the escapes of `_escape` by the original characters."""
+    """Undo the escapes of `_escape`; None remains None."""
     return None if name is None else name.replace("%7C", "|").replace("%25", "%")
