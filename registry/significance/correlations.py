@@ -65,12 +65,13 @@ def compute_weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
     """
     weights_ = weights.astype(np.float64, copy=False)
     gold = Groups.of(y)
-    through = gold.through(weights_)
-    pulls, spread = gold.by_item(imbalances(through)) * weights_, rank_spread(sizes(through))
+    cumulative = gold.cumulate(weights_)
+    pulls, spread = gold.by_item(imbalances(cumulative)) * weights_, rank_spread(sizes(cumulative))
     scores = []
     for groups in map(Groups.of, _columns(x).T):
-        through = groups.through(weights_)
-        scores.append(quotient(dot(groups.by_item(imbalances(through)), pulls), rank_spread(sizes(through)), spread))
+        cumulative = groups.cumulate(weights_)
+        common = dot(groups.by_item(imbalances(cumulative)), pulls)
+        scores.append(quotient(common, rank_spread(sizes(cumulative)), spread))
     return np.stack(scores, axis=1).reshape(len(weights), *x.shape[1:])
 
 
@@ -87,8 +88,8 @@ def compute_weighted_kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
     for start in range(0, len(y), ROWS):
         gold = np.triu(signs(y, y, start))
         for n, column in enumerate(_columns(x).T):
-            excess[n] += form(gold * signs(column, column, start), short, start)
-    spread, *spreads = (compute_norm(sizes(Groups.of(values).through(weights_))) for values in (y, *_columns(x).T))
+            excess[n] += sum_quadratic_form(gold * signs(column, column, start), short, start)
+    spread, *spreads = (compute_norm(sizes(Groups.of(values).cumulate(weights_))) for values in (y, *_columns(x).T))
     scores = [quotient(2 * e, s, spread) for e, s in zip(excess, spreads, strict=True)]
     return np.stack(scores, axis=1).reshape(len(weights), *x.shape[1:])
 
@@ -117,7 +118,7 @@ class Groups:
         _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
         return cls(np.argsort(group, kind="stable"), np.cumsum(counts) - 1, group)
 
-    def through(self, weights: NDArray[Any]) -> Floats:
+    def cumulate(self, weights: NDArray[Any]) -> Floats:
         """Return the cumulative weights of the groups, in the order of their values.
 
         Args:
@@ -134,27 +135,27 @@ class Groups:
         return values.take(self.group, axis=1)
 
 
-def sizes(through: Floats) -> Floats:
+def sizes(cumulative: Floats) -> Floats:
     """Return the weight of each group from cumulative weights, [draws, groups]."""
-    group_sizes = through.copy()
-    group_sizes[:, 1:] -= through[:, :-1]
+    group_sizes = cumulative.copy()
+    group_sizes[:, 1:] -= cumulative[:, :-1]
     return group_sizes
 
 
-def imbalances(through: Floats) -> Floats:
+def imbalances(cumulative: Floats) -> Floats:
     """Return how many items have smaller values minus how many have larger ones.
 
     There is one result per group of items with equal values. It is twice the distance of the group's midrank from the
     mean rank.
 
     Args:
-        through: Result of `Groups.through`, [draws, groups].
+        cumulative: Result of `Groups.cumulate`, [draws, groups].
 
     Returns:
         Numbers, [draws, groups].
     """
-    differences = through - through[:, -1:]
-    differences[:, 1:] += through[:, :-1]
+    differences = cumulative - cumulative[:, -1:]
+    differences[:, 1:] += cumulative[:, :-1]
     return np.asarray(differences)
 
 
@@ -195,7 +196,7 @@ def signs(first: Floats, second: Floats, index: int) -> NDArray[np.int8]:
     return (i > j).astype(np.int8) - (i < j).astype(np.int8)
 
 
-def form(rows: NDArray[np.int8], weights: NDArray[Any], index: int) -> Floats:
+def sum_quadratic_form(rows: NDArray[np.int8], weights: NDArray[Any], index: int) -> Floats:
     """Return part of a quadratic form w' M w, for a block of rows of M.
 
     M is an upper triangular matrix. Only the last sum can be too large for single precision; it uses double precision.
@@ -314,17 +315,17 @@ def swap_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
         y: Gold values, [items].
     """
     both, deviations = Groups.of(np.concatenate([a, b])), np.tile(2 * midranks(y) - (len(y) + 1), 2)
-    everything = both.through(np.stack([np.ones(len(deviations)), deviations]))
+    everything = both.cumulate(np.stack([np.ones(len(deviations)), deviations]))
     count, pulled = both.by_item(imbalances(everything))
     pulled_a, pulled_b = np.split(deviations * count - pulled, 2)
     sum_of_squares, odd = np.array([deviations @ deviations / 2]), (pulled_a - pulled_b) / 4
 
     def scores(swaps: Bits) -> tuple[Floats, Floats]:
         weights = np.concatenate([1 - swaps, swaps], axis=1)
-        through = both.through(weights)
-        of_a = dot(both.by_item(imbalances(through)), deviations * weights)
+        cumulative = both.cumulate(weights)
+        of_a = dot(both.by_item(imbalances(cumulative)), deviations * weights)
         of_b = of_a - 2 * ((1 - 2 * swaps.astype(np.float32)) @ odd)
-        sizes_a = sizes(through)
+        sizes_a = sizes(cumulative)
         sizes_b = np.diff(both.ends, prepend=-1) - sizes_a
         return (quotient(of_a, rank_spread(sizes_a), sum_of_squares),
                 quotient(of_b, rank_spread(sizes_b), sum_of_squares))
@@ -353,13 +354,13 @@ def swap_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
         even.append(aa - ab - ba + bb)
         odd[start:start + ROWS] += (aa + ab - ba - bb).sum(axis=1)
         odd[start:] += (aa - ab + ba - bb).sum(axis=0)
-    both, spread = Groups.of(np.concatenate([a, b])), compute_norm(sizes(Groups.of(y).through(np.ones((1, len(y))))))
+    both, spread = Groups.of(np.concatenate([a, b])), compute_norm(sizes(Groups.of(y).cumulate(np.ones((1, len(y))))))
 
     def scores(swaps: Bits) -> tuple[Floats, Floats]:
         stays = 1 - 2 * swaps.astype(np.float32)
-        even_part = constant + sum(form(rows, stays, n * ROWS) for n, rows in enumerate(even))
+        even_part = constant + sum(sum_quadratic_form(rows, stays, n * ROWS) for n, rows in enumerate(even))
         odd_part = stays @ odd
-        sizes_a = sizes(both.through(np.concatenate([1 - swaps, swaps], axis=1)))
+        sizes_a = sizes(both.cumulate(np.concatenate([1 - swaps, swaps], axis=1)))
         sizes_b = np.diff(both.ends, prepend=-1) - sizes_a
         return (quotient((even_part + odd_part) / 2, compute_norm(sizes_a), spread),
                 quotient((even_part - odd_part) / 2, compute_norm(sizes_b), spread))

@@ -70,7 +70,7 @@ def find_new_bests_by_ladder(log_p: Floats, raised: Flags, alpha: float, most: i
 
     Args:
         log_p: As in `find_new_bests`.
-        raised: Whether each submission raised the shown score (`Shown`), [submissions]; the first one does.
+        raised: Whether each submission raised the shown score (`ShownScores`), [submissions]; the first one does.
         alpha: As in `find_new_bests`.
         most: As in `find_new_bests`.
         values: Number of possible values of the shown score.
@@ -92,7 +92,7 @@ def find_new_bests_by_ladder(log_p: Floats, raised: Flags, alpha: float, most: i
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
+class ShownScores:
     """Best scores that a leaderboard with a Ladder shows, in the order of submission.
 
     A Ladder shows a new score only if it clearly exceeds the shown one (`run_ladder`).
@@ -106,7 +106,7 @@ class Shown:
     raised: Flags
 
 
-def run_ladder(scores: Floats, step: float) -> Shown:
+def run_ladder(scores: Floats, step: float) -> ShownScores:
     """Return the best score that a leaderboard shows after each submission.
 
     The leaderboard is a Ladder: it shows a new score only if it exceeds the shown one by more than a step, rounded to a
@@ -120,7 +120,7 @@ def run_ladder(scores: Floats, step: float) -> Shown:
     return run_ladder_by_errors(scores, lambda _, __: step, step)
 
 
-def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain: float) -> Shown:
+def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain: float) -> ShownScores:
     """Return the best score that a leaderboard shows after each submission.
 
     It shows a new score only if it exceeds the shown one by more than a standard error of their difference (the Ladder
@@ -138,7 +138,7 @@ def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], gr
         if _exceeds(score, value, 0.0 if last < 0 else errors(n, last), grain):
             value, last, raised[n] = _round(score, grain), n, True
         shown[n] = value
-    return Shown(shown, raised)
+    return ShownScores(shown, raised)
 
 
 def update_shown_score(score: float, shown: float, step: float) -> float:

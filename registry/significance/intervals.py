@@ -103,7 +103,7 @@ def proportional_interval(scores: Floats, errors: Floats, score_range: Range, qu
     The variance is assumed to be proportional to the distance x of the score from the bound. With c = error^2 / x, the
     distances y of the ends solve (x - y)^2 = quantile^2 c y. The ends are nan for a score at the bound or beyond it.
     """
-    bound, sign = one_bound(score_range)
+    bound, sign = find_bound(score_range)
     distances = sign * (scores - bound)
     with np.errstate(divide="ignore", invalid="ignore"):
         pulled = quantile**2 * errors**2 / distances / 2
@@ -114,7 +114,7 @@ def proportional_interval(scores: Floats, errors: Floats, score_range: Range, qu
     return Ends(bound + near, bound + far) if sign > 0 else Ends(bound - far, bound - near)
 
 
-def one_bound(score_range: Range) -> tuple[float, int]:
+def find_bound(score_range: Range) -> tuple[float, int]:
     """Return the finite bound of a range, and on which side it is.
 
     The side is 1 for a lower and -1 for an upper bound: (0, inf) -> (0, 1). Exactly one of both bounds must be finite.
@@ -411,7 +411,7 @@ class ClosedForm:
                     doubtful |= cubes**2 / squares**3 > 2 * TOO_SKEWED
                 elif self._method == "proportional":
                     # The interval supposes the third cumulant of a Poisson count, squares^2 / distance.
-                    bound, sign = one_bound(self.matrix.score_range)
+                    bound, sign = find_bound(self.matrix.score_range)
                     expected = squares**2 / (sign * (self.matrix.observed - bound))
                     doubtful |= (sign * cubes - expected)**2 / squares**3 > TOO_SKEWED
         return int(np.count_nonzero(doubtful & ~self._right_or_wrong))

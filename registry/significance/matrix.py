@@ -209,7 +209,7 @@ class JudgedItems:
         assert self.statistics is not None
         return self.to_values(self.statistics[:, system])
 
-    def apart(self, a: int, b: int) -> Floats:
+    def subtract(self, a: int, b: int) -> Floats:
         """Return the statistics of the difference of two systems in each item.
 
         Differences of scores are positive if system `a` is better than system `b`.

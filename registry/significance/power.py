@@ -214,7 +214,7 @@ def _density(z: Floats) -> Floats:
     return np.asarray(np.exp(-np.clip(z, -40, 40) ** 2 / 2) / math.sqrt(2 * math.pi))
 
 
-class DrawnDesign(Design):
+class BootstrapDesign(Design):
     """Planned bootstrap test (recentred), based on resampled differences.
 
     The deviations are resampled minus observed differences. A difference is significant if its size exceeds the 1 -

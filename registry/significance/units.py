@@ -32,14 +32,14 @@ def unit_refusal(name: str, matrix: Matrix) -> str | None:
     """
     if len(np.unique(matrix.observed)) < 2 or matrix.is_mean:
         return None
-    known = np.empty(0)
+    distinct = np.empty(0)
     for block in matrix.by_block():
         scores = additive(matrix).score(block)
-        known = np.unique(np.append(known, scores[~np.isnan(scores)]))
-        if len(known) > 1:
+        distinct = np.unique(np.append(distinct, scores[~np.isnan(scores)]))
+        if len(distinct) > 1:
             return None
     return (f"{name} looks at the scores of single units, and by this metric every unit has "
-            f"{'the same score or none' if len(known) else 'none'}, although the systems' scores differ; take "
+            f"{'the same score or none' if len(distinct) else 'none'}, although the systems' scores differ; take "
             "permutation or bootstrap")
 
 

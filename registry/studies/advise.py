@@ -39,7 +39,7 @@ from registry.significance import (
 from registry.significance.base import Observed
 from registry.significance.diagnostics.assumptions import FEW, is_categorical, misuses
 from registry.significance.diagnostics.exchangeability import FEW_SKEWED
-from registry.significance.diagnostics.judges import n_telling
+from registry.significance.diagnostics.judges import count_informative_units
 from registry.significance.effects import check_normality
 from registry.significance.multiple import count_required_units, explain_too_few_units
 from registry.significance.pairwise.permutation import ENUMERATED
@@ -188,7 +188,7 @@ def _make_steps(matrix: Matrix, score: str, recommended: PairTest | None, settin
 
     The tree is Figure 1 of Dror et al. (2018). Each row has a question, an answer and a reason.
     """
-    n = n_telling(matrix)
+    n = count_informative_units(matrix)
     if matrix.judged is not None:
         answer, reason = "nearly", (f"means over the {n} units with human judgements are nearly normal: "
                                     "prediction-powered uses t with the degrees of freedom of these units")
@@ -227,7 +227,7 @@ def _explain_permutation(matrix: Matrix, settings: Settings) -> str:
     n_exact = sum(o.n_discordant <= ENUMERATED or not math.isinf(Permutation().work(o, settings)) for o in pairs)
     if n_exact == len(pairs):
         return "permutation p-values are exact here, not simulated"
-    simulated = f"simulated: {Permutation().why_drawn(matrix)}"
+    simulated = f"simulated: {Permutation().explain_simulation(matrix)}"
     return (f"the p-values of {len(pairs) - n_exact} of {len(pairs)} neighbours are {simulated}" if n_exact else
             f"permutation p-values are {simulated}")
 
@@ -243,7 +243,7 @@ def _list_facts(board: Board, matrix: Matrix, score: str, alpha: float) -> Itera
     yield "items", len(board.items)
     yield "units", matrix.n_units
     if matrix.judged is not None:
-        yield "smallest number of units with human judgements", n_telling(matrix)
+        yield "smallest number of units with human judgements", count_informative_units(matrix)
     yield "clusters", "none declared" if cluster is None else f"by {cluster}"
     yield "systems", len(board.members)
     neighbours = Observed.of(matrix, [(n, n + 1) for n in range(len(board.members) - 1)])
@@ -274,7 +274,7 @@ def _format_range(values: Sequence[float]) -> str:
 def _describe(case: Case, matrix: Matrix, score: str, recommended: PairTest | None) -> list[str]:
     board, test = case.board, case.test
     unit = case.request.significance.unit or "item"
-    judged = "" if matrix.judged is None else f", {n_telling(matrix)} of them with human judgements"
+    judged = "" if matrix.judged is None else f", {count_informative_units(matrix)} of them with human judgements"
     sentences = [f"The score is {score}, here of {counted(matrix.n_units, unit)}{judged}: "
                  + ("no test is valid without a warning." if recommended is None else f"use {recommended!r}.")]
     declared = judge_test(test, matrix, unit)

@@ -25,7 +25,7 @@ from registry.significance.distributions import log_t_p
 from registry.significance.effects import measure_design_effect
 from registry.significance.intervals import influences, standard_errors
 from registry.significance.pairwise.crossed import Over
-from registry.significance.pairwise.independent import correlation, understatement
+from registry.significance.pairwise.independent import compute_error_ratio, correlation
 from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems
 
 
@@ -66,7 +66,7 @@ class Correlation(BoardStudy):
             a, b = (influence[:, system] for system in o.pair)
             rows.append({
                 "system_a": names[o.pair[0]], "system_b": names[o.pair[1]], "difference": o.difference,
-                "r12": correlation(a, b), "factor": understatement(a, b), "p_adjusted": p, "p_paired": paired,
+                "r12": correlation(a, b), "factor": compute_error_ratio(a, b), "p_adjusted": p, "p_paired": paired,
                 "p_independent": independent, "missed": p <= alpha < independent})
         return Finding({"pairs": rows}, _describe_correlation(rows, alpha))
 

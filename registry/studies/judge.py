@@ -32,7 +32,7 @@ from registry.judged import (
 )
 from registry.messages import Message
 from registry.metrics import JudgedMean
-from registry.significance.diagnostics.judges import get_judged_items, hangs_on_few_errors
+from registry.significance.diagnostics.judges import depends_on_few_errors, get_judged_items
 from registry.significance.distributions import log_normal_ps
 from registry.significance.matrix import JudgedItems
 from registry.significance.multiple import adjust
@@ -75,7 +75,7 @@ class Judge(BoardStudy):
         alpha = case.request.significance.alpha
         units = board.matrix.units
         systems = [make_corrected_row(statistics, metric, units, alpha) for statistics in scored]
-        pairs = [make_corrected_row(items.apart(a, b), metric, units, alpha)
+        pairs = [make_corrected_row(items.subtract(a, b), metric, units, alpha)
                  for a, b in combinations(range(len(names)), 2)]
         influence = [compute_influences(statistics, np.array(row["slope"]))
                      for statistics, row in zip(scored, systems, strict=True)]
@@ -159,7 +159,7 @@ def _warn(case: Case, rows: Sequence[Row], scored: Floats, items: JudgedItems) -
     if (fewest := min(row["labelled"] for row in rows)) < FEW_LABELLED:
         yield Message("few-judged-items", {"items": int(fewest), "least": FEW_LABELLED})
     if uncertain := [name for name, statistics in zip(names, scored, strict=True)
-                     if hangs_on_few_errors(statistics, items)]:
+                     if depends_on_few_errors(statistics, items)]:
         yield Message("few-judge-errors-systems", {"systems": ", ".join(uncertain)})
 
 

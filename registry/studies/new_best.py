@@ -27,7 +27,7 @@ from registry.significance import PairResult
 from registry.significance.diagnostics.assumptions import one_sided_misuses
 from registry.significance.histories import (
     NewBests,
-    Shown,
+    ShownScores,
     find_new_bests,
     find_new_bests_by_ladder,
     run_ladder,
@@ -138,7 +138,7 @@ class NewBest(BoardStudy):
         return Finding(tables, [*self._describe(rows, case), *map(_describe_winner, winner)],
                        [*warnings, *winner_warnings])
 
-    def _run_ladder(self, history: _History) -> Shown:
+    def _run_ladder(self, history: _History) -> ShownScores:
         sign = -1 if history.board.matrix.lower_is_better else 1
         scores = history.scores[~np.isnan(history.scores)]
         if self.lowest >= self.highest or (len(scores) and not self.lowest <= scores.min() <= scores.max()
@@ -150,7 +150,7 @@ class NewBest(BoardStudy):
         else:
             shown = run_ladder_by_errors(sign * history.scores, history.compute_error, self._get_rounding_step(history))
         # A submission that was left out may have raised the shown score.
-        return Shown(sign * shown.scores, shown.raised | history.is_left_out)
+        return ShownScores(sign * shown.scores, shown.raised | history.is_left_out)
 
     def _get_rounding_step(self, history: _History) -> float:
         """Return the unit to which the Ladder rounds scores, such as 0.01.
@@ -268,7 +268,7 @@ class _History:
         if n := int(self.is_left_out.sum()):
             yield Message("submissions-left-out", {"n": n})
 
-    def make_rows(self, new_bests: NewBests, shown: Shown | None) -> Iterator[Row]:
+    def make_rows(self, new_bests: NewBests, shown: ShownScores | None) -> Iterator[Row]:
         """Yield a table row for each submission: its score, test, and decision.
 
         Args:

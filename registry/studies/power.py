@@ -23,7 +23,7 @@ from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
 from registry.significance.diagnostics.exchangeability import find_skewed
 from registry.significance.matrix import Matrix
-from registry.significance.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, compute_discordance
+from registry.significance.power import BootstrapDesign, Design, ExactMcNemar, MatchedTDesign, compute_discordance
 from registry.significance.resampling.scores import resampling_refusal, score_resamples, share_resamples
 from registry.significance.units import has_binary_units, unit_differences
 from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems, option
@@ -241,7 +241,7 @@ class _PlannedTest:
 
     @property
     def name(self) -> str:
-        return {ExactMcNemar: "mcnemar", MatchedTDesign: "t", DrawnDesign: "bootstrap"}[type(self.design)]
+        return {ExactMcNemar: "mcnemar", MatchedTDesign: "t", BootstrapDesign: "bootstrap"}[type(self.design)]
 
 
 def _warn_of_skewed(matrix: Matrix) -> list[Message]:
@@ -267,7 +267,8 @@ def _make_design(case: Case, observed: Observed, alpha: float) -> Design | None:
     resampled = score_resamples(observed.matrix, case.settings)
     deviations = observed.matrix.difference(*(resampled[:, system] for system in observed.pair)) - observed.difference
     deviations = deviations[~np.isnan(deviations)]
-    return DrawnDesign(alpha, deviations, observed.matrix.n_units) if len(deviations) and np.ptp(deviations) else None
+    is_varying = len(deviations) and np.ptp(deviations)
+    return BootstrapDesign(alpha, deviations, observed.matrix.n_units) if is_varying else None
 
 
 def _make_power_row(design: Design, difference: float, units: int) -> Row:

@@ -26,7 +26,7 @@ from registry.metrics.sets import Ties, count_accepted, find_accepted, order_tie
 from registry.provenance import StudySignature
 from registry.significance.diagnostics.assumptions import warn_of_shared_candidates
 from registry.significance.distributions import clopper_pearson
-from registry.significance.pairwise.independent import fisher_tail, same_items
+from registry.significance.pairwise.independent import fisher_tail, give_one_answer_per_item
 from registry.store import catalog
 from registry.store.catalog import GoldRevisionRow, Member, TaskRow, TestSetRow
 from registry.store.statistics import find_repeated, load_named_answers, load_responses
@@ -354,7 +354,7 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
     if not len(candidates):
         catalog.item_ids(connection, test_set.gold_revision_id)  # raises an error if the gold is withheld
         raise InputError(f"{name} has no candidate: neither the gold nor a system has any answer")
-    if same_items(items, responses.given[candidates]):
+    if give_one_answer_per_item(items, responses.given[candidates]):
         raise InputError(f"every system gives one answer to every item of {name}, so D1 and D2 are answers to the same "
                          "items and not independent; use `registry compare --test mcnemar`")
     chosen = [_find_system(members, system, name) for system in systems] or list(range(len(members)))

@@ -282,7 +282,7 @@ class FamilyResults:
 
     def _find_undecided(self, decisions: Sequence[Decisions], stopping: Stopping) -> list[Ints]:
         return [np.flatnonzero(
-                    ~decided.resolved & stopping.unknown(board.pairs.results["p_value"], board.pairs.resamples))
+                    ~decided.resolved & stopping.are_imprecise(board.pairs.results["p_value"], board.pairs.resamples))
                 for board, decided in zip(self.boards, decisions, strict=True)]
 
     @cached_property

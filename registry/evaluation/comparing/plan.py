@@ -21,7 +21,7 @@ from registry.manifest import Significance
 from registry.significance import CORRECTIONS, Matrix, PairTest
 from registry.significance.base import Method
 from registry.significance.multiple import GATEKEEPING, count_required_draws, count_required_units
-from registry.significance.pairwise.base import TriedPairs, few_systems, try_pairs
+from registry.significance.pairwise.base import TriedPairs, choose_few_systems, try_pairs
 from registry.store import comparisons
 
 _PROGRAM_BYTES = 2**28  # memory of the program with its libraries
@@ -91,7 +91,7 @@ class BoardPlan:
 
     def count_by_method(self, method: Method) -> int:
         """Predict how many pairs get p-values by a method, such as "exact"."""
-        return 0 if self.forecast is None else self.forecast.of_method(method, self.n_new_pairs)
+        return 0 if self.forecast is None else self.forecast.predict_count(method, self.n_new_pairs)
 
     def count_additions(self, test: PairTest) -> float:
         """Predict the number of additions in tests and intervals, to estimate the time."""
@@ -200,7 +200,7 @@ class Plan:
             if first.key.name in with_few_units:
                 continue
             n_simulated = sum(
-                board.forecast.of_method("monte-carlo", board.n_pairs) if board.corrects_p_values else board.n_pairs
+                board.forecast.predict_count("monte-carlo", board.n_pairs) if board.corrects_p_values else board.n_pairs
                 for board in boards if board.forecast)
             p = np.zeros(n_pairs)
             p[:n_simulated] = np.nan
@@ -254,12 +254,12 @@ def _plan_board(connection: Connection, board: VettedBoard, request: Request, te
     forecast = None if test.refusal(matrix.by_unit) else try_pairs(test, matrix, request.pair_settings)
     matrix = matrix.by_unit
     return BoardPlan(board.key, settings, n_new_pairs, n_values, bytes_per_value, forecast, matrix.n_units,
-                     test.why_drawn(matrix))
+                     test.explain_simulation(matrix))
 
 
 def _load_few_systems(connection: Connection, board: VettedBoard, request: Request) -> Matrix | None:
     members = board.key.members
-    sample = [members[n] for n in few_systems(len(members))]
+    sample = [members[n] for n in choose_few_systems(len(members))]
     if board.loaded is not None:
         return board.loaded.matrix.of_systems(sorted(map(board.loaded.members.index, sample)))
     loaded = load_tested_board(connection, replace(board.key, members=sample), request)

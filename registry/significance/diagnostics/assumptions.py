@@ -23,8 +23,8 @@ from registry.significance.diagnostics.exchangeability import (
     compute_effective_units_by_system,
     find_skewed,
 )
-from registry.significance.diagnostics.judges import get_judged_items, n_telling
-from registry.significance.diagnostics.samples import outlying_levels, outlying_runs
+from registry.significance.diagnostics.judges import count_informative_units, get_judged_items
+from registry.significance.diagnostics.samples import find_outlying_levels, find_outlying_runs
 from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
@@ -86,7 +86,10 @@ def _units_instead_of_the_score(test: PairTest, matrix: Matrix) -> Message | Non
 
 
 def _bootstrap_of_few(test: PairTest, matrix: Matrix) -> Message | None:
-    if not isinstance(test, Bootstrap) or test.variant == "studentized" or (n := n_telling(matrix)) >= FEW:
+    if not isinstance(test, Bootstrap) or test.variant == "studentized":
+        return None
+    n = count_informative_units(matrix)
+    if n >= FEW:
         return None
     is_judged = matrix.judged is not None
     return Message("few-units-bootstrap", {
@@ -96,7 +99,7 @@ def _bootstrap_of_few(test: PairTest, matrix: Matrix) -> Message | None:
 def _bootstrap_of_uneven_units(test: PairTest, matrix: Matrix) -> Message | None:
     if not isinstance(test, Bootstrap):
         return None
-    least, units = FEW_EVEN[test.variant], n_telling(matrix)
+    least, units = FEW_EVEN[test.variant], count_informative_units(matrix)
     if test.variant != "studentized" and units < FEW:
         return None
     if (even := compute_effective_units(matrix)) < units / 2:
@@ -123,8 +126,8 @@ def _judged_of_uneven_units(test: PairTest, matrix: Matrix) -> Message | None:
     least = FEW_FOR_T if alike else FEW_WEIGHTED
     if (alike and items.units is None) or (even := compute_effective_units(matrix)) >= least:
         return None
-    return Message("uneven-units-judged", {"units": n_telling(matrix), "even": float(even), "least": least,
-                                           "test": test.name, "is_weighted": not alike})
+    return Message("uneven-units-judged", {"units": count_informative_units(matrix), "even": float(even),
+                                           "least": least, "test": test.name, "is_weighted": not alike})
 
 
 def _runs_on_these_items(test: PairTest, matrix: Matrix) -> Message | None:
@@ -132,11 +135,11 @@ def _runs_on_these_items(test: PairTest, matrix: Matrix) -> Message | None:
 
 
 def _outlying_runs(test: PairTest, matrix: Matrix) -> Message | None:
-    return None if isinstance(test, Crossed) and test.over not in ("all", "runs") else outlying_runs(matrix)
+    return None if isinstance(test, Crossed) and test.over not in ("all", "runs") else find_outlying_runs(matrix)
 
 
 def _outlying_levels(test: PairTest, matrix: Matrix) -> Message | None:
-    return outlying_levels(matrix, test.over) if isinstance(test, Crossed) else None
+    return find_outlying_levels(matrix, test.over) if isinstance(test, Crossed) else None
 
 
 def _two_runs(test: PairTest, matrix: Matrix) -> Message | None:

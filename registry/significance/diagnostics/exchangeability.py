@@ -52,7 +52,7 @@ def find_non_exchangeable(pairs: SystemPairs) -> Iterator[PairWarning]:
     evidence is a difference of the denominators that exchangeable systems would rarely have. It is weak if it comes
     from a few large items.
     """
-    if not _is_foreseen(pairs.matrix):
+    if not _is_predictable(pairs.matrix):
         return
     differences = _Differences.of(pairs)
     sums, a, b = differences.denominators, differences.a, differences.b
@@ -97,13 +97,13 @@ def find_skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[Pair
         pairs: Pairs of systems.
         one_sided: True for the stricter limit of one-sided tests.
     """
-    if _is_foreseen(pairs.matrix):
+    if _is_predictable(pairs.matrix):
         least, message = (_TOO_SKEWED_ONE_SIDED, Message("skewed-one-sided")) if one_sided else (
-            TOO_SKEWED, Message("skewed-differences", {"use": _less_skewed_test(pairs.matrix)}))
+            TOO_SKEWED, Message("skewed-differences", {"use": _choose_less_skewed_test(pairs.matrix)}))
         yield _Differences.of(pairs).warn_of_skewed(least, message)
 
 
-def _less_skewed_test(matrix: Matrix) -> str | None:
+def _choose_less_skewed_test(matrix: Matrix) -> str | None:
     """Return the name of a test that is valid for skewed differences, or None."""
     if matrix.n_units >= FEW_SKEWED:
         return "bootstrap(variant=studentized)"
@@ -127,7 +127,7 @@ def find_asymmetric(pairs: SystemPairs) -> Iterator[PairWarning]:
     pairs.
     """
     matrix = pairs.matrix
-    if _is_foreseen(matrix):
+    if _is_predictable(matrix):
         limit = 4 * (6 / matrix.n_units) / matrix.n_units  # 4 variances of the skewness of normal samples
         warning = _Differences.of(pairs).warn_of_skewed(limit, Message("asymmetric-differences"))
         yield warning._replace(where=warning.where & are_means(pairs))
@@ -161,17 +161,21 @@ def compute_effective_units(matrix: Matrix) -> float:
         matrix: Statistics of all systems; its rows are items or clusters.
     """
     if not isinstance(matrix, StatisticMatrix):
-        return matrix.n_units if matrix.units is None else float(kish([np.bincount(matrix.units)[:, None]])[0])
+        if matrix.units is None:
+            return matrix.n_units
+        return float(compute_kish_sizes([np.bincount(matrix.units)[:, None]])[0])
     by_unit = matrix.by_unit
     if matrix.judged is not None:
-        return float(np.nanmin(kish(block[:, :, WEIGHT] for block in by_unit.by_block()), initial=matrix.n_units))
+        sizes = compute_kish_sizes(block[:, :, WEIGHT] for block in by_unit.by_block())
+        return float(np.nanmin(sizes, initial=matrix.n_units))
     if matrix.quotient is not None:
         return float(np.nanmin(compute_effective_units_by_system(by_unit), initial=matrix.n_units))
     if matrix.family == "ratio":  # a function of a ratio, such as the root of a mean
-        return float(np.nanmin(kish(block[:, :, 1] for block in by_unit.by_block()), initial=matrix.n_units))
+        sizes = compute_kish_sizes(block[:, :, 1] for block in by_unit.by_block())
+        return float(np.nanmin(sizes, initial=matrix.n_units))
     counts = (np.abs(block[:, 0]) for block in by_unit.of_systems([0]).by_block())
-    numbers = kish(np.column_stack([block, block.sum(axis=1)]) for block in counts)
-    return matrix.n_units if np.isnan(numbers).all() else float(np.nanmax(numbers))
+    sizes = compute_kish_sizes(np.column_stack([block, block.sum(axis=1)]) for block in counts)
+    return matrix.n_units if np.isnan(sizes).all() else float(np.nanmax(sizes))
 
 
 def compute_effective_units_by_system(matrix: Matrix) -> Floats:
@@ -185,10 +189,10 @@ def compute_effective_units_by_system(matrix: Matrix) -> Floats:
     Returns:
         Sizes, [systems]; nan if all denominators are 0.
     """
-    return kish(denominators for _, denominators in matrix.parts_by_block())
+    return compute_kish_sizes(denominators for _, denominators in matrix.parts_by_block())
 
 
-def kish(weights: Iterable[NDArray[Any]]) -> Floats:
+def compute_kish_sizes(weights: Iterable[NDArray[Any]]) -> Floats:
     """Return Kish's effective sample size of each column of weights.
 
     It is the squared sum of the weights divided by the sum of their squares, and nan if all weights are 0.
@@ -202,7 +206,7 @@ def kish(weights: Iterable[NDArray[Any]]) -> Floats:
         return np.asarray(sums**2 / squares)
 
 
-def _is_foreseen(matrix: Matrix) -> bool:
+def _is_predictable(matrix: Matrix) -> bool:
     """Return True if this module can predict the error rates of tests of these data.
 
     The score must be a ratio of sums with fixed runs. Items (or clusters) must not be all right or wrong, because the
@@ -316,7 +320,7 @@ class _Differences(NamedTuple):
             influences, (a, b) = np.concatenate(list(selected.influences())), places.reshape(2, -1)
             differences = influences[:, a] - influences[:, b]
             deviations = differences.std(axis=0)
-            are_coins = selected._are_coins(a, b)
+            are_coins = selected._have_equal_sizes(a, b)
             differences -= np.median(differences, axis=0)
             sizes = np.abs(differences)
             differ = sizes > ROUNDING * sizes.max(axis=0)
@@ -330,7 +334,7 @@ class _Differences(NamedTuple):
             distances[start:start + block_size][are_coins] = 0
         return distances
 
-    def _are_coins(self, a: Ints, b: Ints) -> Flags:
+    def _have_equal_sizes(self, a: Ints, b: Ints) -> Flags:
         """Flag the pairs in which all nonzero differences have the same size.
 
         Args:

@@ -59,7 +59,7 @@ def _judged_pairs(pairs: SystemPairs, holds: Callable[[JudgedItems, int, int], b
     return np.array([holds(items, *pair) for pair in zip(a.tolist(), b.tolist(), strict=True)], dtype=bool)
 
 
-def n_telling(matrix: Matrix) -> int:
+def count_informative_units(matrix: Matrix) -> int:
     """Count the items (or clusters) that carry information about the scores.
 
     With an automatic judge, only those with human judgements are counted, for the system with the fewest. Otherwise all
@@ -75,8 +75,8 @@ def find_favoured(pairs: SystemPairs) -> PairWarning:
 
     Compared with human scores, the judge scores this system higher than the other one.
     """
-    return PairWarning(_judged_pairs(pairs, lambda items, one, other: _favours(
-        items.of(one), items.of(other), items.units)), Message("judge-favours"))
+    return PairWarning(_judged_pairs(pairs, lambda items, a, b: _favours(
+        items.of(a), items.of(b), items.units)), Message("judge-favours"))
 
 
 def _favours(a: Floats, b: Floats, units: Ints | None) -> bool:
@@ -100,11 +100,11 @@ def find_rare_errors(pairs: SystemPairs) -> PairWarning:
 
     An error is a difference between the scores of the automatic judge and of people.
     """
-    return PairWarning(_judged_pairs(pairs, lambda items, one, other: hangs_on_few_errors(
-        items.apart(one, other), items)), Message("few-judge-errors"))
+    return PairWarning(_judged_pairs(pairs, lambda items, a, b: depends_on_few_errors(
+        items.subtract(a, b), items)), Message("few-judge-errors"))
 
 
-def hangs_on_few_errors(statistics: Floats, items: JudgedItems) -> bool:
+def depends_on_few_errors(statistics: Floats, items: JudgedItems) -> bool:
     """Return True if a corrected mean depends on too few errors of the judge.
 
     The mean score by an automatic judge is corrected by its errors on the items that people also scored.
@@ -120,12 +120,12 @@ def hangs_on_few_errors(statistics: Floats, items: JudgedItems) -> bool:
     errors = statistics[:, WEIGHTED_JUDGE] - statistics[:, WEIGHTED_HUMAN]  # 0 without human judgement
     sizes = np.abs(errors if items.units is None else np.bincount(items.units, errors))
     seen = sizes[sizes > _ROUNDING * np.abs(statistics[:, [WEIGHTED_HUMAN, WEIGHTED_JUDGE]]).max()]
-    size = per_item * (float(seen.mean()) if seen.size else _usual(statistics[:, JUDGE]))
+    size = per_item * (float(seen.mean()) if seen.size else _estimate_error_size(statistics[:, JUDGE]))
     squared = mean.error**2 + _UNSEEN * size**2
     return bool((len(seen) + _UNSEEN) * size**3 > (squared / _ENOUGH ** (1 / 3)) ** 1.5)
 
 
-def _usual(judge: Floats) -> float:
+def _estimate_error_size(judge: Floats) -> float:
     """Return a plausible size of an error of the judge.
 
     It is the smallest distance of the judge's scores, or their standard deviation, whichever is larger; 0 if all are

@@ -12,9 +12,9 @@ from registry.messages import Message
 from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
 from registry.significance.diagnostics.exchangeability import compute_effective_units, find_skewed
-from registry.significance.diagnostics.judges import find_rare_errors, n_telling
+from registry.significance.diagnostics.judges import count_informative_units, find_rare_errors
 from registry.significance.diagnostics.rare_outcomes import find_rare_classes, find_rare_outcomes
-from registry.significance.diagnostics.samples import outlying_runs
+from registry.significance.diagnostics.samples import find_outlying_runs
 from registry.significance.matrix import Matrix
 from registry.significance.multiple import (
     count_required_draws,
@@ -47,7 +47,7 @@ def rank_warnings(matrix: Matrix, method: str, *, alpha: float, resamples: int) 
 
 
 def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int) -> Iterator[Message]:
-    units, least, is_judged = n_telling(matrix), LEAST_UNITS[method], matrix.judged is not None
+    units, least, is_judged = count_informative_units(matrix), LEAST_UNITS[method], matrix.judged is not None
     if is_judged:
         least = max(least, FEW_LABELLED)
     even = compute_effective_units(matrix)
@@ -69,7 +69,7 @@ def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int) -> 
         yield from board_warnings(find_rare_classes(pairs), n)
     if (needed := count_required_draws(np.full(1, np.nan), "none", alpha)) > resamples:
         yield Message("few-resamples-ranks", {"resamples": resamples, "needed": needed})
-    if (warning := outlying_runs(matrix)) is not None:
+    if (warning := find_outlying_runs(matrix)) is not None:
         yield warning
 
 

@@ -30,8 +30,8 @@ _MIN_RUNS = 5  # or levels of a system, to estimate their variance
 _PERCENT, _PERCENT_APART = 100.0, 20.0  # ratio of scores that are rarely on the same scale
 
 
-def uneven_samples(pairs: SystemPairs,
-                   squared_errors: Callable[[Floats, Floats], tuple[float, float]]) -> Iterator[PairWarning]:
+def find_uneven_samples(pairs: SystemPairs,
+                        squared_errors: Callable[[Floats, Floats], tuple[float, float]]) -> Iterator[PairWarning]:
     """Warn of pairs with different items if the test underestimates their error.
 
     The reason is that the test assumes a common variance, and the variances of the two systems differ.
@@ -63,7 +63,7 @@ def _is_understated(x: Floats, y: Floats, squared_errors: Callable[[Floats, Floa
     return bool(assumed < LEAST_RATIO**2 * true and by_chance < _CHANCE)
 
 
-def uneven_runs(pairs: SystemPairs) -> Iterator[PairWarning]:
+def find_uneven_runs(pairs: SystemPairs) -> Iterator[PairWarning]:
     """Warn of pairs for which permutation of whole runs underestimates the error.
 
     The reason is that one system has fewer runs with a larger variance. If runs are fixed, there are no warnings.
@@ -85,7 +85,7 @@ def uneven_runs(pairs: SystemPairs) -> Iterator[PairWarning]:
         yield PairWarning(is_uneven, Message("uneven-runs"))
 
 
-def outlying_runs(matrix: Matrix) -> Message | None:
+def find_outlying_runs(matrix: Matrix) -> Message | None:
     """Warn of systems with a run that is far from their other runs.
 
     An example is a failed training run. The distance of a run from the system's average is compared with the spread of
@@ -130,11 +130,11 @@ def _scores(matrix: Matrix) -> list[Floats]:
     return [additive(matrix).score(of_system.sum(axis=0)) for of_system in matrix.runs or ()]
 
 
-def outlying_levels(matrix: Matrix, over: str = "all") -> Message | None:
+def find_outlying_levels(matrix: Matrix, over: str = "all") -> Message | None:
     """Warn of prompts, annotators or shared seeds with an unusual score of a system.
 
-    A failed prompt is like a failed training run (`outlying_runs`). `python -m tests.validity.prompt_hits` measures the
-    accuracy of this warning.
+    A failed prompt is like a failed training run (`find_outlying_runs`). `python -m tests.validity.prompt_hits`
+    measures the accuracy of this warning.
 
     Args:
         matrix: Statistics of all systems, as `Matrix.by_unit` returns them.

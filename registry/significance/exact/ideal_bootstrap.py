@@ -31,7 +31,7 @@ LOG_OUTSIDE = -52.0  # logarithm of the probability outside each edge of the win
 _AROUND = 2 ** np.linspace(-5, 3, 33)  # factors of the optimum for a normal distribution
 
 
-def are_too_fine(pairs: ObservedPairs) -> Flags:
+def have_too_many_sums(pairs: ObservedPairs) -> Flags:
     """Flag pairs whose bootstrap sums take too many values for an exact p-value.
 
     This check quickly finds scores with many digits from few items; `ideal_tail` finds the other cases. It uses the
@@ -241,7 +241,7 @@ class _Resamples:
         tilt = _find_tilt(excess, self.log_shares)
         tilted = self.log_shares + tilt * excess
         log_scale = float(np.logaddexp.reduce(tilted))
-        masses, u, w = self.law(tilted - log_scale)
+        masses, u, w = self.compute_probabilities(tilted - log_scale)
         beyond = a * u + b * w[:, None] - start
         inside = (beyond >= 0) & (tilt * beyond < -LOG_OUTSIDE) & (w > 0)[:, None]
         share = float(masses[inside] @ np.exp(-tilt * beyond[inside]))
@@ -249,7 +249,7 @@ class _Resamples:
             raise TooLargeError
         return self.draws * log_scale + math.log(share)
 
-    def law(self, log_shares: Floats) -> tuple[Floats, Ints, Ints]:
+    def compute_probabilities(self, log_shares: Floats) -> tuple[Floats, Ints, Ints]:
         """Return the probabilities of the sums (u, w) in a window of likely values.
 
         The values of u and w are in the order of the Fourier transform, which is periodic: they rise from some index
@@ -307,7 +307,7 @@ class _Differences:
     """
 
     def __init__(self, resamples: _Resamples) -> None:
-        masses, u, w = resamples.law(resamples.log_shares)
+        masses, u, w = resamples.compute_probabilities(resamples.log_shares)
         start = int(u.argmin())
         masses, w = np.roll(masses, -start, axis=1)[w > 0], w[w > 0]
         self.w = w if len(w) > 1 else int(w[0])  # a number is much faster than an array with one element

@@ -95,7 +95,7 @@ class HalfSums:
         """Return the standard deviations of both coordinates of the sum B under a tilt."""
         return np.sqrt(np.diag(self.covariance(tilt)))
 
-    def most(self, rows: Ints) -> Floats:
+    def bound_rows(self, rows: Ints) -> Floats:
         """Return upper bounds of the first coordinate of the sum B, one for each row.
 
         A row is a value of the second coordinate; `rows` must contain all rows. The bound is the edge of the convex
@@ -111,7 +111,7 @@ class HalfSums:
         edges = np.cumsum(np.concatenate([[[start], [rows[0]]], [gains[order], steps[order]]], axis=1), axis=1)
         return np.asarray(np.interp(rows.astype(np.float64), edges[1], edges[0])) + 1e-6
 
-    def tilt_for(self, point: Floats, start: Floats | None = None) -> Floats:
+    def find_tilt(self, point: Floats, start: Floats | None = None) -> Floats:
         """Find an exponential tilt for which the mean of the sum B is near a point.
 
         Newton's method minimizes the convex function K(t) - t.point. It begins at `start`, the tilt of a nearby point,
@@ -345,7 +345,7 @@ def log_probability(vectors: Ints, region: Region) -> float:
     low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
     rows = np.arange(low[1], high[1] + 1)
     starts = region.thresholds(rows)
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], starts <= sums.most(rows), [False]]))) + low[1]
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], starts <= sums.bound_rows(rows), [False]]))) + low[1]
     # A concave boundary can leave the lattice and return: each run of reachable rows has its own likeliest point.
     runs = [(int(begin), int(end) - 1) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
     if not runs:
@@ -365,7 +365,7 @@ def log_probability(vectors: Ints, region: Region) -> float:
     return min(0.0, total)
 
 
-def window_work(vectors: Ints) -> float:
+def estimate_cost(vectors: Ints) -> float:
     """Estimate the cost of `log_probability` in additions; infinite if too expensive.
 
     It is the cost for all possible values if they are few, otherwise that for the first window of values.
@@ -444,7 +444,7 @@ class _Tail:
             TooLargeError: The window of values is too large, or rounding may hide a relevant probability.
         """
         rim = 0.5 * (self.high > self.low)
-        tilt = self.sums.tilt_for(np.clip(self._find_likeliest(region, run), self.low + rim, self.high - rim))
+        tilt = self.sums.find_tilt(np.clip(self._find_likeliest(region, run), self.low + rim, self.high - rim))
         point = self.sums.mean(tilt)  # P(x) is at most exp(K(t) - t.x) for every x
         if self.sums.log_scale(tilt, point) + self._log_heaviest(tilt, point) < other + math.log(TOLERANCE):
             return -math.inf
@@ -508,7 +508,7 @@ class _Tail:
 
         def rate(row: float) -> float:
             nonlocal tilt
-            tilt = self.sums.tilt_for(boundary(row), tilt)
+            tilt = self.sums.find_tilt(boundary(row), tilt)
             return -self.sums.log_scale(tilt, boundary(row))
 
         ratio = (math.sqrt(5) - 1) / 2

@@ -24,8 +24,8 @@ from registry.significance.exact.lattice import (
     OVERHEAD,
     Region,
     TooLargeError,
+    estimate_cost,
     log_probability,
-    window_work,
 )
 from registry.significance.matrix import common_divisor
 
@@ -65,7 +65,7 @@ def log_subset_share(weights: Ints, reach: int) -> float:
     return math.log(mantissa) + (exponent - n_second) * math.log(2)
 
 
-def _counting_work(weights: Ints, reach: int) -> float:
+def _estimate_subset_cost(weights: Ints, reach: int) -> float:
     """Estimate the cost of `log_subset_share` in additions.
 
     The result is infinite if the function cannot be applied.
@@ -206,7 +206,7 @@ class SignTail:
         """
         n = len(self.weights)
         listed = _ELEMENT * 2.0 ** (-(-n // 2)) if n <= LISTED else math.inf
-        return listed, _counting_work(self.weights, self.reach), window_work(self.weights[:, None] * (1, 0))
+        return listed, _estimate_subset_cost(self.weights, self.reach), estimate_cost(self.weights[:, None] * (1, 0))
 
 
 def least_work(n: Ints) -> Floats:
@@ -301,7 +301,7 @@ def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_W
     return Tail(log_p, "exact", coins=observed.n_discordant)
 
 
-def lattice_work(observed: Observed, most: float = MOST_WORK) -> float:
+def estimate_counting_cost(observed: Observed, most: float = MOST_WORK) -> float:
     """Estimate the cost of `tail_on_lattice` in additions.
 
     The result is infinite if that function returns None.
@@ -310,7 +310,7 @@ def lattice_work(observed: Observed, most: float = MOST_WORK) -> float:
     return math.inf if swaps is None else swaps.work(most)
 
 
-def are_surely_fine(pairs: ObservedPairs) -> Flags:
+def have_surely_many_sums(pairs: ObservedPairs) -> Flags:
     """Flag pairs with certainly too many different sums for an exact p-value.
 
     A few items are sufficient for this quick check (`tail_on_lattice` finds the other cases).
@@ -391,7 +391,7 @@ class _Swaps:
         if not len(self.moves):
             return 0.0
         if self.line is None:
-            return window_work(self.moves // np.array(self.steps))
+            return estimate_cost(self.moves // np.array(self.steps))
         return self._along.work if self._along.work <= most else math.inf
 
     def log_tail(self, *, beyond: bool = False) -> float:

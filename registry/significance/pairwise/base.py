@@ -79,7 +79,7 @@ class PairTest(Value):
         """
         return False
 
-    def why_drawn(self, matrix: Matrix) -> str:  # noqa: ARG002
+    def explain_simulation(self, matrix: Matrix) -> str:  # noqa: ARG002
         """Explain why p-values are simulated although the test also has an exact form.
 
         The result is empty if the test always simulates p-values or never does.
@@ -272,7 +272,7 @@ class TriedPairs:
     methods: Counter[Method]
     work: float
 
-    def of_method(self, method: Method, pairs: int) -> int:
+    def predict_count(self, method: Method, pairs: int) -> int:
         """Predict how many of all pairs get their p-value by a method.
 
         Args:
@@ -282,7 +282,7 @@ class TriedPairs:
         return round(pairs * self.methods[method] / self.methods.total())
 
 
-def few_systems(systems: int) -> list[int]:
+def choose_few_systems(systems: int) -> list[int]:
     """Choose the indices of a few systems, evenly spaced from the first to the last.
 
     Args:
@@ -298,7 +298,7 @@ def try_pairs(test: PairTest, matrix: Matrix, settings: Settings) -> TriedPairs:
 
     Args:
         test: A test that applies to the data.
-        matrix: Statistics of at least two systems (`few_systems`).
+        matrix: Statistics of at least two systems (`choose_few_systems`).
         settings: Settings of the test.
     """
     matrix = matrix.by_unit

@@ -22,7 +22,7 @@ from registry.significance.base import Observed, ObservedPairs, Settings, Tail, 
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import FEW_SKEWED, find_skewed
 from registry.significance.diagnostics.rare_outcomes import find_rare_classes, find_rare_outcomes
-from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, are_too_fine, ideal_tail, may_be_ideal
+from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, have_too_many_sums, ideal_tail, may_be_ideal
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest, compute_or_draw
 from registry.significance.resampling import studentized
@@ -43,7 +43,7 @@ from registry.significance.resampling.scores import (
     score_resamples,
     shares_resamples,
 )
-from registry.significance.resampling.screening import Recentred, by_sorting, screen_recentred
+from registry.significance.resampling.screening import Recentred, count_by_sorting, screen_recentred
 from registry.significance.resampling.studentized import bootstrap_t
 
 Done = TypeVar("Done")
@@ -114,7 +114,7 @@ class Bootstrap(PairTest):
         if not may_be_ideal(matrix, settings):
             return _test_resamples(pairs, _test_recentred, settings)
         shared = np.flatnonzero(matrix.denominators[pairs.a] == matrix.denominators[pairs.b])
-        coarse = shared[~are_too_fine(pairs[shared])]
+        coarse = shared[~have_too_many_sums(pairs[shared])]
         alone = settings
         if matrix.is_mean and settings.execution.cluster is None:  # lattices are small: threads would save no time
             alone = replace(settings, execution=replace(settings.execution.local, workers=1))
@@ -263,7 +263,7 @@ def _test_studentized(drawn: Floats, difference: float, error: float, settings: 
                     messages=Messages.of("constant-difference", over="unit"))
     statistic, alternative = difference / error, settings.alternative
     bar, slack = extremity(statistic, alternative), studentized.TOLERANCE * abs(statistic)
-    results = by_sorting(extremity(drawn, alternative), bar, slack, dual_rank(settings))
+    results = count_by_sorting(extremity(drawn, alternative), bar, slack, dual_rank(settings))
     tail = replace(monte_carlo_tail(results.extremes, len(drawn)), statistic=abs(statistic))
     if results.undefined > MOST_UNDEFINED * len(drawn):
         return replace(tail, messages=Messages.of("no-interval"))

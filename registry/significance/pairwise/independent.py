@@ -22,7 +22,7 @@ from registry.arrays import ROUNDING, Flags, Floats, Ints
 from registry.messages import Message, Messages
 from registry.significance.base import Alternative, Observed, Settings, Tail, Unit, extremity
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
-from registry.significance.diagnostics.samples import uneven_samples
+from registry.significance.diagnostics.samples import find_uneven_samples
 from registry.significance.distributions import log_normal_p, log_t_p
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
@@ -151,7 +151,8 @@ class Fisher(PairTest):
         if matrix.family != "prf" or matrix.quotient != PRECISION:
             return ("fisher compares the precision of candidates that systems accept or not; take mcnemar for one "
                     "answer per item, permutation for other scores")
-        if matrix.answers_to is not None and same_items(matrix.answers_to, matrix.statistics[:, :, 1] > 0):
+        if matrix.answers_to is not None and give_one_answer_per_item(
+                matrix.answers_to, matrix.statistics[:, :, 1] > 0):
             return ("every system gives one answer to every item, so D1 and D2 are answers to the same items and not "
                     "independent, as fisher takes them to be; take mcnemar")
         return None
@@ -165,7 +166,7 @@ class Fisher(PairTest):
         return replace(fisher_tail(table, settings.alternative, self.rule), favours=lead)
 
 
-def same_items(items: Ints, given: Flags) -> bool:
+def give_one_answer_per_item(items: Ints, given: Flags) -> bool:
     """Return True if every system gives exactly one answer to every item.
 
     Then the answers that only A gives and those that only B gives belong to the same items. So they are dependent, and
@@ -192,7 +193,7 @@ def correlation(x: Floats, y: Floats) -> float:
     return float(x @ y) / spread if spread else math.nan
 
 
-def understatement(x: Floats, y: Floats) -> float:
+def compute_error_ratio(x: Floats, y: Floats) -> float:
     """Return the factor by which a test of independent samples overstates the error.
 
     This is the standard error of the difference of two systems if their scores in single items are assumed to be
@@ -232,7 +233,7 @@ class IndependentTest(PairTest):
         tail = Tail(0.0, "asymptotic") if equal else self.of_samples(o, of_a, of_b, settings.alternative)
         parameters: dict[str, float] = {}
         if both.any() and not math.isnan(r := correlation(a[both], b[both])):
-            factor = understatement(a[both], b[both])
+            factor = compute_error_ratio(a[both], b[both])
             parameters = {"correlation": float(r), "factor": factor} if math.isfinite(factor) else {}
         return replace(tail, messages=Messages((Message("independence-assumed", parameters), *tail.messages)))
 
@@ -272,7 +273,7 @@ class TwoSampleT(IndependentTest):
         The estimate of the common variance is then too small.
         """
         if self.pooled:
-            yield from uneven_samples(pairs, lambda x, y: (_estimate_pooled(x, y)[0], _estimate_unpooled(x, y)[0]))
+            yield from find_uneven_samples(pairs, lambda x, y: (_estimate_pooled(x, y)[0], _estimate_unpooled(x, y)[0]))
 
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Compare the difference of means with its standard error under independence."""
@@ -411,7 +412,7 @@ class RankSum(IndependentTest):
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs with unequal variances: the test underestimates their errors."""
-        yield from uneven_samples(pairs, _squared_errors_of_u)
+        yield from find_uneven_samples(pairs, _squared_errors_of_u)
 
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Rank the scores of both systems together, and test the sum of ranks."""

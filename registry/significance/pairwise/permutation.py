@@ -37,9 +37,15 @@ from registry.significance.diagnostics.exchangeability import (
     find_uneven_non_exchangeable,
 )
 from registry.significance.diagnostics.rare_outcomes import find_opposed_classes, find_rare_predictions
-from registry.significance.diagnostics.samples import uneven_runs
+from registry.significance.diagnostics.samples import find_uneven_runs
 from registry.significance.distributions import log_coins
-from registry.significance.exact.swaps import MOST_WORK, are_surely_fine, lattice_work, least_work, tail_on_lattice
+from registry.significance.exact.swaps import (
+    MOST_WORK,
+    estimate_counting_cost,
+    have_surely_many_sums,
+    least_work,
+    tail_on_lattice,
+)
 from registry.significance.matrix import Matrix, Quotient, count_unshared
 from registry.significance.pairwise.base import PairTest, compute_or_draw
 from registry.significance.resampling.draws import SIGNS, blocks, stream, sum_permutations
@@ -51,7 +57,7 @@ from registry.significance.resampling.exceedances import (
     monte_carlo_tails,
 )
 from registry.significance.resampling.scores import relabel_runs, runs_refusal
-from registry.significance.resampling.screening import count_swapped_means, only_numerators_move
+from registry.significance.resampling.screening import count_swapped_means, have_equal_denominators
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
 
 FAMILY_WORK = 2**40  # largest cost of the exact p-values of a family, in additions: about 5 minutes of one core
@@ -97,9 +103,9 @@ class Permutation(PairTest):
         yield from find_alike_predictions(pairs)
         if pairs.matrix.runs is None:  # with random runs, conclusions are about these items only
             yield from find_opposed_classes(pairs)
-        yield from uneven_runs(pairs)
+        yield from find_uneven_runs(pairs)
 
-    def why_drawn(self, matrix: Matrix) -> str:
+    def explain_simulation(self, matrix: Matrix) -> str:
         """Explain why p-values are simulated: all swaps of two systems cannot be counted."""
         if matrix.runs is not None:
             return "there are too many ways to assign runs to systems"
@@ -120,7 +126,9 @@ class Permutation(PairTest):
         if matrix.higher is not None:
             return 0.0
         most = _limit_work(settings)
-        return lattice_work(observed, most) if least_work(np.array(observed.n_discordant)) <= most else math.inf
+        if least_work(np.array(observed.n_discordant)) > most:
+            return math.inf
+        return estimate_counting_cost(observed, most)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute the p-values of pairs of systems, exactly if possible.
@@ -138,7 +146,8 @@ class Permutation(PairTest):
             for_a, for_b = count_unshared(both, a, b)
             return Tails.make(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b)
         # Pairs that are certainly too expensive are skipped: the overhead of a thread exceeds their work.
-        coarse = np.flatnonzero(~are_surely_fine(pairs) & (least_work(pairs.n_discordant) <= _limit_work(settings)))
+        is_cheap = least_work(pairs.n_discordant) <= _limit_work(settings)
+        coarse = np.flatnonzero(~have_surely_many_sums(pairs) & is_cheap)
         return compute_or_draw(_compute_exact, lambda rest: _draw_swaps(rest, settings), pairs, coarse, settings,
                               "pairs to count")
 
@@ -191,7 +200,7 @@ def _draw_swaps(pairs: ObservedPairs, settings: Settings) -> Tails:
 
     All pairs swap the same random units (items or clusters), but each pair swaps only its own systems.
     """
-    if only_numerators_move(pairs.matrix):
+    if have_equal_denominators(pairs.matrix):
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
     alone = pairs.alone  # saves time if only few pairs are simulated again
     counter = SwapCounter.of(alone, settings.alternative)
@@ -272,17 +281,17 @@ class ResponsePermutation(PairTest):
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
         """Compute or simulate the p-value of one pair."""
-        divided = _Divided.of(o)
-        n = divided.correct + divided.spurious
+        divisions = _Divisions.of(o)
+        n = divisions.correct + divisions.spurious
         if self.drawn or n > MOST:
-            return monte_carlo_tail(divided.draw(settings), settings.resamples)
-        ways = divided.count(settings.alternative)
+            return monte_carlo_tail(divisions.draw(settings), settings.resamples)
+        ways = divisions.count(settings.alternative)
         # the logarithms are rounded, so that the sum can be slightly above 0
         return Tail(min(0.0, math.log(ways) - n * math.log(2)), "exact", coins=n)
 
 
 @dataclass(frozen=True, eq=False)
-class _Divided:
+class _Divisions:
     """Responses that only one of two systems gives, and their random divisions.
 
     A response is one answer, such as a span. Under the null hypothesis each of these responses belongs to either system
@@ -304,7 +313,7 @@ class _Divided:
     observed: tuple[int, int]
 
     @classmethod
-    def of(cls, o: Observed) -> _Divided:
+    def of(cls, o: Observed) -> _Divisions:
         a, b = o.a.astype(np.int64), o.b.astype(np.int64)
         both, only_a, only_b = ((a[:, 1] == x) & (b[:, 1] == y) for x, y in ((1, 1), (1, 0), (0, 1)))
         correct_a, correct_b = int(a[only_a, 0].sum()), int(b[only_b, 0].sum())

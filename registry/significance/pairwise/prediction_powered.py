@@ -67,7 +67,7 @@ class PredictionPowered(PairTest):
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
         """Compute the differences of pairs, each with its own best weight of the judge."""
         observed, items = super().observe(matrix, pairs), get_judged_items(matrix)
-        differences = [float(estimate_mean(items.apart(*o.pair).sum(axis=0), items.slope)) for o in observed]
+        differences = [float(estimate_mean(items.subtract(*o.pair).sum(axis=0), items.slope)) for o in observed]
         return replace(observed, difference=np.array(differences, dtype=np.float64))
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
@@ -75,7 +75,7 @@ class PredictionPowered(PairTest):
         items = get_judged_items(pairs.matrix)
         if self.variant == "bootstrap":
             return Tails.join(len(pairs), _bootstrap_pairs(pairs, items, settings))
-        return Tails.of([self._tail(items.apart(*o.pair), items, settings) for o in pairs])
+        return Tails.of([self._tail(items.subtract(*o.pair), items, settings) for o in pairs])
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
         """Return True: the test computes its own confidence intervals."""
@@ -91,14 +91,14 @@ class PredictionPowered(PairTest):
         items, intervals = get_judged_items(matrix.by_unit), np.full((matrix.statistics.shape[1], 2), np.nan)
         for n in range(len(intervals)):
             mean = _Mean.of(items.of(n), items, normal=self.variant == "normal")
-            if mean.looked >= _FEWEST:
+            if mean.n_scored >= _FEWEST:
                 reach = mean.quantile((1 - settings.confidence) / 2) * mean.error
                 intervals[n] = mean.score - reach, mean.score + reach
         return intervals
 
     def _tail(self, differences: Floats, items: JudgedItems, settings: Settings) -> Tail:
         mean = _Mean.of(differences, items, normal=self.variant == "normal")
-        if mean.looked < _FEWEST:
+        if mean.n_scored < _FEWEST:
             return Tail(math.nan, "asymptotic", messages=Messages.of("few-judged-pairs", least=_FEWEST))
         if not mean.error:
             return Tail(math.nan, "asymptotic", messages=Messages.of("constant-difference", over="unit"))
@@ -122,23 +122,23 @@ class _Mean:
         score: Corrected mean.
         error: Standard error of the mean.
         degrees: Degrees of freedom; infinite for the normal test.
-        looked: Number of units that people scored.
+        n_scored: Number of units that people scored.
     """
 
     score: float
     error: float
     degrees: float
-    looked: int
+    n_scored: int
 
     @classmethod
     def of(cls, statistics: Floats, items: JudgedItems, *, normal: bool) -> _Mean:
         mean: Estimate = estimate(statistics, items.slope, items.units)
         of_people = statistics[:, LABELLED] > 0
-        looked = mean.labelled if items.units is None else len(np.unique(items.units[of_people]))
-        degrees = looked - (2 if items.slope is None else 1)
-        if normal or looked < _FEWEST:
-            return cls(mean.score, mean.error, math.inf, looked)
-        return cls(mean.score, mean.error * math.sqrt(looked / degrees), degrees, looked)
+        n_scored = mean.labelled if items.units is None else len(np.unique(items.units[of_people]))
+        degrees = n_scored - (2 if items.slope is None else 1)
+        if normal or n_scored < _FEWEST:
+            return cls(mean.score, mean.error, math.inf, n_scored)
+        return cls(mean.score, mean.error * math.sqrt(n_scored / degrees), degrees, n_scored)
 
     def quantile(self, outside: float) -> float:
         """Return the distance of an end of an interval from the mean, in standard errors.
@@ -165,7 +165,7 @@ def _bootstrap_pairs(pairs: ObservedPairs, items: JudgedItems, settings: Setting
     for start in range(0, len(pairs), block_size):
         chosen = slice(start, start + block_size)
         part = pairs[chosen]
-        differences = np.stack([items.apart(*o.pair) for o in part], axis=1)
+        differences = np.stack([items.subtract(*o.pair) for o in part], axis=1)
         # The constant system: the columns of one system without the scores of the judge and of people.
         even = differences[:, :1] * np.isin(np.arange(differences.shape[2]), WITHOUT_SCORES)
         steps = np.rint(np.concatenate([differences, even], axis=1) / step)

@@ -38,7 +38,7 @@ def tolerance(observed: Observed) -> float:
     return float(tolerances(observed.matrix, *np.array(observed.pair)))
 
 
-def reaches(extremities: Floats, bars: Floats | float) -> Flags:
+def are_extreme(extremities: Floats, bars: Floats | float) -> Flags:
     """Flag values that are at least as extreme as the limits `bars`, or nan."""
     return np.asarray(~(extremities < bars))
 
@@ -137,9 +137,9 @@ class SwapCounter:
         excess = extremity(differences, self.alternative) - self.bars[pairs, None]
         tolerances = self.tolerances[pairs, None]
         if self.quotient is None:
-            return np.array([np.count_nonzero(row) for row in reaches(excess, -tolerances)])
+            return np.array([np.count_nonzero(row) for row in are_extreme(excess, -tolerances)])
         close = np.abs(excess) <= tolerances
-        counts = np.array([np.count_nonzero(row) for row in ~close & reaches(excess, 0)])
+        counts = np.array([np.count_nonzero(row) for row in ~close & are_extreme(excess, 0)])
         for n in np.flatnonzero(close.any(axis=1)):
             sides = np.stack([sums_a[n, close[n]], sums_b[n, close[n]]], axis=1)
             sums, times = np.unique(sides, axis=0, return_counts=True)
@@ -172,7 +172,7 @@ def count_reaching(bars: Floats | float, alternative: Alternative, differences: 
     Returns:
         Counts, of the shape of `bars`.
     """
-    return np.asarray(np.count_nonzero(reaches(extremity(differences, alternative), bars), axis=0))
+    return np.asarray(np.count_nonzero(are_extreme(extremity(differences, alternative), bars), axis=0))
 
 
 def monte_carlo_tail(extremes: int, resamples: int) -> Tail:
@@ -227,7 +227,7 @@ def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool
         scores = additive(alone).score(alone.statistics[drawn].sum(axis=1))
         slack = tolerance(observed) if strictly else -tolerance(observed)
         moved = matrix.difference(scores[:, 0], scores[:, 1]) - d
-        return bool(reaches(extremity(moved, alternative), extremity(d, alternative) + slack).any())
+        return bool(are_extreme(extremity(moved, alternative), extremity(d, alternative) + slack).any())
     # The difference of a resample is u / w, with sums u of unit differences and w of denominators. It reaches 2 d if
     # and only if u - 2 d w >= 0. This is largest if every draw from a stratum is its unit with the largest value.
     numerators, denominators = matrix.parts_of(observed.pair)
@@ -277,7 +277,7 @@ class Stopping:
     most: int
     precision: float | None = None
 
-    def unknown(self, p: Floats, draws: Ints) -> Flags:
+    def are_imprecise(self, p: Floats, draws: Ints) -> Flags:
         """Flag the p-values that are not precise enough, [pairs].
 
         An undefined p-value (nan) is precise enough.

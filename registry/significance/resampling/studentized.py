@@ -24,7 +24,7 @@ import numpy as np
 from registry.arrays import Floats, Ints
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, extremity
 from registry.significance.resampling.draws import sum_permutations, sum_resamples
-from registry.significance.resampling.exceedances import reaches
+from registry.significance.resampling.exceedances import are_extreme
 
 TOLERANCE = 1e-9  # relative to the statistic: statistics that are closer may be equal up to rounding
 _ROUNDING = 2.0**-53  # rounding error of each term of a squared error, relative to the sum of the terms
@@ -185,7 +185,7 @@ def _count_extremes(studentized: Studentized, bars: Floats, sums: Floats) -> Int
         bars: Least extreme values, [pairs].
         sums: Sums of the columns over the swapped units (items or clusters), [swaps, 1, columns].
     """
-    return np.asarray(np.count_nonzero(reaches(studentized.compute_permuted(sums[:, 0]), bars), axis=0))
+    return np.asarray(np.count_nonzero(are_extreme(studentized.compute_permuted(sums[:, 0]), bars), axis=0))
 
 
 def _group_pairs(pairs: ObservedPairs, settings: Settings) -> Iterator[ObservedPairs]:
