@@ -139,7 +139,7 @@ def new(
 
 
 def _make_task(system: list[Path], request: Request, test: str | None) -> QuickTask:
-    """Read the files; print a preview, the equivalent options, notes and warnings."""
+    """Make a task from files; print a preview, the options, notes and warnings."""
     from registry.quick.make import make
 
     made = make(system, request, test)
@@ -189,7 +189,7 @@ def import_(
 
 def _import_submissions(path: Path, task: str, options: dict[str, Any], journal: Journal, database: Database, *,
                         dry_run: bool, quiet: bool) -> None:
-    """Add the downloaded submissions of a competition to a stored task."""
+    """Add the downloaded submissions of a Codabench competition to a stored task."""
     from registry.competitions.download import Codabench
     from registry.evaluation.ingest.apply import import_submissions
     from registry.evaluation.ingest.context import Ingest
@@ -213,7 +213,19 @@ def _import_submissions(path: Path, task: str, options: dict[str, Any], journal:
 
 def _import_task(kind: str, path: Path, slug: str, folder: Path, options: dict[str, Any], journal: Journal,
                  database: Database, execution: Execution, *, dry_run: bool) -> None:
-    """Make a task from the results of another program, store it and score it."""
+    """Make a task from the results of another program, store it and score it.
+
+    Args:
+        kind: The name of the importer.
+        path: The file or folder of the results.
+        slug: The id of the task.
+        folder: The folder to write the manifest and its files.
+        options: The options of the importer.
+        journal: The log entry of the command.
+        database: The registry.
+        execution: The settings of parallel work.
+        dry_run: True to store nothing.
+    """
     from registry.evaluation.ingest.apply import apply
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.scoring.score import score
