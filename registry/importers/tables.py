@@ -28,7 +28,7 @@ from registry.importers.base import (
 from registry.manifest.fields import BRACES, list_captures
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document, Scores
-from registry.readers.parsing.delimited import Separator, Written, read_cells, read_header
+from registry.readers.parsing.delimited import Separator, TextFormat, read_cells, read_header
 from registry.readers.parsing.fast_tables import MAGIC, Syntax, read_parquet_head
 from registry.readers.tables import Row, is_unscored, shorten, to_number, to_text
 
@@ -134,7 +134,7 @@ class Wide(Importer):
         return collection.make_task(Measure(name=self.metric))
 
     def _read_delimited_head(self, document: Document) -> _Head:
-        rows = read_cells(document, Written(self.separator))
+        rows = read_cells(document, TextFormat(self.separator))
         line, header = next(rows, (1, []))
         if len(header) == 1 and any(mark in header[0] for mark in "\t,;|"):
             raise document.error(f"only one column, {header[0]!r}; name the separator of columns with --option "

@@ -17,7 +17,7 @@ from registry.column_names import USUAL, columns_of, is_called, usual_form
 from registry.errors import InputError
 from registry.metrics.texts import UNDIVIDED
 from registry.readers import Document
-from registry.readers.parsing.delimited import MARKS, Separator, Written, read_cells
+from registry.readers.parsing.delimited import MARKS, Separator, TextFormat, read_cells
 from registry.readers.parsing.fast_tables import MAGIC, NUMBER, read_parquet_rows
 from registry.readers.parsing.json_values import parse_object, read_json_members
 from registry.readers.tables import to_text
@@ -193,7 +193,7 @@ def read_lines(document: Document) -> list[str]:
 
 def remove_mark(document: Document) -> Document:
     """Return the file without a byte-order mark at its start."""
-    return document.declare(repair_option(document).get("repair", ()))
+    return document.with_options(repair_option(document).get("repair", ()))
 
 
 def repair_option(document: Document) -> dict[str, Any]:
@@ -338,7 +338,7 @@ def _read_delimited(document: Document, options: Mapping[str, Any], lines: Seque
             continue
         form = {"separator": separator, **({"comment": comment} if comment else {}), **repair_option(document)}
         try:
-            numbered = [(n, cells) for n, cells in read_cells(remove_mark(document), Written(separator, comment))
+            numbered = [(n, cells) for n, cells in read_cells(remove_mark(document), TextFormat(separator, comment))
                         if any(map(str.strip, cells))]
         except InputError as error:
             fault = fault or (error if wants_cells or said else None)

@@ -18,7 +18,7 @@ from registry.columns import CandidateColumns
 from registry.errors import InputError, suggest
 from registry.items import Answer, AnswerSet, Item, Response
 from registry.readers.base import AnswerSetReader, NamedSetReader
-from registry.readers.parsing.delimited import Separator, Written, read_header
+from registry.readers.parsing.delimited import Separator, TextFormat, read_header
 from registry.readers.parsing.document import ONE_ROW, Document, describe_invisible
 from registry.readers.parsing.fast_tables import Layout, Table, read_table
 from registry.readers.parsing.json_values import parse_object
@@ -138,8 +138,7 @@ def _shorten(value: Any) -> str:
 class Multilabel(TableReader, NamedSetReader):
     """Row per item and column per label: 1 if the item has the label, else 0.
 
-    The values true and false are also valid. The answers to an item are the labels that it has, as in `responses`; an
-    item may have no label.
+    The values true and false are also valid. An item may have no label.
 
     Attributes:
         labels: Columns, whose names are the labels.
@@ -250,7 +249,7 @@ class Candidates(AnswerSetReader):
         return items
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
-        """Read the scores of a system.
+        """Read a system's scores of candidates.
 
         Raises:
             InputError: The option `score` is not set, or the file is not valid.
@@ -282,10 +281,10 @@ class Candidates(AnswerSetReader):
                                            (self.gold, *self.attributes), self.unscored))
 
     def _make_items(self, table: Table) -> list[Item] | None:
-        """Return the items of a table.
+        """Return the gold items of a table of candidates.
 
         Returns:
-            The items; None if a cell of the column `gold` is neither in `true` nor in `false`.
+            The items; None if a cell of the gold column marks a candidate neither as correct nor as incorrect.
         """
         gold = {flag: AnswerSet((Response(ACCEPTED),)) for flag in self.true} | dict.fromkeys(self.false, AnswerSet())
         flags = table.attributes.get(self.gold)
@@ -296,10 +295,10 @@ class Candidates(AnswerSetReader):
     def _read_rows(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
         names, indexes = (*self.item, *wanted), list[int]()
         for line, columns, cells in read_delimited_rows(
-                document, Written(self.separator), (),
-                header=lambda cells, line: read_header(cells, names, document, line),
-                wrong=lambda cells, columns: (f"{len(cells)} cells where the header names {len(columns)} "
-                                              f"(separator {self.separator})")):
+                document, TextFormat(self.separator), (),
+                parse_header=lambda cells, line: read_header(cells, names, document, line),
+                describe_fault=lambda cells, columns: (f"{len(cells)} cells where the header names {len(columns)} "
+                                                       f"(separator {self.separator})")):
             indexes = indexes or [columns.index(name) for name in names]
             parts, row = [cells[n] for n in indexes[:len(self.item)]], [cells[n] for n in indexes[len(self.item):]]
             key, fault = " ".join(parts) if all(parts) else "", ""

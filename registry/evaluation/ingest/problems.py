@@ -126,7 +126,7 @@ class Collector:
         self.files.append(document.path)
         if items is not None and reader.gives_columns:
             try:
-                if not reader.declare(document).has_notes:
+                if not reader.apply_options(document).has_undeclared_crlf:
                     return submission.fit(items, submission.read_answers(document), document)
             except InputError:
                 pass  # reading by columns has found a problem; reading by rows finds all problems
@@ -321,7 +321,7 @@ class Diagnosis:
     def _text(self) -> str:
         """The text of the file, with U+FFFD for invalid bytes; empty if unreadable."""
         try:
-            return self.reader.declare(self.document.collect(Problems(0, stops=False))).text()
+            return self.reader.apply_options(self.document.collect(Problems(0, stops=False))).text()
         except InputError:
             return ""
 

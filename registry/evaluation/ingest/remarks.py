@@ -30,7 +30,7 @@ from registry.metrics import Metric
 from registry.metrics.texts import ReferenceMetric, count_tokenized, is_tokenized
 from registry.missing import MissingPolicy
 from registry.readers import Document, Labels, Reader
-from registry.readers.base import NamedReader, by_case
+from registry.readers.base import NamedReader, index_by_case
 from registry.readers.trec import Trec
 
 FEW = 10  # items; with fewer items, equal answers may be chance and not copies
@@ -217,7 +217,7 @@ def _find_other_normal_form(document: Document, items: Sequence[Item], reader: R
     """Warn about lines that are not in Unicode form NFC, if the whole gold is in NFC."""
     if not reader.is_text:
         return None
-    document = reader.declare(document)
+    document = reader.apply_options(document)
     key = _find_other_normal_form, document.repair, document.skip
     if key not in document.made:
         document.made[key] = [] if _is_nfc(document.text()) else [
@@ -247,7 +247,7 @@ def _find_contradicted_ranks(document: Document, reader: Reader) -> Message | No
         return None
     query, name, rank, score = (reader.run.index(column) for column in ("query", "document", "rank", "score"))
     ranked = defaultdict[str, list[tuple[int, float, str]]](list)
-    for _, line in islice(reader.declare(document).lines(), _MOST_LINES):
+    for _, line in islice(reader.apply_options(document).lines(), _MOST_LINES):
         cells = line.split()
         if len(cells) == len(reader.run) and cells[rank].isdecimal() and not line.startswith("#"):
             ranked[cells[query]].append((int(cells[rank]), float(cells[score]), cells[name]))
@@ -390,7 +390,7 @@ class _StrangeNames:
     @cached_property
     def likely(self) -> dict[str, str]:
         """For some unknown labels or types, the name of the gold that they probably mean."""
-        folded, absent = by_case(self.gold), sorted(self.gold.keys() - self.given.keys())
+        folded, absent = index_by_case(self.gold), sorted(self.gold.keys() - self.given.keys())
         likely = {}
         for name in self.strange:
             if similar := [folded[name.casefold()]] if name.casefold() in folded else nearest(name, absent):
@@ -421,7 +421,7 @@ def _find_strange_names(items: Sequence[Item], answers: JoinedColumns, reader: N
     gold = reader.names(item.gold for item in items)
     expected = {**dict.fromkeys(reader.list_declared_names(), 0), **gold}
     given = answers.counts if answers.is_numeric else reader.names(answers.values.tolist())
-    n_singletons, folded = list(expected.values()).count(1), by_case(expected)
+    n_singletons, folded = list(expected.values()).count(1), index_by_case(expected)
     unknown = sorted(given.keys() - expected.keys())
     are_all = len(unknown) == len(given) and 10 * sum(name.casefold() in folded for name in unknown) >= len(unknown)
     strange = Counter[str]()
