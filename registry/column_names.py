@@ -103,9 +103,9 @@ def columns_of(names: Sequence[str], role: Role, among: Collection[str] | None =
 
     The most usual name comes first. If `among` is given, only names in `among` are returned.
     """
-    known = ROLES[role]
-    usual = [name for name in names if usual_form(name) in known and (among is None or name in among)]
-    return sorted(usual, key=lambda name: known.index(usual_form(name)))
+    usual_names = ROLES[role]
+    usual = [name for name in names if usual_form(name) in usual_names and (among is None or name in among)]
+    return sorted(usual, key=lambda name: usual_names.index(usual_form(name)))
 
 
 def directions(name: str) -> set[str]:

@@ -94,10 +94,10 @@ class AnswerColumns(_Lazy):
             labels: The label of each row; empty if the row has no answer.
             lines: The number of the line of each row in the file.
         """
-        known = dict.fromkeys(label for label in dict.fromkeys(labels) if label)
-        places: dict[str, float] = {label: n for n, label in enumerate(known)} | {"": np.nan}
+        distinct_labels = dict.fromkeys(label for label in dict.fromkeys(labels) if label)
+        places: dict[str, float] = {label: n for n, label in enumerate(distinct_labels)} | {"": np.nan}
         values = np.fromiter(map(places.__getitem__, labels), dtype=np.float64, count=len(labels))
-        return cls(Rows(tuple(keys), lines), values, tuple(known))
+        return cls(Rows(tuple(keys), lines), values, tuple(distinct_labels))
 
     def renamed(self, new: Mapping[str, str]) -> AnswerColumns:
         """Return a copy in which some labels have other names.
@@ -283,8 +283,8 @@ class JoinedColumns(_Lazy):
         Args:
             items: For each item, whether to select it, [items].
         """
-        at = np.arange(len(items)) if self.at is None else self.at
-        return JoinedColumns(self.answers, at[items])
+        rows = np.arange(len(items)) if self.at is None else self.at
+        return JoinedColumns(self.answers, rows[items])
 
     def __len__(self) -> int:
         return len(self.answers.values) if self.at is None else len(self.at)

@@ -157,7 +157,7 @@ def replace_files(folder: Path, pattern: str, files: Iterable[tuple[str, str]]) 
 
 
 def is_database(path: Path) -> bool:
-    """Return True if `path` is a file that begins like a DuckDB database."""
+    """Return True if a file begins like a DuckDB database."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

@@ -87,16 +87,16 @@ class Catalogue(dict[str, type[V]]):
         Raises:
             InputError: A package is not installed, or two classes have the same name.
         """
-        known = dict(self)
+        classes = dict(self)
         for package in packages:
             for plugin in self.list_plugins(package):
-                if plugin.name in known:
-                    owner = find_package(known[plugin.name].name) or "this program"  # type: ignore[attr-defined]
+                if plugin.name in classes:
+                    owner = find_package(classes[plugin.name].name) or "this program"  # type: ignore[attr-defined]
                     raise InputError(f"{self.kind} {plugin.name!r} of {plugin.package} has the same name as the "
                                      f"{self.kind} of {owner}; remove {plugin.package} from task.plugins, or rename "
                                      f"the {self.kind} in that package")
-                known[plugin.name] = self[plugin.full_name]
-        return known
+                classes[plugin.name] = self[plugin.full_name]
+        return classes
 
 
 def _load(kind: str, base: type[V], plugin: PluginEntry) -> type[V]:

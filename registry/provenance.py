@@ -143,14 +143,15 @@ class _Line(ABC):
             InputError: The line is not a signature, or `str` would write the signature in another way.
         """
         try:
-            found = cls._parse(line)
+            signature = cls._parse(line)
         except KeyError as error:
             raise InputError(f"this line is not a signature: it has no field {error.args[0]!r}") from None
         except ValueError as error:
             raise InputError(f"this line is not a signature: {error}") from None
-        if str(found) != line:
-            raise InputError(f"this line is not a signature as the program writes it; the program would write {found}")
-        return found
+        if str(signature) != line:
+            raise InputError("this line is not a signature as the program writes it; the program would write "
+                             f"{signature}")
+        return signature
 
     @classmethod
     @abstractmethod
@@ -251,6 +252,8 @@ class Signature(_Line):
 class StudySignature(_Line):
     """Signature of a study: a line for papers that identifies data and settings.
 
+    A study is an analysis of leaderboards, such as one of their power.
+
     Attributes:
         study: The kind of study with its settings.
         metric: Alias of the metric.
@@ -309,13 +312,13 @@ def parse_signature(line: str) -> Signature | StudySignature:
 
 def _fields(line: str) -> dict[str, str]:
     """Split a signature: `a:1|b:2` -> {"a": "1", "b": "2"}."""
-    found = {}
+    values = {}
     for part in line.split("|"):
         name, colon, value = part.partition(":")
         if not colon:
             raise ValueError(f"{part!r} is not of the form NAME:VALUE")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def _escape(name: str) -> str:

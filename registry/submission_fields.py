@@ -50,7 +50,7 @@ class SubmissionField:
 
     @property
     def is_declared(self) -> bool:
-        """True if people declare the value in a manifest or by a command."""
+        """True if people can set and change the property in a manifest or by a command."""
         return self.declared_by in ("participant", "organiser") and self.may_change
 
 

@@ -382,7 +382,7 @@ def _escape_markup(text: str | None) -> str:
 
 
 def _format_moment(moment: datetime) -> str:
-    """Format a moment as text, because the platform drops the time of YAML dates."""
+    """Format a time as UTC text, because the platform drops the time of YAML dates."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
 
 

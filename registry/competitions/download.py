@@ -283,13 +283,13 @@ class Codabench(Value):
 
         The names of phases are lists of test sets, such as `dev, test`.
         """
-        known = [test_set.name for test_set in task.manifest.test_set]
+        names = [test_set.name for test_set in task.manifest.test_set]
         requested = [self.test_set] if self.test_set is not None else download.entry.phase.split(", ")
-        if set(requested) <= set(known):
+        if set(requested) <= set(names):
             return requested
-        if len(known) == 1 and self.test_set is None:
-            return known
-        raise InputError(f"{requested[0]!r} is not a test set of the task ({', '.join(known)}); give the test set of a "
+        if len(names) == 1 and self.test_set is None:
+            return names
+        raise InputError(f"{requested[0]!r} is not a test set of the task ({', '.join(names)}); give the test set of a "
                          "phase by --option phase=PHASE and --option test_set=NAME")
 
 

@@ -44,7 +44,7 @@ class Query:
 
 @dataclass(frozen=True)
 class QueryRequest:
-    """A query with its output format and limits.
+    """A query with its output format and its limits, as sent to another process.
 
     Attributes:
         path: Path of the database.

@@ -91,7 +91,7 @@ def describe_columns(cursor: Any, query: Query) -> list[str]:
 
 
 def count_rows(cursor: Any, query: Query) -> int:
-    """Return the number of rows of a query.
+    """Run a query, and return the number of its rows.
 
     Raises:
         QueryError, MemoryError: As `run_query`.

@@ -103,14 +103,14 @@ class _Files:
         self._digest = ""
 
     def load(self, digest: str, path: str) -> Document | None:
-        """Return the stored file with this digest.
+        """Return the content of the stored file with this digest.
 
         Args:
             digest: Digest of the file.
             path: Path that error messages show.
 
         Returns:
-            The file; None if the database does not contain it.
+            The content; None if the database does not contain the file.
         """
         if self._last is None or self._digest != digest:
             rows = self._driver.execute("SELECT content FROM source WHERE digest = ?", [digest]).fetchall()

@@ -123,7 +123,7 @@ class Contents:
 
     @property
     def title(self) -> str:
-        """Title and version of the task."""
+        """Title of the release: title and version of the task."""
         return f"{self.manifest.task.title or self.manifest.task.id}, version {self.manifest.task.version}"
 
     @property
@@ -148,11 +148,12 @@ class Contents:
 
     def with_files(self, paths: Sequence[str]) -> Contents:
         """Return a copy that describes these files in the folder of the release."""
-        known = _FILES | {written.table.path: (written.table.comment, "application/vnd.apache.parquet")
+        descriptions = _FILES | {written.table.path: (written.table.comment, "application/vnd.apache.parquet")
                           for written in self.tables}
         files = []
         for path in paths:
-            about, media_type = known.get(path, _SUBMITTED_FILE if path.startswith("submitted/") else _LICENCE_FILE)
+            default = _SUBMITTED_FILE if path.startswith("submitted/") else _LICENCE_FILE
+            about, media_type = descriptions.get(path, default)
             content = (self.folder / path).read_bytes()
             files.append(WrittenFile(path, about, media_type, len(content), digest(content).removeprefix("sha256:")))
         return replace(self, files=files)

@@ -126,7 +126,7 @@ class GoldItems:
 
     @cached_property
     def attributes(self) -> dict[int, dict[str, str]]:
-        """Attributes of items by position; an item without attributes is absent."""
+        """Attributes, such as the genre, of each item that has any, by position."""
         attributes: dict[int, dict[str, str]] = defaultdict(dict)
         table = models.item_attribute
         for row in self.connection.execute(select(table.c.item_id, table.c.name, table.c.value).where(
@@ -176,25 +176,25 @@ def render_samples(items: GoldItems, metrics: Sequence[DeclaredMetric], scoring_
             items.connection, metric.family, declared.metric_id, [scoring_id], *items.ids)
         result = common | {"evaluation_result_id": f"{common['evaluation_result_id']}.{declared.alias}"}
         for run in range(statistics.shape[1]):
-            of_run = statistics[:, run]
-            scores, is_best = _score_items(metric, of_run)
+            run_statistics = statistics[:, run]
+            scores, is_best = _score_items(metric, run_statistics)
             for n in np.flatnonzero(present[:, run]).tolist():
-                given = answers.get((n, run), [])
-                columns = of_run[n].tolist()[:len(metric.used_columns)]
+                item_answers = answers.get((n, run), [])
+                columns = run_statistics[n].tolist()[:len(metric.used_columns)]
                 metadata = {STATISTICS: to_json_line(_format_statistics(metric, columns, items))}
                 if statistics.shape[1] > 1:
                     metadata[RUN] = str(run + 1)
                 if n in items.attributes:
                     metadata[ATTRIBUTES] = to_json_line(items.attributes[n])
                 if layout == "answers":
-                    metadata |= {GOLD: to_json_line(items.gold.get(n, [])), ANSWERS: to_json_line(given)}
+                    metadata |= {GOLD: to_json_line(items.gold.get(n, [])), ANSWERS: to_json_line(item_answers)}
                 score = float(scores[n])
                 if not np.isfinite(score):
                     metadata[UNDEFINED], score = "the metric has no score of this item alone", 0.0
                 yield to_json_line({
                     **result, "sample_id": items.keys[n], "interaction_type": "single_turn",
                     "input": {"raw": "", "reference": _format_answers(items.gold.get(n, []))},
-                    "output": {"raw": _format_answers(given)}, "answer_attribution": [],
+                    "output": {"raw": _format_answers(item_answers)}, "answer_attribution": [],
                     "evaluation": {"score": score, "is_correct": bool(is_best[n])}, "metadata": metadata}) + "\n"
 
 

@@ -171,7 +171,13 @@ def select_release(connection: Connection, task: TaskRow) -> None:
 
 
 def write_tables(connection: Connection, folder: Path, tables: Sequence[ReleasedTable]) -> None:
-    """Write each table that has rows into `folder` as a Parquet file."""
+    """Write the tables that have rows into a release, as Parquet files.
+
+    Args:
+        connection: Connection to the registry, after `select_release`.
+        folder: Folder of the release.
+        tables: Definitions of the tables.
+    """
     connection.exec_driver_sql("SET threads = 1")  # several threads may divide a file into different row groups
     for table in tables:
         path = folder / table.path

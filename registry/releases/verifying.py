@@ -296,7 +296,7 @@ def verify_release(folder: Path, execution: Execution) -> VerificationResult:
             raise
         verified.faults.append(Fault("damaged", "release", folder.name, str(error)))
         return verified
-    known = {fault.name for fault in verified.faults}
+    faulty_files = {fault.name for fault in verified.faults}
     with _collect_error(verified, folder.name, "loaded"), loading_release(folder, release) as database:
         with database.writing(dry_run=True, reach=Reach(folders=[folder])) as connection:
             with _collect_error(verified, SUBMITTED):
@@ -312,7 +312,7 @@ def verify_release(folder: Path, execution: Execution) -> VerificationResult:
             if release.get("program") == PROGRAM:
                 with _collect_error(verified, "README.md, page.html and descriptions"):
                     contents = Contents.read(connection, folder, task, has_gold=release["gold"])
-                    verified.faults += _verify_documents(contents, known)
+                    verified.faults += _verify_documents(contents, faulty_files)
             else:
                 verified.notes.append(_OTHER_PROGRAM)
     return verified

@@ -51,7 +51,7 @@ def list_files(folder: Path) -> list[str]:
 
 
 def write_checksums(folder: Path) -> None:
-    """Write the checksums of all files in a folder into `SHA256SUMS`."""
+    """Write the SHA-256 checksums of all files in a folder into `SHA256SUMS`."""
     lines = [f"{_checksum(folder / path)}  {path}\n" for path in list_files(folder)]
     (folder / CHECKSUMS).write_text("".join(lines), "utf-8", newline="\n")
 

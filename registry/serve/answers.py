@@ -183,7 +183,7 @@ _MIN_COMPRESSED = 1000  # bytes; smaller content is not compressed
 
 @dataclass(frozen=True)
 class Content:
-    """The content of a response: media type, body, and other headers."""
+    """The content of an HTTP response: media type, body and additional headers."""
 
     media: str
     body: bytes
@@ -254,8 +254,8 @@ def is_cached_by_client(request: Request, tag: str) -> bool:
         request: The request.
         tag: ETag of the content.
     """
-    known = request.headers.get("if-none-match", "").split(",")
-    return tag in [part.strip().removeprefix("W/") for part in known]
+    tags = request.headers.get("if-none-match", "").split(",")
+    return tag in [part.strip().removeprefix("W/") for part in tags]
 
 
 def accepts_gzip(header: str) -> bool:
@@ -282,7 +282,7 @@ def render_page(template: str, **values: object) -> Content:
 
 
 def render_notice(title: str, *sentences: str, excerpt: str = "", tables: object = ()) -> Content:
-    """Return a simple page with sentences and tables.
+    """Render a simple HTML page with sentences and tables.
 
     Args:
         title: Title of the page.

@@ -122,7 +122,7 @@ async def _make_feed(snapshot: CachedSnapshot, address: str) -> Content:
     changes_found = await snapshot.make_once(
         ("changes",), lambda: snapshot.read(
             lambda opened: load_changes(opened.connection, list_public_tasks(opened)[0])),
-        lambda found: _BYTES_PER_CHANGE * len(found.changes))
+        lambda changes: _BYTES_PER_CHANGE * len(changes.changes))
     return await snapshot.run_in_thread(lambda: Content(_ATOM, feed(changes_found, address).encode()))
 
 
@@ -548,12 +548,12 @@ def is_known_host(header: str | None, names: tuple[str, ...]) -> bool:
 
 
 def _add_headers(message: MutableMapping[str, Any], origin: str | None, *, varies: bool) -> None:
-    """Add security headers to a response.
+    """Add security headers to an HTTP response.
 
     Args:
         message: ASGI message that starts the response.
-        origin: Origin whose scripts may read the response; None means no other origin.
-        varies: Whether the response depends on the origin of the request.
+        origin: Web site whose scripts may read the response; None means no other site.
+        varies: Whether the response depends on the site that sent the request.
     """
     headers = MutableHeaders(raw=message.setdefault("headers", []))
     for name, value in _DEFAULT_HEADERS.items():

@@ -52,7 +52,7 @@ class Answer:
 
     @property
     def is_in_memory(self) -> bool:
-        """True if the result is so small that its file is in memory."""
+        """True if the result is small enough to be kept in memory instead of on the disk."""
         return self.size <= _MAX_IN_MEMORY
 
     def read_pieces(self) -> Iterator[bytes]:

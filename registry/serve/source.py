@@ -423,11 +423,11 @@ def _read_boards(opened: OpenSnapshot, task: str, items: int) -> VisibleBoards |
     if not snapshot.boards:
         raise MismatchError(f"{task}: {NOT_COMPARED}")
     try:
-        asked = tuple(plan_studies(connection, Macro(), Choice(task)))
+        studies = tuple(plan_studies(connection, Macro(), Choice(task)))
     except MismatchError:  # a new submission has no scores yet; the boards report this
-        asked = ()
+        studies = ()
     snapshot = add_details(connection, snapshot, items, moment)
-    return replace(snapshot if moment is None else snapshot.past(moment), asked=asked)
+    return replace(snapshot if moment is None else snapshot.past(moment), asked=studies)
 
 
 def _add_averages(boards: Boards, database: Database) -> Boards:

@@ -60,7 +60,7 @@ class CatalogRow:
 
 
 class TaskRow(CatalogRow):
-    """A task with its manifest as normalized JSON."""
+    """A task, with its manifest as JSON in a normalized form."""
 
     table = models.task
     task_id: int
@@ -76,7 +76,7 @@ class TaskRow(CatalogRow):
 
 
 class TestSetRow(CatalogRow):
-    """A test set with the id of its current gold revision."""
+    """A test set, with the id of the current version of its gold."""
 
     table = models.test_set
     test_set_id: int
@@ -187,7 +187,7 @@ class ComparisonRow(CatalogRow):
 
 
 class StudyRow(CatalogRow):
-    """A finished study, with its result as JSON."""
+    """A stored study (an analysis beyond leaderboards), with its result as JSON."""
 
     table = models.study
     study: str
@@ -382,7 +382,7 @@ def item_ids(connection: Connection, gold_revision_id: int) -> tuple[int, int]:
 
 
 def item_keys(connection: Connection, gold_revision_id: int) -> list[str]:
-    """Return the keys of the items of a gold revision, in the order of the gold."""
+    """Return the keys of the items in one version of the gold, in its order."""
     table = models.item
     query = select(table.c.key).where(table.c.gold_revision_id == gold_revision_id).order_by(table.c.position)
     return list(connection.execute(query).scalars())
@@ -430,7 +430,7 @@ def _select_submissions(*columns: Any) -> Select[Any]:
 
 
 def tracks(connection: Connection, task_id: int) -> set[str]:
-    """Return the names of a task's tracks."""
+    """Return the names of the tracks (groups of submissions) of a task."""
     return set(connection.execute(select(models.track.c.name).where(models.track.c.task_id == task_id)).scalars())
 
 
@@ -494,9 +494,10 @@ def all_versions(connection: Connection, test_set_id: int) -> list[tuple[Member,
 
 
 def current_names(connection: Connection, task: str) -> set[str]:
-    """Return the full names of all current submissions to a task, scored or not.
+    """Return the names of the current submissions to a task, scored or not.
 
-    A submission is current if it is the latest version of its system and not withdrawn.
+    A submission is current if it is the latest version of its system and not withdrawn. A name has the form
+    `task/test_set/team/system@version`.
     """
     query = text("SELECT name FROM ranked_submission WHERE task = :task")
     return set(connection.execute(query, {"task": task}).scalars())
@@ -509,9 +510,9 @@ def check_metric(connection: Connection, tasks: Sequence[TaskRow], alias: str | 
     """
     if alias is None:
         return
-    known = sorted({m.alias for task in tasks for m in task_metrics(connection, task.task_id)})
-    if alias not in known:
-        raise UnknownNameError("metric", alias, known)
+    aliases = sorted({m.alias for task in tasks for m in task_metrics(connection, task.task_id)})
+    if alias not in aliases:
+        raise UnknownNameError("metric", alias, aliases)
 
 
 def task_metrics(connection: Connection, task_id: int) -> list[DeclaredMetric]:

@@ -69,13 +69,13 @@ def statistics_ids(connection: Connection, digests: Sequence[str]) -> Ints:
     """
     table = models.tested_statistics
     query = select(table.c.digest, table.c.tested_statistics_id).where(table.c.digest.in_(list(digests)))
-    known = {row.digest: row.tested_statistics_id for row in connection.execute(query)}
-    new = [digest for digest in digests if digest not in known]
+    ids = {row.digest: row.tested_statistics_id for row in connection.execute(query)}
+    new = [digest for digest in digests if digest not in ids]
     first = next_id(connection, table)
     insert_bulk(connection, table, {"tested_statistics_id": np.arange(first, first + len(new)),
                                     "digest": np.array(new, dtype=np.str_)})
-    known.update(zip(new, range(first, first + len(new)), strict=True))
-    return np.array([known[digest] for digest in digests], dtype=np.int64)
+    ids.update(zip(new, range(first, first + len(new)), strict=True))
+    return np.array([ids[digest] for digest in digests], dtype=np.int64)
 
 
 def pair_results(connection: Connection, pair_request_id: int, statistics: Ints, columns: Sequence[str],
@@ -244,8 +244,8 @@ class PairsOfRun(NamedTuple):
 
 
 def _replace_ids(column: NDArray[Any], ids: Mapping[int, int]) -> NDArray[np.int32]:
-    known = np.array(sorted(ids))
-    return np.array([ids[n] for n in known.tolist()], dtype=np.int32)[np.searchsorted(known, column)]
+    old_ids = np.array(sorted(ids))
+    return np.array([ids[n] for n in old_ids.tolist()], dtype=np.int32)[np.searchsorted(old_ids, column)]
 
 
 def _pack(keys: Columns) -> NDArray[Any]:

@@ -112,7 +112,7 @@ def _compare(stored: Definitions, expected: Definitions) -> list[Alteration]:
 
 
 def _find_owner(comment: Alteration) -> str:
-    """Return the name of the table, view or macro to which a comment belongs."""
+    """Return the name of the table, view or macro that a comment describes."""
     kind, _, name = comment.name.partition(" ")
     return name.rpartition(".")[0] if kind == "column" else name
 

@@ -124,7 +124,7 @@ def require_scores(connection: Connection, task: str | None) -> None:
 
 
 def describe_until(until: datetime) -> str:
-    """Return the end of an embargo as text.
+    """Describe the time until which data is hidden, for a message.
 
     >>> describe_until(datetime(2026, 12, 1, 12)), describe_until(UNTIL_REVEALED)
     ('until 2026-12-01 12:00 UTC', 'until the organisers reveal them')

@@ -179,8 +179,8 @@ class _Files:
         gets a link in a temporary folder. This is done only if all connections to the file are read-only, because
         DuckDB does not notice changes that are made under another name.
         """
-        if (known := self.open_files.get(key)) is not None:
-            return known
+        if (open_file := self.open_files.get(key)) is not None:
+            return open_file
         same_path = [other for other in self.open_files if other.path == key.path]
         if not same_path or not all(other.read_only and key.read_only for other in same_path
                                     if other.identity == key.identity):

@@ -200,9 +200,9 @@ class Ledger:
             columns: Other columns of a new row.
         """
         (owner_id,) = owner.values()
-        if (known := self._ids.get((table, owner_id, name))) is None:
-            known = self._ids[table, owner_id, name] = self._insert(table, **owner, name=name, **columns)
-        return known
+        if (row_id := self._ids.get((table, owner_id, name))) is None:
+            row_id = self._ids[table, owner_id, name] = self._insert(table, **owner, name=name, **columns)
+        return row_id
 
     def _insert(self, table: Table, **values: Any) -> int:
         row_id = self.reserve(table, 1)

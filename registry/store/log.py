@@ -224,7 +224,7 @@ def find_altered_tables(connection: Connection) -> list[str]:
 
 
 def new_salt() -> str:
-    """Return a random text that nobody can guess."""
+    """Return a random text that makes digests impossible to guess."""
     return secrets.token_hex(16)
 
 
