@@ -58,7 +58,10 @@ def _encode(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
     """Combine several columns into few, so that two systems are compared faster.
 
     Columns of whole numbers are combined into one mixed-radix code: it differs between two systems if and only if one
-    of the columns does. Other columns are returned unchanged. All arrays have the shape [systems, units].
+    of the columns does. Other columns are returned unchanged.
+
+    Args:
+        columns: One array per statistic, [systems, items].
     """
     codes: list[NDArray[Any]] = []
     groups: list[list[tuple[NDArray[Any], int, int]]] = []  # each column with its least value and its number of values
@@ -246,17 +249,17 @@ class Observed:
 
     @property
     def is_mean(self) -> bool:
-        """True if the score of both systems is the mean of the scores of their units."""
+        """True if each of the two scores is the mean of the scores of items or clusters."""
         return self.matrix.of_systems(self.pair).is_mean
 
     @property
     def a(self) -> Floats:
-        """Statistics of the first system, [units, columns]."""
+        """Statistics of the first system, one row per item or cluster."""
         return self.matrix.statistics[:, self.pair[0]]
 
     @property
     def b(self) -> Floats:
-        """Statistics of the second system, [units, columns]."""
+        """Statistics of the second system, one row per item or cluster."""
         return self.matrix.statistics[:, self.pair[1]]
 
 

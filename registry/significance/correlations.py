@@ -236,8 +236,8 @@ def dot(first: Floats, second: Floats) -> Floats:
 def _pieces(values: Floats, bits: int) -> tuple[Floats, Floats]:
     """Split numbers into two short parts, so that sums of products are exact.
 
-    A number is first replaced by its distance from the median of its column. The distance is a 2^bits + b in units that
-    depend on the column, with whole numbers a and b of at most 2^bits. The results are a 2^bits and b.
+    A number is first replaced by its distance from the median of its column. The distance is rounded to a 2^bits + b
+    steps, with whole numbers a and b of at most 2^bits. The results are a 2^bits and b.
     """
     distances = values - np.median(values, axis=0)
     _, exponents = np.frexp(np.abs(distances).max(axis=0))

@@ -73,7 +73,9 @@ class CrossedPair:
         return tuple(range(len(self.shared)))
 
     def estimate(self, axes: Axes) -> list[tuple[int | None, float, int]]:
-        """Estimate w(axes), the mean square that the class describes, of some factors.
+        """Estimate the mean square of the interaction of some factors.
+
+        This is w(axes) in the formula of the class. The mean square is divided by the number of cells.
 
         Returns:
             Terms (system, value, degrees of freedom): one term with system None if the systems share the levels of all

@@ -96,7 +96,7 @@ def _compute_log_tail(below: float, above: float, law: str, degrees: float, x: f
     return start + math.log(area / rate)
 
 
-def log_coins(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool = False) -> Floats:
+def log_sign_p(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool = False) -> Floats:
     """Return the log p-values of sign tests, [pairs].
 
     A p-value is 1 if no unit favours either system. The error of the logarithm is below 1e-10 for up to 10^6 units, and
@@ -409,9 +409,9 @@ def _tango_low(only_a: Floats, only_b: Floats, n: Floats, z: float) -> Floats:
 def _tango(only_a: Floats, only_b: Floats, n: Floats, difference: Floats) -> tuple[Floats, Floats]:
     """Return the numerator of Tango's statistic and the square of its denominator.
 
-    The numerator is the observed minus the expected excess of units that only system A gets right over those that only
-    B gets right. Let p be the probability of a unit that only B gets right. At the maximum of the likelihood, 2 n p^2 +
-    b p - c = 0.
+    The numerator is the observed minus the expected excess of items that only system A gets right over those that only
+    B gets right. Let p be the probability of an item that only B gets right. At the maximum of the likelihood, 2 n p^2
+    + b p - c = 0.
     """
     turned = difference < 0  # by symmetry, so that no term below is negative
     for_a, for_b = np.where(turned, only_b, only_a), np.where(turned, only_a, only_b)

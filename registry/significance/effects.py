@@ -189,7 +189,7 @@ def assess_equivalence(observed: Observed, margin: float, settings: Settings) ->
 
     Args:
         observed: The pair of systems.
-        margin: Largest difference that does not matter, in units of the score; declared before looking at the results.
+        margin: Largest difference of scores that does not matter; declared before looking at the results.
         settings: Alpha is 1 - `confidence`; the bootstrap also uses `resamples` and `seed`.
 
     Raises:

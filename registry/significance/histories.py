@@ -130,7 +130,7 @@ def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], gr
         scores: Scores of the submissions, [submissions]; higher is better.
         errors: Returns the standard error of the difference of two submissions, from the index of the new one and the
             index of the shown one.
-        grain: Shown scores are rounded to multiples of it: 1 / n if scores are between 0 and 1 on n units.
+        grain: Shown scores are rounded to multiples of it, such as 1 / n for scores between 0 and 1 on n items.
     """
     shown, raised = np.full(len(scores), np.nan), np.zeros(len(scores), dtype=bool)
     value, last = np.nan, -1

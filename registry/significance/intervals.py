@@ -510,7 +510,7 @@ class ClosedForm:
     def _grouped(self) -> Matrix:
         """The statistics, with the items of correlations in at most `_GROUPS` groups.
 
-        The jackknife over more units would take too long.
+        Correlations need the jackknife, which would take too long over many single items.
         """
         matrix = self.matrix
         if matrix.family != "pair" or matrix.n_units <= _GROUPS:

@@ -161,7 +161,7 @@ def count_shared(marks: Flags) -> Ints:
 
 
 def count_unshared(both: Ints, a: Ints, b: Ints) -> tuple[Ints, Ints]:
-    """Count the units that are marked for only one of two systems.
+    """Count the items (or clusters) that are marked for only one of two systems.
 
     Args:
         both: Result of `count_shared`, [systems, systems].
@@ -169,7 +169,7 @@ def count_unshared(both: Ints, a: Ints, b: Ints) -> tuple[Ints, Ints]:
         b: Indices of the second systems, [pairs].
 
     Returns:
-        The number of units that are marked only for the first system, and only for the second system, [pairs] each.
+        The number marked only for the first system, and the number marked only for the second system, [pairs] each.
     """
     shared = both[a, b]
     return both[a, a] - shared, both[b, b] - shared
@@ -396,36 +396,38 @@ class Matrix(ABC):
         return self._parts(self.statistics)
 
     def parts_of(self, systems: Sequence[int]) -> tuple[Floats, Floats]:
-        """Return the numerators and denominators of some systems, [units, systems] each.
+        """Return the numerators and denominators of some systems' scores.
 
-        They are the columns of `parts` for these systems.
+        They are the columns of `parts` for these systems: one row per item or cluster.
         """
         return self._parts(self.statistics[:, list(systems)])
 
     def parts_by_block(self, systems: Sequence[int] | None = None) -> Iterator[tuple[Floats, Floats]]:
         """Yield the arrays of `parts` in blocks of rows, to save memory.
 
+        `parts` has the numerators and denominators of the scores in single items or clusters.
+
         Args:
             systems: Indices of the systems; None: all systems.
 
         Yields:
-            Numerators and denominators, [some units, systems] each.
+            Numerators and denominators, [rows of the block, systems] each.
         """
         everyone = systems is None or list(systems) == list(range(self.statistics.shape[1]))
         chosen = slice(None) if systems is None or everyone else list(systems)
         return (self._parts(block[:, chosen]) for block in self.by_block())
 
     def sums_of_parts(self, systems: Sequence[int]) -> tuple[Floats, Floats]:
-        """Return the total numerators and total denominators of some systems.
+        """Return the total numerators and total denominators of some systems' scores.
 
-        They are the sums of `parts` over all rows, [1, systems] each.
+        They are the sums of `parts` over all items, [1, systems] each.
         """
         return self._parts(self.statistics.sum(axis=0)[None, list(systems)])
 
     def by_block(self) -> Iterator[Floats]:
-        """Yield the statistics in blocks of rows, to save memory.
+        """Yield the statistics in blocks of items or clusters, to save memory.
 
-        Each block has the shape [some units, systems, columns]. An empty matrix yields one empty block.
+        Each block has the shape [units, systems, columns]. An empty matrix yields one empty block.
         """
         step = max(_FEW, _AT_ONCE // max(1, math.prod(self.statistics.shape[1:])))
         return (self.statistics[start:start + step] for start in range(0, max(1, len(self.statistics)), step))
@@ -472,9 +474,9 @@ class Matrix(ABC):
     def higher(self) -> Flags | None:
         """Whether each system has the higher of the two numerators that occur in a unit.
 
-        The shape is [units, systems]; a unit is an item or a cluster. The result is None if a unit has more than two
-        numerators, if the distance of the two is not the same in all units, or if systems have different denominators.
-        Otherwise, a permutation test can count fair coins of one size.
+        A unit is an item or a cluster, and the array has the shape [units, systems]. Then a permutation test can count
+        fair coins of one size. The result is None if a unit has more than two numerators, if the distance of the two is
+        not the same in all units, or if systems have different denominators.
         """
         if self.quotient is None:
             return None
@@ -493,7 +495,7 @@ class Matrix(ABC):
 
     @cached_property
     def both_higher(self) -> Ints | None:
-        """Number of units in which both systems of a pair have the higher numerator.
+        """Number of items or clusters in which both systems have the higher numerator.
 
         It is computed from `higher`, and has the shape [systems, systems]; None if `higher` is None.
         """
@@ -502,9 +504,9 @@ class Matrix(ABC):
     def whole_parts(self, pair: Sequence[int]) -> tuple[Ints, Ints] | None:
         """Return the numerators and denominators of a pair of systems as whole numbers.
 
-        Each array, [units, 2], is divided by its greatest common divisor. So the result does not depend on other
-        systems, even if their runs or decimals require finer steps. The result is None if a value is not whole, or if a
-        sum is too large.
+        Each array has one row per item or cluster and two columns. It is divided by its greatest common divisor, so the
+        result does not depend on other systems, even if their runs or decimals require finer steps. The result is None
+        if a value is not whole, or if a sum is too large.
         """
         sides = []
         for of_pair in self.parts_of(pair):

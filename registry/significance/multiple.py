@@ -90,14 +90,14 @@ def adjust(p: Floats, correction: str) -> Floats:
 
 
 def count_required_draws(p: Floats, correction: str, alpha: float) -> int:
-    """Return the number of resamples with which a simulated pair can be significant.
+    """Return the number of resamples that simulated p-values need to be significant.
 
-    A Monte-Carlo p-value is at least 1 / (R + 1), so Holm's and Bonferroni's corrections of m simulated pairs need R >=
-    m / alpha - 1. The function assumes that all simulated pairs have the smallest p-value. This is sufficient because
-    adjusted p-values never fall if a p-value rises.
+    The p-values are corrected together. A Monte-Carlo p-value is at least 1 / (R + 1), so Holm's and Bonferroni's
+    corrections of m simulated p-values need R >= m / alpha - 1. The function assumes that all simulated p-values are
+    the smallest possible ones. This is sufficient because adjusted p-values never fall if a p-value rises.
 
     Args:
-        p: p-values of the family; nan for each pair that will be simulated, at least one.
+        p: All p-values that are corrected together; nan for each one that will be simulated, at least one.
         correction: Name of the correction.
         alpha: Significance level.
     """

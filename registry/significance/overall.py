@@ -111,8 +111,8 @@ class CochranQ(OverallTest):
     def statistic(self, scores: Floats) -> float:
         """Return Q = k (k - 1) sum (total - mean total)^2 / sum r (k - r).
 
-        k is the number of systems, r the number of systems that are right in a unit, and a total the number of units in
-        which one system is right.
+        k is the number of systems, r the number of systems that are right in an item, and a total the number of items
+        in which one system is right.
         """
         k, totals, correct = scores.shape[1], scores.sum(axis=0), scores.sum(axis=1)
         mixed = float((correct * (k - correct)).sum())

@@ -157,9 +157,9 @@ class ExactMcNemar(Design):
         return math.sqrt(self.discordance / units)
 
     def compute_power(self, difference: float, units: int) -> Power:
-        """Sum the power over the likely numbers of discordant units.
+        """Sum the power over the likely numbers of discordant items.
 
-        Tails with a probability of 1e-13 are omitted.
+        An item is discordant if exactly one system is correct. Tails with a probability of 1e-13 are omitted.
         """
         return _mcnemar(units, max(self.discordance, difference), difference, self.alpha)
 

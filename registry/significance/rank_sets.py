@@ -755,8 +755,8 @@ def _find_selection_bounds(scores: Floats, best: int, covariances: Floats, steps
 def _solve_true_score(share: float, lower: float, upper: float, max_error: float) -> float:
     """Return the true score at which P(observed score or less) equals `share`.
 
-    All values are in units of the standard error, relative to the observed score. The probability falls from 1 to 0 as
-    the true score rises from -`max_error` to `max_error`.
+    All values are distances from the observed score, divided by the standard error. The probability falls from 1 to 0
+    as the true score rises from -`max_error` to `max_error`.
     """
     below, above = -max_error, max_error
     for _ in range(_BISECTIONS):

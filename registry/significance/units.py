@@ -83,10 +83,10 @@ def unit_scores(observed: Observed) -> tuple[Floats, Floats]:
 
 
 def unit_differences(observed: Observed) -> tuple[Floats, float]:
-    """Return the differences of two systems' scores in single units, and a tolerance.
+    """Return two systems' differences in single items or clusters, and a tolerance.
 
     A difference is positive if the first system is better. Differences within the tolerance count as equal, because
-    rounding must not separate 1/3 - 1/6 from 1/6 - 0. Differences within the tolerance of 0 are set to 0. Units with an
+    rounding must not separate 1/3 - 1/6 from 1/6 - 0. Differences within the tolerance of 0 are set to 0. Items with an
     undefined score are omitted.
     """
     a, b = unit_scores(observed)

@@ -49,8 +49,8 @@ def find_non_exchangeable(pairs: SystemPairs) -> Iterator[PairWarning]:
     """Warn of pairs in which permutations underestimate the standard error.
 
     The reason is that the denominators of the two scores differ, for example because one system gives more answers. The
-    evidence is a difference of the denominators that exchangeable systems would rarely have. It is weak if it comes
-    from a few large items.
+    evidence is a difference of the denominators that exchangeable systems would rarely have. If the difference comes
+    from a few large items, no evidence is required, because it would be weak.
     """
     if not _is_predictable(pairs.matrix):
         return
@@ -198,7 +198,7 @@ def compute_kish_sizes(weights: Iterable[NDArray[Any]]) -> Floats:
     It is the squared sum of the weights divided by the sum of their squares, and nan if all weights are 0.
 
     Args:
-        weights: Blocks of rows of weights, [units, columns] each.
+        weights: Blocks of rows; each row has the weights of one item or cluster, [units, columns].
     """
     sums, squares = np.sum([[block.sum(axis=0), (block.astype(np.float64) ** 2).sum(axis=0)] for block in weights],
                            axis=0)
@@ -258,7 +258,9 @@ class _Differences(NamedTuple):
                 yield without_rounding(numerators - shares, sizes), sizes
 
     def influences(self) -> Iterator[Floats]:
-        """Yield the influence of each unit on each score minus that on the first score.
+        """Yield the influence of each item (or cluster) on each system's score.
+
+        The influence on the score of the first system is subtracted. This does not change the differences of pairs.
 
         Yields:
             Arrays, [units of a block, systems].
@@ -271,12 +273,12 @@ class _Differences(NamedTuple):
             yield moved
 
     def warn_of_skewed(self, least: float, message: Message) -> PairWarning:
-        """Warn of pairs whose differences in single units are too skewed.
+        """Warn of pairs whose differences in single items (or clusters) are too skewed.
 
         The evidence is the distance between mean and median.
 
         Args:
-            least: Limit of skewness^2 / number of units.
+            least: Limit of skewness^2 / number of items.
             message: Message of the warning.
         """
         squares, cubes = self._moments()
@@ -289,7 +291,7 @@ class _Differences(NamedTuple):
     def _moments(self) -> tuple[Floats, Floats]:
         """Return the sums of the squares and of the cubes of each pair's differences.
 
-        The differences are those in single units. Both arrays have the shape [pairs].
+        The differences are those in single items (or clusters). Both arrays have the shape [pairs].
         """
         a, b = self.a, self.b
         products, cubes = np.zeros((2, len(self.systems), len(self.systems)))
@@ -300,7 +302,7 @@ class _Differences(NamedTuple):
                 cubes[a, a] - 3 * cubes[a, b] + 3 * cubes[b, a] - cubes[b, b])
 
     def _distances(self, pairs: Ints) -> Floats:
-        """Return mean - median of the differences in single units, in standard errors.
+        """Return mean - median of the differences in single items, in standard errors.
 
         The result is nan for constant differences. If at least half of the differences are ties, the median is
         constant. The mean is then a sum of random signs, and has the continuity correction of McNemar's test.

@@ -252,11 +252,11 @@ class _Resamples:
     def compute_probabilities(self, log_shares: Floats) -> tuple[Floats, Ints, Ints]:
         """Return the probabilities of the sums (u, w) in a window of likely values.
 
-        The values of u and w are in the order of the Fourier transform, which is periodic: they rise from some index
-        on, and continue at the start.
+        (u, w) are the sums of differences and of denominators over a resample. Their values are in the order of the
+        Fourier transform, which is periodic: they rise from some index on, and continue at the start.
 
         Args:
-            log_shares: Logarithms of the probabilities of the distinct units in one draw.
+            log_shares: Logarithms of the probabilities of the distinct values in one draw.
 
         Returns:
             Probabilities, [values of w, values of u]; the values of u; the values of w.

@@ -33,7 +33,7 @@ class PairTest(Value):
         null: Null hypothesis.
         assumes: Assumptions.
         citation: Source of the method.
-        units: Kinds of units that can be tested, such as `item` or `cluster`; the first one is the default.
+        units: Units that can be tested: `item`, `cluster` or `response`; the first one is the default.
         takes_strata: True if the test resamples within strata.
         takes_runs: True if the runs of a system can be random.
         families: Accepted families of statistics. None: all families except `pair`, the family of correlations.

@@ -400,7 +400,8 @@ class ChiSquared(_Proportions):
 class RankSum(IndependentTest):
     """Wilcoxon's rank-sum test (Mann-Whitney U) of the scores of units.
 
-    The p-value comes from the normal distribution, with corrections for ties and continuity.
+    A unit is an item or a cluster. The p-value comes from the normal distribution, with corrections for ties and
+    continuity.
     """
 
     name: ClassVar[str] = "rank-sum"

@@ -15,7 +15,7 @@ from registry.messages import Messages
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Tails, Unit, extremity
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import are_means, find_asymmetric, find_skewed
-from registry.significance.distributions import log_coins, log_normal_p, log_normal_ps, log_t_p
+from registry.significance.distributions import log_normal_p, log_normal_ps, log_sign_p, log_t_p
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.exact.swaps import log_sign_tail
 from registry.significance.matrix import Matrix, additive, count_shared, count_unshared
@@ -64,12 +64,14 @@ class Sign(PairTest):
             for differences, slack in map(unit_differences, pairs):
                 counts.append([np.count_nonzero(side * differences > self.tie + slack) for side in (1, -1)])
             for_a, for_b = np.array(counts).T
-        return Tails.make(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b,
+        return Tails.make(log_sign_p(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b,
                           favours=for_a - for_b)
 
 
 class McNemar(PairTest):
     """McNemar's test of the units that only one of two systems gets right.
+
+    The units are items.
 
     Attributes:
         variant: `exact`: the binomial test. `mid-p`: counts only half of the outcomes that are exactly as extreme as
@@ -101,7 +103,7 @@ class McNemar(PairTest):
         only_a, only_b = _count_favoured(pairs)
         if self.variant in ("exact", "mid-p"):
             half = self.variant == "mid-p"
-            log_p = log_coins(only_a, only_b, settings.alternative, half=half)
+            log_p = log_sign_p(only_a, only_b, settings.alternative, half=half)
             return Tails.make(log_p, "exact", coins=only_a + only_b + half)
         two_sided, corrected = settings.alternative == "two-sided", self.variant == "corrected"
         excess = extremity((only_a - only_b).astype(np.float64), settings.alternative) - corrected
@@ -269,11 +271,11 @@ def scale_differences(matrix: Matrix, pair: tuple[int, int]) -> Floats:
 def log_betting_p(shares: Floats, alternative: Alternative) -> float:
     """Return the log p-value of the hypothesis that the mean of bounded numbers is 0.
 
-    The p-value is 1 / (largest wealth of a gambler). The bets are optimal for intervals of a mean (Waudby-Smith and
-    Ramdas 2024, section 4.2).
+    A gambler bets on the sign of each number, and the p-value is 1 / (largest wealth); two-sided, it is 2 / (largest
+    wealth of two gamblers). The bets are optimal for intervals of a mean (Waudby-Smith and Ramdas 2024, section 4.2).
 
     Args:
-        shares: Independent numbers from -1 to 1, [units]. Their order must not depend on their values.
+        shares: Independent numbers from -1 to 1. Their order must not depend on their values.
         alternative: `greater` than 0, `less`, or `two-sided`.
     """
     sides = {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[alternative]

@@ -38,7 +38,7 @@ from registry.significance.diagnostics.exchangeability import (
 )
 from registry.significance.diagnostics.rare_outcomes import find_opposed_classes, find_rare_predictions
 from registry.significance.diagnostics.samples import find_uneven_runs
-from registry.significance.distributions import log_coins
+from registry.significance.distributions import log_sign_p
 from registry.significance.exact.swaps import (
     MOST_WORK,
     estimate_counting_cost,
@@ -144,7 +144,7 @@ class Permutation(PairTest):
         if (both := pairs.matrix.both_higher) is not None:  # all units have the same weight, so swaps are fair coins
             a, b = (pairs.b, pairs.a) if pairs.matrix.lower_is_better else (pairs.a, pairs.b)
             for_a, for_b = count_unshared(both, a, b)
-            return Tails.make(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b)
+            return Tails.make(log_sign_p(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b)
         # Pairs that are certainly too expensive are skipped: the overhead of a thread exceeds their work.
         is_cheap = least_work(pairs.n_discordant) <= _limit_work(settings)
         coarse = np.flatnonzero(~have_surely_many_sums(pairs) & is_cheap)

@@ -39,9 +39,9 @@ class PredictionPowered(PairTest):
     each. It has a smaller error.
 
     Attributes:
-        variant: `t`: the t-test, with degrees of freedom from the number of units that people scored. `normal`: the
-            test of ppi-python, which rejects too often if people scored few units. `bootstrap`: the recentred
-            bootstrap, which tunes the slope in every resample; all pairs share the resamples.
+        variant: `t`: the t-test, with degrees of freedom from the number of items or clusters that people scored.
+            `normal`: the test of ppi-python, which rejects too often if people scored few of them. `bootstrap`: the
+            recentred bootstrap, which tunes the slope in every resample; all pairs share the resamples.
     """
 
     name: ClassVar[str] = "prediction-powered"

@@ -34,8 +34,8 @@ _PACKED_UNITS = 2**9  # units whose counts are converted together; they fit into
 class Packing:
     """Several columns of small counts, stored in one column of float64.
 
-    This makes sums over resamples faster. If n counts are at most m, the sum of a resample of n units is at most n m.
-    So three columns with sums of 17 bits each fit into the 53 bits of exact whole numbers in float64: the first column,
+    This makes sums over resamples of items faster. If n counts are at most m, the sum of n counts is at most n m. So
+    three columns with sums of 17 bits each fit into the 53 bits of exact whole numbers in float64: the first column,
     plus 2^17 times the second, plus 2^34 times the third. A product in float64 costs as much as two in float32, so
     packing three or more columns saves time.
 
@@ -63,7 +63,10 @@ class Packing:
         return None
 
     def pack(self, columns: NDArray[Any]) -> Floats:
-        """Pack columns of counts: [units, columns] to [units, packed columns]."""
+        """Pack many columns of counts into few columns.
+
+        The shape [rows, columns] becomes [rows, packed columns].
+        """
         packed = np.zeros((len(columns), len(self.groups[0])), order="F")
         for group, shift in zip(self.groups, accumulate(self.bits[:-1], initial=0), strict=True):
             for n, column in enumerate(group.tolist()):
@@ -246,12 +249,12 @@ class Columns:
 
 
 def _select_columns(columns: NDArray[Any], selection: list[int], dtype: np.dtype[Any], max_bytes: int) -> Any:
-    """Return selected columns as an array [units, selected], sparse if mostly 0.
+    """Return selected columns as an array [rows, selected], sparse if mostly 0.
 
     The array has the type `dtype`, or keeps the type of the columns to save memory.
 
     Args:
-        columns: All columns, [columns, units].
+        columns: All columns, [columns, rows].
         selection: Indices of the selected columns.
         dtype: Type of the result if there is enough memory.
         max_bytes: Largest size of the result as `dtype`.
@@ -281,7 +284,7 @@ def _subtract_common(columns: Any, shared: Flags) -> tuple[Any, list[Link]]:
     columns are replaced. Sums do not become larger.
 
     Args:
-        columns: Sparse columns, [units, columns].
+        columns: Sparse columns, [rows, columns].
         shared: Whether systems share a column, [columns].
 
     Returns:
@@ -325,7 +328,7 @@ def _find_derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
     nothing is derived, because sums are fast.
 
     Args:
-        distinct: The columns, [units, columns].
+        distinct: The columns, [rows, columns].
 
     Returns:
         For each derived column, the index of the other column, and the constant.
@@ -480,10 +483,16 @@ def draw_counts(strata: Ints | None, units: int, seed: int, numbered_block: tupl
 
 
 def _draw_poisson_rows(rng: np.random.Generator, rows: int, units: int, loops: Loops) -> tuple[Bytes, Ints]:
-    """Return rows of random Poisson counts, and how much each row lacks to `units`.
+    """Return rows of random Poisson counts, and how much each sum lacks to `units`.
 
     The mean of the counts is below 1, so that few rows have a sum above `units`. For these the second result is
     negative.
+
+    Args:
+        rng: The random number generator.
+        rows: Number of rows.
+        units: Number of counts in a row.
+        loops: Implementation of the inner loops.
     """
     mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has too many units
     if not mean:
@@ -544,6 +553,9 @@ def _sum_resampled_block(strata: list[tuple[tuple[int, ...], Columns]], n_elemen
 
 def _join_resamples(resamples: Iterator[tuple[slice, Bytes]]) -> Iterator[Bytes]:
     """Join slices of resamples, so that one matrix product handles several slices.
+
+    Args:
+        resamples: Slices of resamples, and their counts of items or clusters.
 
     Yields:
         Counts, [resamples, units], of at most `_TOGETHER` values, unless a single slice is larger.

@@ -264,7 +264,7 @@ def _remove_divisor(runs: Floats) -> Floats:
     The stored multiples depend on other systems, the result does not.
 
     Args:
-        runs: Runs of a system, [units, runs, columns].
+        runs: Statistics of the runs in each item or cluster, [units, runs, columns].
     """
     if (runs != np.rint(runs)).any():
         return runs

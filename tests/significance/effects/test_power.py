@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from registry.significance import Bootstrap, McNemar, Permutation, Settings, StatisticMatrix
-from registry.significance.pairwise.matched import log_coins
+from registry.significance.pairwise.matched import log_sign_p
 from registry.significance.power import BootstrapDesign, ExactMcNemar, MatchedTDesign, compute_discordance
 from tests.significance.matrices import F1, f1, matrix
 
@@ -62,7 +62,7 @@ def test_of_right_and_wrong_the_predicted_rate_is_that_of_simulated_tests(differ
     """20 000 test sets of 300 items, tested by McNemar's exact test as `compare` does."""
     rng, n, apart = np.random.default_rng(1), 300, 0.2
     a, b, _ = rng.multinomial(n, [(apart + difference) / 2, (apart - difference) / 2, 1 - apart], 20_000).T
-    rate, wrong, size, error = simulated((log_coins(a, b, "two-sided") <= math.log(0.05), (a - b) / n), difference)
+    rate, wrong, size, error = simulated((log_sign_p(a, b, "two-sided") <= math.log(0.05), (a - b) / n), difference)
     found = ExactMcNemar(0.05, apart).compute_power(difference, n)
     assert found.power == pytest.approx(rate, abs=error)
     assert abs(found.power - rate) < 0.02
