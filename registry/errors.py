@@ -45,7 +45,7 @@ class RegistryError(Exception):
 
 
 class StoreError(RegistryError):
-    """A database file that cannot be read or written; `path` is its path."""
+    """A database, file or folder that cannot be used or written; `path` is its path."""
 
     def __init__(self, path: str | Path, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -138,7 +138,7 @@ class HiddenError(RegistryError):
 
 
 class MismatchError(RegistryError):
-    """A request that does not fit the stored data, such as for missing results."""
+    """A request that does not fit the stored data, such as one for missing results."""
 
     exit_code = 4
 

@@ -87,7 +87,7 @@ class Wheel:
 def find_needed_wheels(folder: Path, metrics: Iterable[Metric], python: str) -> list[Path]:
     """Find the package files (wheels) that a competition's scoring program needs.
 
-    The scoring program runs on the platform without access to the internet.
+    The bundle contains these files, and the scoring program installs nothing else.
 
     Args:
         folder: Folder with wheels.

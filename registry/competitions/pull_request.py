@@ -128,7 +128,13 @@ def _list_submissions(manifest: Path) -> set[Path]:
 
 
 def _reserve(change: Change, folder: Path) -> str | None:
-    """Create an empty file for a file that a pull request adds.
+    """Create an empty placeholder for a file that a pull request adds.
+
+    The names of all files decide which of them are submissions, before any content is read.
+
+    Args:
+        change: The file.
+        folder: Folder with the files of the repository.
 
     Returns:
         The reason why the file is forbidden, such as a path outside the repository; None if it is allowed.

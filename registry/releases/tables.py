@@ -292,7 +292,7 @@ def _insert_task(connection: Connection, path: Path, release: dict[str, Any]) ->
 
 
 def _insert_statistics(family: str) -> str:
-    """Return the INSERT statement for the statistics of one statistics family."""
+    """Return the SQL that loads the statistics of one family from a release."""
     names, labels = FAMILIES[family].columns, ""
     columns = [f'of."{name}"' for name in names]
     if family == "confusion":

@@ -153,7 +153,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class OpenSnapshot:
-    """A snapshot that is open for reading, in its present state or in a past state."""
+    """A database connection to a snapshot, which shows the present or a past state."""
 
     database: Database
     connection: Connection

@@ -478,7 +478,7 @@ def all_versions(connection: Connection, test_set_id: int) -> list[tuple[Member,
 
     Returns:
         Pairs of a submission and a flag that is true if the submission is withdrawn. The `scoring_id` of a submission
-        that is not scored with the current gold is None.
+        that was not scored with the current gold is None.
     """
     query = text("""
         SELECT task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@' || s.version AS name,
@@ -563,10 +563,15 @@ def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tup
 
 
 def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[int, ScoreRow]:
-    """Return the stored scores of some scorings by one metric, without their values.
+    """Return facts about the stored scores of submissions by one metric.
+
+    Args:
+        connection: Connection to the registry.
+        metric_id: Id of the metric.
+        scoring_ids: Ids of scorings: submissions that were scored with one version of the gold.
 
     Returns:
-        A `ScoreRow`, with the number of items and the digest of the statistics, by scoring id.
+        A `ScoreRow`, with the number of items and the digest of the statistics but without the score, by scoring id.
     """
     table = models.score
     query = select(*ScoreRow.columns()).where(
@@ -575,11 +580,12 @@ def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -
 
 
 def score_values(connection: Connection, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], float | None]:
-    """Return the values of stored scores, by scoring id and metric id.
+    """Return the values of stored scores, which two ids identify.
 
     Args:
         connection: Connection to the registry.
-        keys: Pairs of a scoring id and a metric id. The result may contain other metrics of the same scorings.
+        keys: For each score, the id of a scoring (a submission, scored with one version of the gold) and of a metric.
+            The result may contain other metrics of the same scorings.
     """
     table = models.score.c
     query = select(table.scoring_id, table.metric_id, table.value).where(

@@ -159,7 +159,7 @@ def find_dependent(connection: Connection, scores: Sequence[tuple[int, int]]) ->
 
     Args:
         connection: Connection to the registry.
-        scores: Scoring id and metric id of each score.
+        scores: For each score, the id of a scoring (a submission, scored with one version of the gold) and of a metric.
 
     Returns:
         Ids of the comparisons, by digest of the comparison.
@@ -181,7 +181,7 @@ def dependent_results(connection: Connection, metric_id: int, scoring_ids: Seque
     Args:
         connection: Connection to the registry.
         metric_id: Id of the metric of the scores.
-        scoring_ids: Ids of the scorings of the scores.
+        scoring_ids: Ids of the scorings: submissions that were scored with one version of the gold.
 
     Returns:
         The digest of the results, by the digest that identifies the comparison.

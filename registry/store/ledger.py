@@ -96,12 +96,12 @@ class Ledger:
         return self._sources[submission_id]
 
     def has_scoring(self, submission_id: int, gold_revision_id: int, missing: str) -> bool:
-        """Return True if a submission was already joined with one version of the gold.
+        """Return True if a submission was already scored with one version of the gold.
 
         Args:
             submission_id: Id of the submission.
             gold_revision_id: Id of the version of the gold.
-            missing: Policy for missing answers; a scoring with another policy does not count.
+            missing: Policy for missing answers; scores with another policy do not count.
         """
         return (submission_id, gold_revision_id, missing) in self._scorings
 
@@ -139,20 +139,26 @@ class Ledger:
         return row
 
     def add_scoring(self, submission_id: int, gold_revision_id: int, missing: str, **values: int) -> int:
-        """Add the scoring of a submission with one version of the gold; return its id.
+        """Record that a submission is scored with one version of the gold.
 
         Args:
             submission_id: Id of the submission.
             gold_revision_id: Id of the version of the gold.
             missing: Policy for missing answers.
             values: Other columns of the table `scoring`.
+
+        Returns:
+            Id of the new row in the table `scoring`.
         """
         self._scorings.add((submission_id, gold_revision_id, missing))
         return self._insert(models.scoring, submission_id=submission_id, gold_revision_id=gold_revision_id,
                             missing=missing, **values)
 
     def add_rows(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Add rows to a table, without new ids: the rows contain all columns."""
+        """Add rows to a table; the rows contain all columns, including their ids.
+
+        If the table has no id column, the rows have no ids.
+        """
         self._waiting[table] += map(dict, rows)
 
     def add_columns(self, table: Table, columns: Columns, n_rows: int) -> None:

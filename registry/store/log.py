@@ -276,7 +276,7 @@ class Rescoring(NamedTuple):
 
     Attributes:
         run_id: Id of the command's row in the table `run`.
-        scores: For each score: scoring id, metric id, digest before the change, digest after the change.
+        scores: For each score: id in the table `scoring`, metric id, digest before the change, digest after it.
         otherwise: Metrics that now give other scores for equal statistics, because their code changed: digest of the
             new code, by name of the metric.
         results: Digests of the comparisons' results that used the old scores, by digest of the comparison.
@@ -305,12 +305,12 @@ def metric_version(connection: Connection, metric: str) -> str:
 
 
 def has_rescored_since(connection: Connection, run_id: int, keys: Iterable[Key]) -> bool:
-    """Return True if any of some scores differs from its state when a command ran.
+    """Return True if any of some scores has changed since a command ran.
 
     Args:
         connection: Connection to the registry.
         run_id: Id of the command's row in the table `run`.
-        keys: Scoring id and metric id of each score.
+        keys: For each score: id in the table `scoring`, and metric id.
     """
     wanted, digests_before, digests_now = set(keys), dict[Key, str](), dict[Key, str]()
     for change in rescorings(connection):

@@ -177,12 +177,12 @@ class Copy:
             raise StoreError(self._original.named, f"cannot be replaced by a new file: {error.strerror}") from None
 
     def _replace_original(self, finished: Path, path: Path) -> None:
-        """Rename the finished file to the path of the original.
+        """Replace the original file by the finished copy, by renaming the copy.
 
         On Windows, this function first waits until no program has the original open.
 
         Args:
-            finished: The finished file.
+            finished: The finished copy.
             path: Path of the original, without symbolic links.
         """
         deadline = time.monotonic() + max(RETRY_SECONDS, self._original.patience.seconds)

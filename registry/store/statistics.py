@@ -105,7 +105,14 @@ def _insert(connection: Connection, table: Table, dtype: type[np.int32 | np.floa
 
 
 def delete_statistics(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int]) -> None:
-    """Delete the stored statistics and scores of some scorings by one metric."""
+    """Delete stored scores of submissions by one metric, and their statistics.
+
+    Args:
+        connection: Connection to the registry.
+        family: Statistics family of the metric.
+        metric_id: Id of the metric.
+        scoring_ids: Ids of scorings: submissions that were scored with one version of the gold.
+    """
     for table in (*models.of_family[family], models.replicate_score, models.score):
         connection.execute(table.delete().where(
             table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids))))
@@ -214,7 +221,18 @@ class StoredStatistics(Sequence[Floats]):
 
 def _find_complete(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
                    n_items: int) -> set[int]:
-    """Return the ids of the scorings that have statistics of all items in all runs."""
+    """Find the submissions that have statistics of all items in all runs.
+
+    Args:
+        connection: Connection to the registry.
+        family: Statistics family of the metric.
+        metric_id: Id of the metric.
+        scoring_ids: Ids of scorings: submissions that were scored with one version of the gold.
+        n_items: Number of all items.
+
+    Returns:
+        Their scoring ids.
+    """
     counts: dict[int, dict[int, int]] = defaultdict(dict)
     for table in models.of_family[family]:
         keys = table.c.scoring_id, table.c.replicate
@@ -403,7 +421,12 @@ def load_correct(connection: Connection, gold_revision_id: int,
 
 
 def _require_binary(connection: Connection, scoring_ids: Sequence[int]) -> None:
-    """Raise a MismatchError if an item has another score than 0 or 1 in some scoring."""
+    """Raise a MismatchError if some submission has an item score other than 0 and 1.
+
+    Args:
+        connection: Connection to the registry.
+        scoring_ids: Ids of scorings: submissions that were scored with one version of the gold.
+    """
     binary = set(connection.execute(text("SELECT scoring_id FROM binary_scoring")).scalars())
     if not binary.issuperset(scoring_ids):
         raise MismatchError("items have no answers, and not all of their scores by the primary metric are 0 or 1, so "
