@@ -341,7 +341,7 @@ class Moment:
 
     @property
     def heading(self) -> str:
-        """Sentence above output that shows the past, such as `As it stood on 2026-11-22.`."""
+        """Sentence above output about the past, such as `As it stood on 2026-11-22.`."""
         return f"As it stood {self.time}."
 
 
