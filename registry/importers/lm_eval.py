@@ -307,6 +307,8 @@ class _Import:
 class LmEval(ScoredImporter):
     """LM Evaluation Harness: `samples_*.jsonl`, in one folder per model.
 
+    This importer makes a test set of each task, filter (extractor of the answer) and metric; samples are the items.
+
     Attributes:
         tasks: Names of the tasks to import; empty for all.
         metrics: Names of the metrics to import; empty for all metrics that are means over samples.

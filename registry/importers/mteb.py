@@ -36,6 +36,8 @@ _PREDICTIONS = "_predictions.json"  # models' answers without scores
 class Mteb(ScoredImporter):
     """MTEB: folders of results, `MODEL/REVISION/TASK.json`; tasks are the items.
 
+    This importer makes one test set; a model's score of a task is its mean over splits and subsets.
+
     Attributes:
         tasks: Names of the tasks to import, such as the tasks of one benchmark; empty for all.
         splits: Names of the splits to import; empty for `test`, or for all splits of a task without `test`.

@@ -39,8 +39,8 @@ class _Head(NamedTuple):
     Attributes:
         columns: Names of the columns.
         first: Cells of the first row.
-        line: Line of the header; None for Parquet.
-        first_line: Line of the first row; None for Parquet.
+        line: Line number of the header; None for Parquet.
+        first_line: Line number of the first row; None for Parquet.
     """
 
     columns: Sequence[str]
@@ -52,7 +52,7 @@ class _Head(NamedTuple):
 class Wide(Importer):
     """Text or Parquet table: a row per item, a column of scores per system.
 
-    The table is delimited text with a header, or Parquet.
+    This importer makes one test set of a table, which is delimited text with a header, or Parquet.
 
     Attributes:
         item: Columns that together name an item; empty to number the rows from 1.
@@ -196,7 +196,7 @@ def _split_columns(columns: Iterable[str], pattern: str, place: Place) -> dict[s
 class Long(ScoredImporter):
     """Text, JSON or Parquet table: a row for every score of every system.
 
-    The table is delimited text with a header, JSON or Parquet.
+    This importer makes a test set of each benchmark in a table, which is delimited text, JSON or Parquet.
 
     Attributes:
         item: Columns that together name an item.
@@ -273,8 +273,9 @@ def _to_name(cell: Any, column: str, row: Row) -> str:
 class Plain(Importer):
     """Folder of plain text: a file per system, with reference and source files.
 
-    Every file that is neither reference nor source is a system's output. Options that name files are patterns: `*`
-    matches any text and `?` any character.
+    This importer makes a task of translations (or other texts), with one segment per line. Every file that is neither
+    reference nor source is a system's output. Options that name files are patterns: `*` matches any text and `?` any
+    character.
 
     Attributes:
         references: Patterns of reference files. The first file by name is the gold.

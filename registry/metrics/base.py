@@ -118,10 +118,12 @@ class Metric(Value):
         return () if type_ is None else (type_,)
 
     def check_gold(self, items: Sequence[Item]) -> None:
-        """Check that the metric can score items with this gold.
+        """Check that the metric can score items with these gold values.
+
+        By default there is nothing to check.
 
         Raises:
-            InputError: The metric cannot score an item; the error names the item.
+            InputError: The metric cannot score an item, such as one with a blank reference.
         """
 
     def list_option_labels(self) -> tuple[str, ...]:

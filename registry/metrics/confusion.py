@@ -188,7 +188,7 @@ class LabelP(_ByClass):
 
 
 class LabelR(_ByClass):
-    """Recall of labels: share of the items with a gold label that are correct."""
+    """Recall of labels: share of the items of a gold class that are correct."""
 
     measure = "recall"
 

@@ -60,7 +60,7 @@ class Tokens(_ParsingMetric):
     called = "tokenization score"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the numbers of correct tokens, system tokens and gold tokens."""
+        """Return three numbers for one sentence: correct, system and gold tokens."""
         gold = {(token.start, token.end) for token in item.gold.tokens}
         system = frozenset() if answer is None else answer.value.tokens
         return (len(gold & system), len(system), len(gold))
@@ -90,7 +90,7 @@ class _WordMetric(_ParsingMetric):
     counts: ClassVar[Callable[[str], bool] | None] = None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the numbers of correct words, system words and gold words."""
+        """Return three numbers for one sentence: correct, system and gold words."""
         gold: Sentence = item.gold
         counts = type(self).counts
         if counts is None:

@@ -199,8 +199,8 @@ class SpanF(_SpanMetric, FBeta):
 class _PartialMetric(QuotientMetric):
     """Base class of precision, recall and F-score with half credit for overlap.
 
-    Equal boundaries earn a credit of 1, overlap earns 1/2. Types do not count. Full and half credits are counted
-    separately, so that all statistics are whole numbers, which exact tests require.
+    A span counts 1 if a span on the other side has its boundaries, and 1/2 if one only overlaps it. Types do not count.
+    Both cases are counted separately, so that all statistics are whole numbers, which exact tests require.
 
     Attributes:
         type: Type of the spans that count, on both sides; None for all types.
@@ -228,7 +228,8 @@ class _PartialMetric(QuotientMetric):
 class SpanPartialP(_PartialMetric):
     """Precision with half credit for overlap, from 0 to 1.
 
-    Precision is undefined if the system has no span.
+    A system's span counts 1 if it has the boundaries of a gold span, and 1/2 if it only overlaps one. Precision is
+    undefined if the system has no span.
     """
 
     called = "precision with half credit for overlap"
@@ -236,7 +237,10 @@ class SpanPartialP(_PartialMetric):
 
 
 class SpanPartialR(_PartialMetric):
-    """Recall with half credit for overlap, from 0 to 1."""
+    """Recall with half credit for overlap, from 0 to 1.
+
+    A gold span counts 1 if the system has a span with its boundaries, and 1/2 if a system's span only overlaps it.
+    """
 
     called = "recall with half credit for overlap"
     coefficients = ((2, 1, 0, 0, *_UNUSED), (0, 0, 0, 2, *_UNUSED))
@@ -245,7 +249,8 @@ class SpanPartialR(_PartialMetric):
 class SpanPartialF(FScore, _PartialMetric):
     """Harmonic mean of precision and recall with half credit for overlap.
 
-    The score is from 0 to 1. Recall is weighted by beta squared.
+    A span counts 1 if a span on the other side has its boundaries, and 1/2 if one only overlaps it. The score is from 0
+    to 1. Recall is weighted by beta squared.
     """
 
     called = "F{beta:g} with half credit for overlap"
@@ -334,7 +339,8 @@ def _make_cover(spans: list[Span]) -> Callable[[int], int]:
 class SpanOverlapP(QuotientMetric, _OverlapMetric):
     """Precision with partial credit, from 0 to 1.
 
-    Precision is undefined if the system has no span.
+    A system's span counts with the share of it that gold spans of the same type cover. Precision is undefined if the
+    system has no span.
     """
 
     called = "precision with partial credit"
@@ -345,7 +351,10 @@ class SpanOverlapP(QuotientMetric, _OverlapMetric):
 
 
 class SpanOverlapR(QuotientMetric, _OverlapMetric):
-    """Recall with partial credit, from 0 to 1."""
+    """Recall with partial credit, from 0 to 1.
+
+    A gold span counts with the share of it that the system's spans of the same type cover.
+    """
 
     called = "recall with partial credit"
 
@@ -357,7 +366,8 @@ class SpanOverlapR(QuotientMetric, _OverlapMetric):
 class SpanOverlapF(FScore, _OverlapMetric):
     """Harmonic mean of precision and recall with partial credit, from 0 to 1.
 
-    Recall is weighted by beta squared.
+    A span counts with the share of it that spans of the same type on the other side cover. Recall is weighted by beta
+    squared.
     """
 
     called = "F{beta:g} with partial credit"

@@ -43,7 +43,8 @@ _JSON_LINES = 'this looks like JSON Lines; set syntax = "jsonl"'
 class Labels(NamedReader):
     """Item and label on every line; other columns of the gold are attributes.
 
-    Blank lines are ignored, unless rows are numbered.
+    Reader of classification tasks, from delimited text, JSON or Parquet. Blank lines are ignored, unless rows are
+    numbered.
 
     Attributes:
         separator: Separator of columns: `tab`, `comma` or `semicolon` (with double quotes as in RFC 4180), or

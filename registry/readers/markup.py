@@ -71,7 +71,7 @@ class MarkupReader(SegmentReader):
 
     @abstractmethod
     def segments(self, document: Document) -> Iterator[Segment]:
-        """Yield all segments of a file.
+        """Yield all segments of a file: sources, references and system outputs.
 
         Raises:
             InputError: The file does not have the format; the error names the line. The rest of the file cannot be
@@ -156,9 +156,10 @@ _ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}
 class Sgml(MarkupReader):
     """SGML of NIST: `<srcset>`, `<refset>` or `<tstset>` with `<doc>` and `<seg>`.
 
-    A document is `<doc docid="d" sysid="x">`, a segment `<seg id="1">`; letter case does not matter. The attribute
-    `sysid` names the translator or the system. Other attributes of the document (genre, origlang) are attributes of its
-    items. The five entities of XML are replaced by their characters; other entities remain text.
+    Reader of translations with their sources and references. A document is `<doc docid="d" sysid="x">`, a segment
+    `<seg id="1">`; letter case does not matter. The attribute `sysid` names the translator or the system. Other
+    attributes of the document (genre, origlang) are attributes of its items. The five entities of XML are replaced by
+    their characters; other entities remain text.
     """
 
     name = "sgml"
@@ -260,8 +261,9 @@ _ALLOWED = {  # elements that an element may contain
 class WmtXml(MarkupReader):
     """XML of WMT: `<doc>` with `<src>`, `<ref translator="A">`, `<hyp system="X">`.
 
-    Each contains segments `<seg id="1">`. The attributes of the document (origlang, domain, ...), and the collection
-    that contains the document, are attributes of its items.
+    Reader of translations with their sources and references. Each element contains segments `<seg id="1">`. The
+    attributes of the document (origlang, domain, ...), and the collection that contains the document, are attributes of
+    its items.
 
     Attributes:
         collections: Names of the collections to read; empty for all.

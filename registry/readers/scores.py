@@ -29,7 +29,8 @@ from registry.readers.tables import Row, TableReader, is_unscored, list_numbers,
 class Scores(TableReader):
     """One number per item, in a table of one or several systems.
 
-    The gold lists the items and, for metrics that need it, the correct number. The scores of a system are a column of a
+    Reader of scores of items, or of predicted numbers. The gold lists the items and, for metrics that need it, the
+    correct number. The scores of a system are a column of a
     separate file or of the gold file.
 
     Attributes:
@@ -65,7 +66,7 @@ class Scores(TableReader):
 class Statistics(TableReader):
     """Several numbers per item whose sums over items matter: counts, lengths, costs.
 
-    Metrics are computed from these sums, for example by a formula.
+    Reader of tables of such numbers. Metrics are computed from the sums, for example by a formula.
 
     Attributes:
         statistics: Columns of a submission; the formula uses their names.
@@ -147,12 +148,13 @@ LEAST_PROBABILITY = 1e-3  # with smaller ones, sums of inverse probabilities wou
 class Judged(TableReader):
     """Judge's score of every item and human score of some items, in two columns.
 
-    Items with a human score must be a random sample, because their scores correct the mean of the judge over all items.
-    The gold lists the items and, if they differ, the sampling probabilities of items.
+    Reader of a table; the judge is an automatic scorer, such as a language model. Items with a human score must be a
+    random sample, because their scores correct the mean of the judge over all items. The gold lists the items and, if
+    they differ, the sampling probabilities of items.
 
     Attributes:
         drawn: Sampling of the items with a human score: at `random` (uniformly), or each with its `probability`.
-        judge: Column with the scores of the judge, an automatic scorer.
+        judge: Column with the scores of the judge.
         human: Column with the human scores; empty for other items.
         probability: Column of the gold with the sampling probabilities, above 0 and at most 1.
     """
@@ -210,8 +212,8 @@ _NATS: dict[str | int, float] = {"e": 1.0, 2: math.log(2), 10: math.log(10)}
 class LogProbabilities(TableReader):
     """Log-probabilities of all tokens of an item, in one cell.
 
-    In JSON the cell is a list; in delimited text the numbers are separated by blanks. An answer is the sum of the
-    log-probabilities in nats, and the number of tokens.
+    Reader of tables of language models' outputs. In JSON the cell is a list; in delimited text the numbers are
+    separated by blanks. An answer is the sum of the log-probabilities in nats, and the number of tokens.
 
     Attributes:
         base: Base of the logarithms: `"e"`, `2` or `10`. The base is declared and never guessed.
@@ -292,8 +294,8 @@ class Score(NamedTuple):
 class Mtme(Reader):
     """One score per line, `SYSTEM SCORE`, as in the files of mt-metrics-eval.
 
-    The task evaluates metrics of translation. The gold has human scores, and each submission has the scores of a
-    metric. An item is the translation of a segment by a system, with the name `SYSTEM SEGMENT`. The segments of a
+    Reader of tasks that evaluate metrics of translation. The gold has human scores, and each submission has the scores
+    of a metric. An item is the translation of a segment by a system, with the name `SYSTEM SEGMENT`. The segments of a
     system are consecutive lines, counted from 1. Translations without a human score (`None`) are ignored. Source:
     https://github.com/google-research/mt-metrics-eval (README, "File organization and naming convention").
 

@@ -104,8 +104,9 @@ def _compute_dice(a: frozenset[str], b: frozenset[str]) -> float:
 class Lines(SegmentReader):
     """One segment per line, identified by its line number from 1.
 
-    The gold value of a segment has its references by name (`gold`, and the `references` of the manifest) and its
-    `source`, if the manifest names that file. A blank line is neither a reference nor an answer.
+    Reader of texts, such as translations. The gold value of a segment has its references by name (`gold`, and the
+    `references` of the manifest) and its `source`, if the manifest names that file. A blank line is neither a reference
+    nor an answer.
 
     Attributes:
         attributes: Names of the tab-separated columns in the test set's `attributes` file, such as domain and document.
@@ -182,7 +183,7 @@ _WHOLE = re.compile(r"[0-9]{1,15}")
 class NBest(SegmentReader):
     """Several candidates per segment, in submissions for a gold in format `lines`.
 
-    A line is `id ||| text ||| features ||| score`. One candidate of each segment is the answer.
+    Reader of n-best lists. A line is `id ||| text ||| features ||| score`. One candidate of each segment is the answer.
 
     Attributes:
         first_id: Id of the first segment.
@@ -242,7 +243,7 @@ class NBest(SegmentReader):
 class Texts(TableReader, SegmentReader):
     """Row per item with its text in a column.
 
-    Texts are, for example, translations, summaries, transcripts or free-text answers. The gold value of an item has its
+    Reader of tables of translations, summaries, transcripts or free-text answers. The gold value of an item has its
     references by name: `gold`, and the columns in `references`. A blank text (or null) is neither a reference nor an
     answer. Items may have different numbers of references.
 

@@ -339,7 +339,7 @@ def read_text_columns(block: str, wanted: Sequence[str], *, alone: bool) -> dict
 
 
 def shorten(cell: Any) -> str:
-    """Return a cell as text for messages, at most 60 characters long."""
+    """Format a cell of any type as text for messages, cut after 60 characters."""
     if isinstance(cell, str) and len(cell) < _SHOWN:
         return repr(cell)
     text = ""

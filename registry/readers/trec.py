@@ -47,9 +47,9 @@ _RUN = ("query", "Q0", "document", "rank", "score", "tag")
 class Trec(Reader):
     """Judgments and runs in the format of trec_eval, separated by blanks.
 
-    The documents of a query are ordered by their scores. Documents with equal scores are in the reverse order of their
-    names. The rank in the file is ignored. Every line of a run must have the same tag. Comments (#) at the beginning
-    are ignored.
+    Reader of document retrieval: judgments are the gold, and a run is a submission. The documents of a query are
+    ordered by their scores. Documents with equal scores are in the reverse order of their names. The rank in the file
+    is ignored. Every line of a run must have the same tag. Comments (#) at the beginning are ignored.
 
     Attributes:
         judgments: Columns of the judgments: `query`, `document`, `relevance`, and others that are not used.
@@ -250,7 +250,7 @@ def read_metadata(document: Document) -> list[str]:
 
 
 def _is_comment(line: str, format_: _Format[N]) -> bool:
-    """Return True if a line starts with # and is not a valid line of a run."""
+    """Return True if a line of a run starts with "#" and is not a valid result."""
     cells = split_cells(line, "whitespace", FEW_CELLS)
     return line.startswith("#") and (cells[0] == "#" or format_.find_fault(cells, "") is not None)
 
