@@ -65,9 +65,9 @@ def read_column(given: Any, owner: str) -> Column:
     if index is None or not hasattr(index, "tolist"):  # a list's `index` is a method
         return Column(values)
     keys = index.tolist()
-    twice = [key for key, n in Counter(keys).items() if n > 1]
-    if twice:
-        raise InputError(f"{owner}: item {twice[0]!r} occurs twice in the index; keep one")
+    repeated = [key for key, n in Counter(keys).items() if n > 1]
+    if repeated:
+        raise InputError(f"{owner}: item {repeated[0]!r} occurs twice in the index; keep one")
     return Column(values, keys)
 
 
@@ -160,9 +160,10 @@ def align(given: Column, items: Column, owner: str) -> list[Any]:
         unknown_keys = by_key.keys() - set(items.item_keys)
         if unknown_keys:
             first = next(key for key in given.keys if key in unknown_keys)
-            known = "0, 1, 2, ... where they have no index" if items.keys is None else f"{items.keys[0]!r} and others"
+            item_names = f"{items.keys[0]!r} and others" if items.keys is not None else (
+                "0, 1, 2, ... where they have no index")
             raise InputError(f"{owner} has {counted(len(unknown_keys), 'value')} of unknown items, such as {first!r}; "
-                             f"items are called {known}: name them alike, or align lists by position")
+                             f"items are called {item_names}: name them alike, or align lists by position")
         values = [by_key.get(key) for key in items.item_keys]
     return [None if is_missing(value) else value for value in values]
 
@@ -180,12 +181,13 @@ def check_complete(values: Sequence[Any], items: Column, owner: str, missing: Mi
         InputError: All values are missing, or some are and the policy is `reject`.
     """
     n = len(items.values)
-    lacking = [key for key, value in zip(items.item_keys, values, strict=True) if value is None]
-    if len(lacking) == n:
+    missing_keys = [key for key, value in zip(items.item_keys, values, strict=True) if value is None]
+    if len(missing_keys) == n:
         raise InputError(f"{owner} has no value for any item")
-    if lacking and missing is MissingPolicy.REJECT:
-        raise InputError(f"{owner} has no value for {counted(len(lacking), 'item')} of {n}, such as {lacking[0]!r}; "
-                         "missing='worst' counts these as wrong, missing='drop' leaves them out for all systems")
+    if missing_keys and missing is MissingPolicy.REJECT:
+        raise InputError(f"{owner} has no value for {counted(len(missing_keys), 'item')} of {n}, such as "
+                         f"{missing_keys[0]!r}; missing='worst' counts these as wrong, missing='drop' leaves them out "
+                         "for all systems")
 
 
 def merge_items(columns: Sequence[Column]) -> Column:

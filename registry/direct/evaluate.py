@@ -71,7 +71,10 @@ def _replace_file_name(sentence: str, copies: Mapping[str, str]) -> str:
 
 
 def _replace_advice(message: str) -> str:
-    """Replace advice about options of files by advice about Python values."""
+    """Replace advice about files in a message by advice about Python values.
+
+    Example: "correct the file, or set check_order = false" -> "give dicts or Series with an index".
+    """
     for advice, instead in _INSTEAD:
         message = advice.sub(instead, message)
     return message

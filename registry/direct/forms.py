@@ -130,8 +130,8 @@ def to_spans(value: Any) -> list[tuple[Any, ...]]:
     if not is_collection(value):
         raise ValueError(f"{value!r:.60} is no list of spans; expected (start, end, type) for each")
     spans = sorted(map(to_span, value))
-    if twice := next((span for span, after in pairwise(spans) if span == after), None):
-        raise ValueError(f"span {twice!r} occurs twice; keep one")
+    if repeated := next((span for span, after in pairwise(spans) if span == after), None):
+        raise ValueError(f"span {repeated!r} occurs twice; keep one")
     return spans
 
 
@@ -180,8 +180,8 @@ class Tags(Form):
         for name, tags, attributes in self.iterate(values, to_tags):
             if len(tags) != lengths[name]:
                 raise InputError(f"{counted(len(tags), 'tag')} where the gold has {lengths[name]}", item=name)
-            if wrong := next((tag for tag in tags if tag != "O" and tag[0] not in PREFIXES[self._scheme]), None):
-                raise InputError(f"tag {wrong!r} is of another scheme than the gold's, {self._scheme}", item=name)
+            if other_tag := next((tag for tag in tags if tag != "O" and tag[0] not in PREFIXES[self._scheme]), None):
+                raise InputError(f"tag {other_tag!r} is of another scheme than the gold's, {self._scheme}", item=name)
             comments = {"id": name} | (attributes if gold else {})
             lines += [*(f"# {key} = {value}" for key, value in comments.items()),
                       *(f"{n}\t{tag}" for n, tag in enumerate(tags)), ""]

@@ -65,17 +65,17 @@ def require_sets(golds: Sequence[Any], names: Sequence[str], systems: Iterable[S
                 to_tags(gold)
             except ValueError as error:
                 raise InputError(f"{error}; if these are no tags, give sets", item=name) from None
-    ask = ("for answers in no order give sets; for a label of each token, such as its part of speech, give one list "
-           "of the labels of all tokens, and clusters= the sentence of each")
+    advice = ("for answers in no order give sets; for a label of each token, such as its part of speech, give one list "
+              "of the labels of all tokens, and clusters= the sentence of each")
     for name, gold in lists.items():
         if len(set(gold)) < len(gold):
-            raise InputError(f"a value occurs twice in {gold!r:.60}: {ask}", item=name)
+            raise InputError(f"a value occurs twice in {gold!r:.60}: {advice}", item=name)
     if max(map(len, lists.values()), default=0) > 1 and all(
             isinstance(value, list | tuple) and len(value) == len(gold)
             for values in systems for value, gold in zip(values, golds, strict=True) if value is not None):
         name, gold = next((name, gold) for name, gold in lists.items() if len(gold) > 1)
         raise InputError(f"all systems have as many values as the gold in each list, such as {gold!r:.60}, so that "
-                         f"their order may count: {ask}", item=name)
+                         f"their order may count: {advice}", item=name)
 
 
 def require_references_by_item(golds: Sequence[Any], systems: Iterable[Sequence[Any]]) -> None:

@@ -107,9 +107,9 @@ def make_task(request: EvaluationRequest) -> TemporaryTask:
                       for value, gold in zip(align(column, items, owners[name]), items.values, strict=True)]
             check_complete(values, items, owners[name], policy)
             if None in values and policy is MissingPolicy.WORST and not metric.has_worst:
-                also = ", or metric='Mean(worst=0)'" if metric.name == "Mean" else ""
+                alternative = ", or metric='Mean(worst=0)'" if metric.name == "Mean" else ""
                 raise InputError(f"{owners[name]} lacks values, and {metric.name} has no worst one to count instead; "
-                                 f"take missing='drop'{also}")
+                                 f"take missing='drop'{alternative}")
             files[paths[name]] = form.write(values)
         copies[paths[name]] = owners[name]
     declared = declared_metric(metric, request.metric or "")

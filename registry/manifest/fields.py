@@ -148,9 +148,10 @@ def is_in_family(family: str | Sequence[str], task: str, board: str, metric: str
 
 
 def check_moment(value: Any) -> datetime:
-    """Convert a value to a date and time with time zone.
+    """Convert a TOML value or a text in ISO 8601 to a time with date and time zone.
 
-    Other values raise a ValueError. The value is a TOML date and time, or text in ISO 8601.
+    Raises:
+        ValueError: The value is not a time, or has no time zone.
     """
     if isinstance(value, str):
         try:

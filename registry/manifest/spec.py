@@ -49,7 +49,10 @@ from registry.submission_fields import declarable_texts
 
 
 class Table(BaseModel):
-    """Base class of the tables in a manifest; unknown keys are errors."""
+    """Base class of the tables in a manifest.
+
+    Unknown keys are errors, and values cannot be changed.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 

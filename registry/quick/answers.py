@@ -787,12 +787,12 @@ def plan_tables(gold: Table, items: list[str], value: str, kind: Kind,
     if request.sets is not None or value in gold.nested:
         return _plan_sets(gold, items, value, systems, request)
     format_ = _READERS[kind]
-    of_gold, of_system = _VALUE[format_]
+    gold_option, answer_option = _VALUE[format_]
     documents = [name for name in columns_of(gold.names, "document") if name not in (*items[-1:], value)
                  and ENOUGH_DOCUMENTS <= len({*gold.cells(name)}) < len(gold.rows)][:1]
     sources = [name for name in gold.names if usual_form(name) in ("source", "src") and all(
         map(str.strip, gold.cells(name)))][:1] if kind == "segment" and gold.header else []
-    values = {of_gold: value, **({"source": sources[0]} if sources else {})}
+    values = {gold_option: value, **({"source": sources[0]} if sources else {})}
     reader = make_reader(gold, format_, items, values, attributes=documents, options=request.options)
     known = {*gold.cells(value)}
     read: list[System] = []
@@ -800,7 +800,7 @@ def plan_tables(gold: Table, items: list[str], value: str, kind: Kind,
     for file, table, keys, column in systems:
         renamed = match_number_labels(known, {*table.cells(column)}) if kind == "label" else {}
         own_options = {**({"rename": renamed} if renamed else {}), **request.options}
-        read.append(System(file.name, file.document, make_reader(table, format_, keys, {of_system: column},
+        read.append(System(file.name, file.document, make_reader(table, format_, keys, {answer_option: column},
                                                                  options=own_options)))
         if renamed:
             notes.append(f"labels of {file.name}: " + ", ".join(f"{old} is {new}" for old, new in renamed.items()))

@@ -176,13 +176,13 @@ def ask_about_codes(cells: Sequence[str], request: Request, questions: Questions
     code = _find_code([number for number, _ in values])
     if "unscored" in request.options or code is None:
         return
-    spelled = sorted({cell.strip() for number, cell in values if number == code})
+    spellings = sorted({cell.strip() for number, cell in values if number == code})
     blank = [""] if any(not cell.strip() for cell in cells) else []
     n = sum(number == code for number, _ in values)
     largest = max(number for number, _ in values if number != code)
     others = "0 or more" if code < 0 else f"{largest:g} or less"
-    questions.add(f"{n} of {len(values)} scores are {spelled[0]}, and all others are {others}", {
-        f"{reader_option('unscored', [*spelled, *blank])} --missing drop": "it says that there is no score",
+    questions.add(f"{n} of {len(values)} scores are {spellings[0]}, and all others are {others}", {
+        f"{reader_option('unscored', [*spellings, *blank])} --missing drop": "it says that there is no score",
         reader_option("unscored", [""]): "it is a score"})
 
 

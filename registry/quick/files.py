@@ -41,11 +41,11 @@ class Files(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """Several runs of one system, each in its own file.
+    """Runs of one system, each in its own file.
 
     Attributes:
         name: The name of the system without the number of the run, such as `bert`.
-        systems: The name that each file has alone, by the number of the run, such as {"1": "bert.seed1"}.
+        systems: The name of each run's file without its ending, by the number of the run, such as {"1": "bert.seed1"}.
     """
 
     name: str
@@ -73,9 +73,9 @@ def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
         if _FIELD.search(str(path)) and not path.exists():
             named += _match_pattern(path)
         elif path.is_dir():
-            files, passed = _list_folder(path, gold)
+            files, left_out = _list_folder(path, gold)
             plain += [entry for entry in files if gold is None or entry.resolve() != gold.resolve()]
-            notes += passed
+            notes += left_out
         else:
             plain.append(path)
     named = [NamedFile(name, path) for name, path in zip(name_systems(plain), plain, strict=True)] + named
@@ -149,12 +149,12 @@ def _list_folder(folder: Path, gold: Path | None) -> tuple[list[Path], list[str]
     folders = [team for team in _folders(folder) if any(True for leaf in _leaves(team) for _ in _outputs(leaf))]
     if not folders:
         systems = [path for path in files if path.suffix not in _NO_OUTPUT]
-        passed = [path.name for path in (*files, *_folders(folder)) if path not in systems]
+        left_out = [path.name for path in (*files, *_folders(folder)) if path not in systems]
         if not systems and files:
-            raise QuestionError(f"no file of a system, as files with these endings are none ({listed(passed, 5)}). If "
-                                "they are, name them by a pattern:",
+            raise QuestionError(f"no file of a system, as files with these endings are none ({listed(left_out, 5)}). "
+                                "If they are, name them by a pattern:",
                                 {f"'{folder}/{{system}}{files[0].suffix}'": ""}, str(folder))
-        return systems, [f"not read in {folder}: {listed(passed, 5)}"] if passed else []
+        return systems, [f"not read in {folder}: {listed(left_out, 5)}"] if left_out else []
     if gold is None and any(GOLD_NAME.search(path.name) for path in (*folders, *files)):
         likely = next(path for path in (*files, *folders) if GOLD_NAME.search(path.name))
         golds = [likely] if likely.is_file() else _outputs(likely)
@@ -173,14 +173,15 @@ def _choose_team_files(folder: Path, teams: Sequence[Path], gold: Path | None,
     if all(len(paths) == 1 for paths in files.values()):
         return [path for paths in files.values() for path in paths], notes
     shared = sorted(set.intersection(*({path.name for path in paths} for paths in files.values())))
-    meant = [name for name in shared if gold is not None and Path(name).suffix == gold.suffix] or shared
-    if len(meant) == 1:
-        unread = sorted({path.name for paths in files.values() for path in paths} - {*meant})
-        return [leaf / meant[0] for leaf in leaves], [*notes, f"not read in the folders of {folder}: "
-                                                              f"{listed(unread, 5)}"]
+    candidates = [name for name in shared if gold is not None and Path(name).suffix == gold.suffix] or shared
+    if len(candidates) == 1:
+        unread = sorted({path.name for paths in files.values() for path in paths} - {*candidates})
+        return [leaf / candidates[0] for leaf in leaves], [
+            *notes, f"not read in the folders of {folder}: {listed(unread, 5)}"]
     leaf, paths = next((leaf, paths) for leaf, paths in files.items() if len(paths) != 1)
     pattern = f"{folder}/{{team}}/" + ("{system}/" if leaf.parent != folder else "")
-    patterns = {f"'{pattern}{name}'": "this file of each" for name in (meant or [path.name for path in paths])[:5]}
+    patterns = {f"'{pattern}{name}'": "this file of each"
+                for name in (candidates or [path.name for path in paths])[:5]}
     if gold is None and len({path.suffix for path in paths}) == 1:
         patterns = {f"'{pattern}{{benchmark}}{paths[0].suffix}'": "each file is a benchmark"} | patterns
     raise QuestionError(f"{counted(len(paths), 'file')} in {leaf}, and one is expected in each folder. If each file is "

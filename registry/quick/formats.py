@@ -139,9 +139,9 @@ def _plan_marked(gold: Document, systems: Sequence[SystemFile], request: Request
 
 
 def _has_lines(document: Document, pattern: re.Pattern[str]) -> bool:
-    looked = list(islice((line for line in read_lines(document) if line.strip() and not line.startswith(
+    inspected = list(islice((line for line in read_lines(document) if line.strip() and not line.startswith(
         "#")), _LOOKED_AT))
-    return bool(looked) and all(map(pattern.fullmatch, looked))
+    return bool(inspected) and all(map(pattern.fullmatch, inspected))
 
 
 def _require_lines(document: Document, format_: _Format, gold: Document) -> None:
@@ -173,7 +173,10 @@ class _TagLayout:
     names: tuple[str, ...] = ()
 
     def name(self, n: int) -> str:
-        """Return the name of the column with index `n`, or its number from 1."""
+        """Return the name of the column with index `n`; without a header, its number.
+
+        Numbers begin at 1.
+        """
         return self.names[n] if self.names else str(n + 1)
 
     def options(self, tag: int) -> dict[str, Any]:
@@ -202,9 +205,9 @@ def _find_tag_layout(document: Document) -> _TagLayout | None:
         if width < 2 or times < _TAGS * len(plain):
             continue
         even = [row for row in plain if len(row) == width]
-        below = [n for n in range(1, width) if len(even) > 2 and all(is_tag(row[n]) for row in even[1:])]
-        is_header = bool(below) and even[0] is plain[0] and len({*even[0]}) == width and not any(
-            is_tag(even[0][n]) for n in below)
+        tag_columns = [n for n in range(1, width) if len(even) > 2 and all(is_tag(row[n]) for row in even[1:])]
+        is_header = bool(tag_columns) and even[0] is plain[0] and len({*even[0]}) == width and not any(
+            is_tag(even[0][n]) for n in tag_columns)
         names = tuple(even.pop(0)) if is_header else ()
         tags = tuple(n for n in range(1, width) if sum(is_tag(row[n]) for row in even) >= _TAGS * len(even))
         token = next((n for n in range(width) if n not in tags and not all(is_number(row[n]) for row in even)), None)

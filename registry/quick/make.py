@@ -99,9 +99,9 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None) -> Qu
     gold = _find_gold_file(paths, request)
     if gold is not None and is_pattern(gold):
         golds: dict[str, Path | None] = {**find_benchmarks(gold)}
-        known = {path.resolve() for path in golds.values() if path is not None}
+        gold_paths = {path.resolve() for path in golds.values() if path is not None}
         files = find_systems(paths, None)
-        files = files._replace(systems=[named for named in files.systems if named.path.resolve() not in known])
+        files = files._replace(systems=[named for named in files.systems if named.path.resolve() not in gold_paths])
     else:
         files = find_systems(paths, gold)
         golds = dict.fromkeys(dict.fromkeys(named.benchmark or "test" for named in files.systems), gold)
@@ -192,8 +192,8 @@ def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Req
             raise InputError(f"--as {request.kind} compares answers with a gold; name its file: --gold FILE",
                              path=files[0].document.path)
         return plan_scores(files, request)
-    same = next((named.document for named in files if Path(named.document.path).resolve() == gold.resolve()), None)
-    document = same or Document.load(gold)
+    shared = next((named.document for named in files if Path(named.document.path).resolve() == gold.resolve()), None)
+    document = shared or Document.load(gold)
     plan = plan_format(document, files, request, trial) or plan_answers(document, files, request)
     if plan is not None:
         return plan
@@ -210,20 +210,20 @@ def _plan_named_reader(gold: Document, systems: Sequence[SystemFile], request: R
     """
     assert request.kind is not None
     tables = read_all([gold, *(file.document for file in systems)], request)
-    known = READERS[request.kind].__dataclass_fields__
+    names = READERS[request.kind].__dataclass_fields__
     questions = Questions()
 
     def reader(n: int, document: Document) -> Reader:
-        options: dict[str, Any] = {name: value for name, value in repair_option(document).items() if name in known}
-        if tables is not None and "item" in known:
+        options: dict[str, Any] = {name: value for name, value in repair_option(document).items() if name in names}
+        if tables is not None and "item" in names:
             table = tables[n]
-            options |= {name: value for name, value in table.form.items() if name in known}
+            options |= {name: value for name, value in table.form.items() if name in names}
             items = list(request.item) or find_item_columns(table)[:1]
             options["item"] = [] if request.in_order else items
             if request.kind == "multilabel" and "labels" not in request.options:
                 options["labels"] = [name for name in table.names if name not in items and {
                     *map(str.casefold, table.cells(name))} <= {"0", "1", "0.0", "1.0", "true", "false"}]
-            if not table.header and "columns" in known:
+            if not table.header and "columns" in names:
                 options["columns"] = list(table.names)
         return READERS[request.kind or ""].build({**options, **request.options})
 
@@ -281,10 +281,10 @@ def _add_roles(error: InputError, plan: Plan, request: Request) -> InputError:
     is_usual = any(is_called(name, "item") for name in item_names)
     more = "; if files have no names of items, say --in-order" if (
         error.category == "unknown" and item_names and not is_usual) else ""
-    again = reword(error, error.message.replace(f" (read as {plan.reader.name})",
+    reworded = reword(error, error.message.replace(f" (read as {plan.reader.name})",
                                                   f" (read as: {' '.join(plan.roles)})") + more)
-    again.others = error.others
-    return again
+    reworded.others = error.others
+    return reworded
 
 
 def _read_as(plan: Plan, metric: Metric, request: Request) -> str:
@@ -421,8 +421,8 @@ def _apply_settings(kind: str, folder: TaskFolder, request: Request, test: str |
             raise InputError(f"--metric belongs to answers and a gold; the results of {kind} name their metric, or "
                              "its options do")
         declared = declared_metric(common_metric(request.metric, takes), request.metric)
-        same = {name: value for name, value in tables["metric"][0].get("options", {}).items() if name == "references"}
-        tables["metric"] = [declared | {"options": same | declared.get("options", {})}]
+        shared = {name: value for name, value in tables["metric"][0].get("options", {}).items() if name == "references"}
+        tables["metric"] = [declared | {"options": shared | declared.get("options", {})}]
     settings = {name: value for name, value in (("test", test), ("runs", request.runs)) if value is not None}
     tables["significance"] = {"seed": SEED, **tables.get("significance", {}), **settings}
     return replace(folder, tables=tables)

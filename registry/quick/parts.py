@@ -169,14 +169,14 @@ def split_plan(plan: Plan, column: str, request: Request) -> dict[str, Plan]:
     plans: dict[str, Plan] = {}
     for value, rows in group_rows(gold, column).items():
         name = f"{column} {value}"
-        known = {keys[n] for n in rows}
+        group_keys = {keys[n] for n in rows}
         parts = {plan.gold.path: take_rows(gold, rows, name)}
         for system in plan.systems:
             if system.document.path not in parts:
                 table = _require_table(system.document, request)
                 own_keys = table.keys(_find_key_columns(system.reader, table))
                 own_rows = [n for n, cell in enumerate(table.cells(column)) if cell.strip() == value] if (
-                    column in table.names) else [n for n, key in enumerate(own_keys) if key in known]
+                    column in table.names) else [n for n, key in enumerate(own_keys) if key in group_keys]
                 parts[system.document.path] = take_rows(table, own_rows, name)
         plans[value] = replace(plan, gold=parts[plan.gold.path], reader=as_part_reader(plan.reader), systems=tuple(
             replace(system, document=parts[system.document.path], reader=as_part_reader(system.reader))
@@ -192,9 +192,9 @@ def _require_table(document: Document, request: Request) -> Table:
 
 
 def as_part_reader(reader: Reader) -> Reader:
-    """Return the reader for a file that has only some rows of the user's file.
+    """Return a reader for a file that has only some rows of the user's file.
 
-    It is the same reader, except that rows of JSON and Parquet files are stored as JSON Lines.
+    It is the given reader, but reads JSON Lines if the user's file is JSON or Parquet.
     """
     is_other = getattr(reader, "syntax", "delimited") in ("json", "parquet")
     return with_options(reader, {"syntax": "jsonl"}) if is_other else reader

@@ -108,7 +108,7 @@ class Part(Document):
 
     @property
     def original(self) -> Document:
-        """File of the user from which the rows come."""
+        """User's file from which the rows come."""
         assert self.whole is not None
         return self.whole.original if isinstance(self.whole, Part) else self.whole
 

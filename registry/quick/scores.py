@@ -174,9 +174,9 @@ def _choose_direction(names: Sequence[str], request: Request, questions: Questio
         return str(better)
     if isinstance(metric := request.find_metric("score"), Mean) and "better" in (request.metric or ""):
         return metric.better
-    found = {better for name in names for better in directions(name)} if any(map(directions, names)) else set()
-    if len(found) == 1:
-        return next(iter(found))
+    named_directions = {better for name in names for better in directions(name)}
+    if len(named_directions) == 1:
+        return next(iter(named_directions))
     answers = {f"--option better={better}": f"{better} ones" for better in ("higher", "lower")}
     if gold and table.header is not None:
         answers["--gold FILE"] = "one file has the right numbers"
@@ -342,14 +342,14 @@ def _plan_wide(table: Table, request: Request) -> Plan:
             not request.system):
         raise table.document.error(f"columns have several measures ({listed(sorted(kinds), _SHOWN)}); name the columns "
                                    f"of one measure: --system '*{min(kinds)}'")
-    like = [name for name in words if name not in flags and any(
+    similar = [name for name in words if name not in flags and any(
         other != name and {*table.cells(other)} & {*table.cells(name)} for other in words)]
     if not request.system and (not scored or (len(scored) < 2 and not (len(flags) > 0 and numbers)) or (
             "better" not in request.options and not numbers) or (
-            like and len(like) > len(numbers) and "better" not in request.options)):
+            similar and len(similar) > len(numbers) and "better" not in request.options)):
         first = "" if table.header or items else f"{option('--item', table.names[0])} "
         answers = {first + option("--gold", name): "the right answers; the other columns are systems'"
-                   for name in (like or flags or words or columns) if not first or name != table.names[0]}
+                   for name in (similar or flags or words or columns) if not first or name != table.names[0]}
         if truths:
             answers["--option better=higher"] = "true and false: what each system got right"
         raise QuestionError("is one table, and no column has a usual name of a gold. Columns: "
@@ -357,7 +357,7 @@ def _plan_wide(table: Table, request: Request) -> Plan:
                                 "--gold FILE": "the right answers"}, table.document.path)
     scored = choose_systems(table, scored, request, questions) if not request.score else scored
     ask_about_codes([cell for name in scored for cell in table.cells(name)], request, questions)
-    left = [name for name in table.names if name not in (*items, *scored)]
+    unread = [name for name in table.names if name not in (*items, *scored)]
     file_name = Path(table.document.path).stem
     names = [file_name] if is_measure(file_name) else []
     names += measures if len(measures) == len(scored) == 1 else []
@@ -379,7 +379,7 @@ def _plan_wide(table: Table, request: Request) -> Plan:
     return Plan(table.document, make_reader(table, "scores", items, {}, options=request.options), systems,
                 (*roles, *make_layout_options([table])), Mean.build({"better": better}),
                 notes=(f"{counted(len(scored), 'column')} of scores; the mean of each, {better} is better",
-                       *([f"not read: {listed(left, 5)}"] if left else []), *_describe_column_runs(scored)))
+                       *([f"not read: {listed(unread, 5)}"] if unread else []), *_describe_column_runs(scored)))
 
 
 def _describe_column_runs(columns: Sequence[str]) -> list[str]:
@@ -472,7 +472,7 @@ def _plan_wide_with_gold(table: Table, items: list[str], gold: str, columns: Seq
     if not systems:
         raise table.document.error(f"column {gold!r} is the gold, and no other column has such values; name the gold's "
                                    f"column with --gold, or the systems' files. Columns: {table.shown()}")
-    left = [name for name in table.names if name not in (*items, gold, *systems)]
+    unread = [name for name in table.names if name not in (*items, gold, *systems)]
     plan = plan_tables(table, items, gold, kind, [(SystemFile(name, table.document), table, items, name)
                                                   for name in systems], request)
     roles = [option("--item", name) for name in items] or ["--in-order"]
@@ -480,7 +480,7 @@ def _plan_wide_with_gold(table: Table, items: list[str], gold: str, columns: Seq
     roles += [option("--sets", request.sets)] if request.sets is not None else (
         [f"--as {plan.reader.name}"] if request.kind or request.value else [])
     return replace(plan, roles=(*roles, *make_layout_options([table])),
-                   notes=(*plan.notes, *([f"not read: {listed(left, 5)}"] if left else [])))
+                   notes=(*plan.notes, *([f"not read: {listed(unread, 5)}"] if unread else [])))
 
 
 def _labels_of(cell: str, request: Request) -> set[str]:
@@ -507,9 +507,9 @@ def _plan_candidates(table: Table, items: list[str], flag: str, systems: Sequenc
         request: The options of the user.
         questions: Collects questions about unclear columns.
     """
-    spelled = {cell.strip().casefold(): cell for cell in table.cells(flag)}
-    true, false = next((spelled[yes], spelled[no]) for yes, no in (
-        ("true", "false"), ("yes", "no"), ("1", "0"), ("y", "n"), ("t", "f")) if {yes, no} == spelled.keys())
+    spellings = {cell.strip().casefold(): cell for cell in table.cells(flag)}
+    true, false = next((spellings[yes], spellings[no]) for yes, no in (
+        ("true", "false"), ("yes", "no"), ("1", "0"), ("y", "n"), ("t", "f")) if {yes, no} == spellings.keys())
     if not items:
         named = _candidate_names(table, flag)
         questions.add("no column has a usual name for the candidates", {

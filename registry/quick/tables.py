@@ -328,36 +328,36 @@ def _read_delimited(document: Document, options: Mapping[str, Any], lines: Seque
         lines: The lines of the file.
     """
     comment = options["comment"] or None if "comment" in options else _find_comment(lines)
-    said = options.get("separator")
-    separators: Sequence[Separator] = (said,) if said else get_args(Separator)
-    wants_cells = document.path.removesuffix(".gz").endswith((".csv", ".tsv")) and not said
-    fault: InputError | None = None
+    requested = options.get("separator")
+    separators: Sequence[Separator] = (requested,) if requested else get_args(Separator)
+    wants_cells = document.path.removesuffix(".gz").endswith((".csv", ".tsv")) and not requested
+    first_error: InputError | None = None
     nearly: tuple[list[tuple[int, list[str]]], int, dict[str, Any]] | None = None
     for separator in separators:
-        if MARKS[separator] not in "\n".join(lines) and not said:
+        if MARKS[separator] not in "\n".join(lines) and not requested:
             continue
         form = {"separator": separator, **({"comment": comment} if comment else {}), **repair_option(document)}
         try:
             numbered = [(n, cells) for n, cells in read_cells(remove_mark(document), TextFormat(separator, comment))
                         if any(map(str.strip, cells))]
         except InputError as error:
-            fault = fault or (error if wants_cells or said else None)
+            first_error = first_error or (error if wants_cells or requested else None)
             continue
         rows = [cells for _, cells in numbered]
         widths = Counter(map(len, rows))
         (width, times), = widths.most_common(1) if rows else [(0, 0)]
         if not 2 <= width <= MOST_COLUMNS or times < EVEN * len(rows):
             continue
-        if separator == "whitespace" and not said and _are_sentences(rows, widths):
+        if separator == "whitespace" and not requested and _are_sentences(rows, widths):
             continue
         if times == len(rows):
             return _make_table(document, numbered, width, form, options)
         nearly = nearly or (numbered, width, form)
     if nearly is not None:
         return _make_table(document, *nearly, options)
-    if fault is not None:
-        raise fault
-    if (said and said != "tab") or find_even_mark(lines):
+    if first_error is not None:
+        raise first_error
+    if (requested and requested != "tab") or find_even_mark(lines):
         return None
     values = [(n, [line.strip()]) for n, line in enumerate(lines, 1)]
     while values and not values[-1][1][0]:
@@ -402,8 +402,8 @@ def _make_table(document: Document, numbered: Sequence[tuple[int, list[str]]], w
     if not numbered:
         return None
     rows = [cells for _, cells in numbered]
-    said = options.get("header")
-    header = said if isinstance(said, bool) else has_header(rows)
+    requested = options.get("header")
+    header = requested if isinstance(requested, bool) else has_header(rows)
     first = rows[0]
     if header is not False and (len(first) != width or len({*first}) < width):
         if header:

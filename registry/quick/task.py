@@ -52,15 +52,15 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, tes
     files: dict[str, bytes] = {}
     copies: dict[str, str] = {}
     sources: dict[str, str] = {}
-    several = len(plans) > 1
+    has_several = len(plans) > 1
     common: dict[str, Any] = {}
     for name, plan in plans.items():
         documents = {plan.gold.path: plan.gold, **{system.document.path: system.document for system in plan.systems}}
-        folder = f"{next(iter(make_slugs([name], Path(name)).values()))}/" if several else ""
+        folder = f"{next(iter(make_slugs([name], Path(name)).values()))}/" if has_several else ""
         runs = find_runs([system.name for system in plan.systems]) if request.runs else []
         places = _choose_places(plan, runs, folder)
         options = [get_options(system.reader, plan.reader) for system in plan.systems]
-        if not several and len(documents) > 1:
+        if not has_several and len(documents) > 1:
             common = _find_common_options(options)
         gold = _gold_name(plan, folder)
         test_sets.append({
@@ -69,11 +69,12 @@ def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, tes
             **({"cluster": plan.cluster} if plan.cluster else {})})
         entries = [_make_submit_table(system, reader_options, common, places[system.name])
                    for system, reader_options in zip(plan.systems, options, strict=True)]
-        submits += [{**entry, **({"test_set": name} if several else {})} for n, entry in enumerate(entries)
+        submits += [{**entry, **({"test_set": name} if has_several else {})} for n, entry in enumerate(entries)
                     if entry not in entries[:n]]
-        of_plan = {gold: plan.gold.path, **{places[system.name].copy: system.document.path for system in plan.systems}}
-        copies |= of_plan
-        files |= {file: documents[path].content for file, path in of_plan.items()}
+        plan_copies = {gold: plan.gold.path} | {
+            places[system.name].copy: system.document.path for system in plan.systems}
+        copies |= plan_copies
+        files |= {file: documents[path].content for file, path in plan_copies.items()}
         originals = [document.original if isinstance(document, Part) else document for document in documents.values()]
         sources |= {document.path: document.digest for document in originals}
     first = next(iter(plans.values()))
@@ -108,17 +109,17 @@ def _choose_places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _
         runs: The systems with several runs.
         folder: The folder of the test set within the task's folder, with a final slash; or empty.
     """
-    of_run = {name: (group.name, number) for group in runs for number, name in group.systems.items()}
+    run_numbers = {name: (group.name, number) for group in runs for number, name in group.systems.items()}
     gold = _gold_name(plan, folder)
-    in_gold = {system.name for system in plan.systems if system.document.path == plan.gold.path} - of_run.keys()
+    in_gold = {system.name for system in plan.systems if system.document.path == plan.gold.path} - run_numbers.keys()
     rest = [system for system in plan.systems if system.name not in in_gold]
-    names = dict.fromkeys(of_run.get(system.name, (system.name,))[0] for system in rest)
+    names = dict.fromkeys(run_numbers.get(system.name, (system.name,))[0] for system in rest)
     slugs = make_slugs(names, Path(plan.gold.path))
     endings = {system.name: _ending(Path(system.document.path)) for system in rest}
     places = {name: _Place(gold, gold, name) for name in in_gold}
     for system in rest:
-        if system.name in of_run:
-            name, number = of_run[system.name]
+        if system.name in run_numbers:
+            name, number = run_numbers[system.name]
             same = {endings[system] for group in runs if group.name == name for system in group.systems.values()}
             ending = next(iter(same)) if len(same) == 1 else ""  # one pattern covers all runs
             place = f"{folder}systems/{slugs[name]}/"

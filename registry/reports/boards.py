@@ -328,7 +328,7 @@ def _make_column(board: Leaderboard, *, has_test_sets: bool) -> WideColumn:
 
 
 def _make_macro_column(board: MacroBoard, example: Leaderboard) -> WideColumn:
-    """Make the column of a wide board that shows mean scores over several test sets.
+    """Make the column of mean scores over test sets in a table of leaderboards.
 
     Args:
         board: The mean scores of the systems by one metric.

@@ -246,8 +246,8 @@ def _describe_decisions(difference: BoardDifference) -> Iterator[str]:
 def _explain_family(difference: BoardDifference, change: DecisionChange) -> str:
     """Return a sentence if p-values are now corrected for more or fewer pairs.
 
-    Otherwise, the text is empty. The number of pairs is then a second possible cause of the changed decision, in
-    addition to the corrected gold.
+    This is a second possible cause of a changed decision, in addition to the corrected gold. The text is empty if the
+    number of pairs did not change.
     """
     old, new = (Signature.parse(state.signature).family_size for state in (difference.before, difference.after))
     if old == new or difference.after.settings["correction"] == "none":

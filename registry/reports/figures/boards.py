@@ -149,10 +149,10 @@ def draw_scores(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
                 axes.axhspan(n - 0.5, n + 0.5, color=_BAND, linewidth=0, zorder=0)
             _draw_score(axes, n, standing, (low, high), board.decimals, look)
         _write_letters(axes, board)
-        bare = all(standing.ci_low is None for standing in board.standings)
-        level = "" if bare else f", {100 * board.comparison.confidence:g} % intervals"
-        beyond = any(standing.score is not None and not low <= standing.score <= high for standing in scored)
-        set_axis_label(axes, look, format_name(board.metric_label) + level + (", arrows: off scale" if beyond else ""))
+        has_no_intervals = all(standing.ci_low is None for standing in board.standings)
+        level = "" if has_no_intervals else f", {100 * board.comparison.confidence:g} % intervals"
+        outside = any(standing.score is not None and not low <= standing.score <= high for standing in scored)
+        set_axis_label(axes, look, format_name(board.metric_label) + level + (", arrows: off scale" if outside else ""))
         axes.spines["left"].set_visible(False)
 
 
@@ -434,9 +434,10 @@ def draw_gains(board: Leaderboard, path: Path, by: str, values: Mapping[str, str
         axes.axhline(level, color="#777777", linewidth=0.6, linestyle="--")
         axes.annotate(f"{level:g}", (1, level), (2, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
                       ha="left", va="center")
-        if beyond := [gain for gain in gains if gain > high]:
-            axes.annotate(f"{counted(len(beyond), 'pair')} beyond the scale →, up to {max(beyond):.{board.decimals}f}",
-                          (1, 1), (0, 3), xycoords="axes fraction", textcoords="offset points", ha="right", va="bottom")
+        if outside := [gain for gain in gains if gain > high]:
+            axes.annotate(f"{counted(len(outside), 'pair')} beyond the scale →, up to "
+                          f"{max(outside):.{board.decimals}f}", (1, 1), (0, 3), xycoords="axes fraction",
+                          textcoords="offset points", ha="right", va="bottom")
         set_axis_label(axes, look, f"gain in {format_name(board.metric_label)}")
         axes.set_ylabel("1 - p, not corrected")
         axes.set_ylim(-0.03, 1.03)
@@ -533,9 +534,9 @@ def draw_dependence(figure: Figure, result: StudyResult) -> None:
 def _draw_p_values(figure: Figure, result: StudyResult, x: tuple[str, str], y: tuple[str, str],
              decision: Callable[[Row], str]) -> None:
     axes = figure.subplots()
-    known = [row for row in result.finding.tables["pairs"] if row[x[0]] is not None and row[y[0]] is not None]
+    rows = [row for row in result.finding.tables["pairs"] if row[x[0]] is not None and row[y[0]] is not None]
     for k, group in enumerate(("same decision", "missed", "lost", "gained")):
-        chosen = [row for row in known if decision(row) == group]
+        chosen = [row for row in rows if decision(row) == group]
         if chosen:
             colour = COLOURS[k % len(COLOURS)]
             axes.plot([max(row[x[0]], _LEAST) for row in chosen], [max(row[y[0]], _LEAST) for row in chosen],

@@ -657,9 +657,10 @@ def _parse_word(number: str) -> int | str:
 def _make_response(view: ItemView, output: SystemOutput) -> Any:
     """Return the answer of one system to an item, in a compact form for the page.
 
-    Texts are unchanged; numbers are pairs [name, number]; a ranking is its first documents and two counts. Other
-    answers, such as spans, are two lists of indices into `ItemView.known`: incorrect or merely possible answers, and
-    missing ones. In trees, a word with an incorrect arc is in the first list only.
+    Texts are unchanged, and numbers are pairs [name, number]. A ranking has its first documents, the number of all
+    documents, and the number of those that the gold has. Other answers, such as spans, are two lists of indices into
+    `ItemView.known`: those that are incorrect or merely possible, and those that are missing. In trees, a word with an
+    incorrect arc is only in the first list.
     """
     if view.kind == "text":
         return output.text
