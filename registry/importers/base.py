@@ -161,19 +161,19 @@ def find_files(path: Path, matches: Callable[[str], bool], noun: str, *, deep: b
     return files
 
 
-def check_known(requested: Iterable[str], known: Iterable[str], noun: str, path: Path) -> None:
+def check_known(requested: Iterable[str], available: Iterable[str], noun: str, path: Path) -> None:
     """Raise InputError if a requested name does not occur in the imported files.
 
     Args:
         requested: Names in an import option, such as the names of metrics to import.
-        known: Names that occur in the files.
+        available: Names that occur in the files.
         noun: Kind of name, such as "metric", for the error "no NOUN 'NAME'".
         path: The imported folder or file, for the error.
     """
-    known = set(known)
+    available = set(available)
     for name in requested:
-        if name not in known:
-            raise InputError(f"no {noun} {name!r}; {suggest(name, known)}", path=path)
+        if name not in available:
+            raise InputError(f"no {noun} {name!r}; {suggest(name, available)}", path=path)
 
 
 def read_json(document: Document) -> Any:

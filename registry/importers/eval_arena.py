@@ -48,17 +48,17 @@ class EvalArena(ScoredImporter):
     benchmarks: tuple[str, ...] = ()
 
     def read(self, path: Path) -> TaskFolder:
-        collection, known = ScoreCollection(path, self.missing, self.better), dict[str, None]()
+        collection, known_benchmarks = ScoreCollection(path, self.missing, self.better), dict[str, None]()
         runs: dict[tuple[str, str], Run] = defaultdict(dict)
         for file in find_files(path, lambda name: name.removesuffix(".gz").endswith(".jsonl"), "file called *.jsonl"):
             for entry, place in read_objects(collection.load(file), nan=True):
                 benchmark, model, example = (
                     str(get_member(entry, key, kind=(str, int), place=place)) for key in _NAMES)
-                known[benchmark] = None
+                known_benchmarks[benchmark] = None
                 if not self.benchmarks or benchmark in self.benchmarks:
                     add_score(runs[benchmark, model], example, _to_share(entry, place), place,
                               f"{example} ({benchmark}, {model})")
-        check_known(self.benchmarks, known, "benchmark", path)
+        check_known(self.benchmarks, known_benchmarks, "benchmark", path)
         for (benchmark, model), run in runs.items():
             collection.add_run(benchmark, model, "1", run)
         if not collection.test_sets:

@@ -66,7 +66,7 @@ class Helm(ScoredImporter):
     metrics: tuple[str, ...] = field(kw_only=True)
 
     def read(self, path: Path) -> TaskFolder:
-        collection, known = ScoreCollection(path, self.missing, self.better), set[str]()
+        collection, known_metrics = ScoreCollection(path, self.missing, self.better), set[str]()
         files: dict[tuple[str, str], Path] = {}
         for file in find_files(path, lambda name: name.removesuffix(".gz") == _STATS, _STATS):
             scenario, model = _split_name(*collection.load_json(_find_spec(file)))
@@ -77,7 +77,7 @@ class Helm(ScoredImporter):
             runs: dict[tuple[str, int], Run] = defaultdict(dict)
             entries, place = collection.load_json(file)
             for stat in _read_stats(entries, place):
-                known.add(stat.metric)
+                known_metrics.add(stat.metric)
                 if stat.metric not in self.metrics:
                     continue
                 score = to_score(stat.score)
@@ -88,7 +88,7 @@ class Helm(ScoredImporter):
                           f"{stat.item} ({stat.metric}, trial {stat.trial})")
             for (test_set, trial), run in sorted(runs.items()):
                 collection.add_run(test_set, model, str(trial), run)
-        check_known(self.metrics, known, "instance has the statistic", path)
+        check_known(self.metrics, known_metrics, "instance has the statistic", path)
         return collection.make_task()
 
 
@@ -114,8 +114,8 @@ def _split_name(spec: Any, place: Place) -> tuple[str, str]:
     """
     name = get_member(spec, "name", kind=str, place=place)
     model = get_member(spec, "adapter_spec", "model", kind=str, place=place)
-    rest = _MODEL.sub(lambda match: ":" if match[0].startswith(":") else "", name)
-    return rest.replace(":,", ":").rstrip(":,"), model
+    scenario = _MODEL.sub(lambda match: ":" if match[0].startswith(":") else "", name)
+    return scenario.replace(":,", ":").rstrip(":,"), model
 
 
 def _read_stats(entries: Any, place: Place) -> Iterator[_Stat]:

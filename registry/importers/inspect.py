@@ -222,7 +222,7 @@ def _find_scorer(score: Mapping[str, Any], runs: Mapping[str, Sequence[Run]]) ->
     name, scorer = score.get("name"), score.get("scorer")
     if not isinstance(scorer, str):
         return None
-    return next((known for known in (f"{scorer}.{name}", scorer) if known in runs), None)
+    return next((key for key in (f"{scorer}.{name}", scorer) if key in runs), None)
 
 
 def _list_numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
@@ -546,11 +546,11 @@ class Inspect(ScoredImporter):
             log: The log.
             runs: Scores of single epochs, which list all samples.
         """
-        place, known = log.place, set[str]()
+        place, known_reducers = log.place, set[str]()
         reduced: Runs = {}
         for entry in require_list(log.read_reductions() or [], place, "reductions", dict):
             reducer = entry.get("reducer") or "mean"
-            known.add(str(reducer))
+            known_reducers.add(str(reducer))
             scorer = get_member(entry, "scorer", kind=str, place=place)
             if reducer != self.reducer or (self.scorers and scorer not in self.scorers):
                 continue
@@ -560,7 +560,7 @@ class Inspect(ScoredImporter):
                     add_score(reduced.setdefault((name, 1), {}), item, score, place)
         if not reduced:
             raise log.document.error(f"the log does not reduce epochs by {self.reducer!r}; "
-                                      f"{suggest(self.reducer or '', known)}")
+                                      f"{suggest(self.reducer or '', known_reducers)}")
         for (scorer, _), run in runs.items():
             for item, (_, sample_place) in run.items():
                 if (scorer, 1) in reduced:

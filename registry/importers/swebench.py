@@ -178,7 +178,7 @@ class SweBench(Importer):
         outcomes: dict[str, Outcomes] = {}
         attributes: dict[str, dict[str, Any]] = {}
         sources = Sources(path)
-        known = self._list_instances(sources)
+        all_instances = self._list_instances(sources)
         suffix = f".{self.run}.json" if self.run else ".json"
         files = find_files(path, lambda name: name.endswith(suffix) and name != _INSTANCE_REPORT,
                            f"report called {'MODEL.RUN.json' if not self.run else f'MODEL{suffix}'}")
@@ -188,17 +188,17 @@ class SweBench(Importer):
             if system in outcomes:
                 raise InputError(f"a second report of {system!r}; remove one of the two reports", path=file,
                                  category="duplicate")
-            read = _PUBLISHED.get(file.name, _read_report)
+            read_outcomes = _PUBLISHED.get(file.name, _read_report)
             attributes[system] = read_attributes(_find_folder(file), sources) if published else {}
-            outcomes[system] = read(*sources.load_json(file), known)
+            outcomes[system] = read_outcomes(*sources.load_json(file), all_instances)
             for instance in outcomes[system]:
                 if not instance.strip() or not instance.isprintable():
                     raise InputError(f"{instance!r} is not a valid instance id, because it is blank or has invisible "
                                      "characters", path=file)
-                if known and instance not in known:
+                if all_instances and instance not in all_instances:
                     raise InputError(f"not in {self.instances!r}, which lists all instances", path=file, item=instance,
                                      category="unknown")
-        instances = sorted(known or {instance for reported in outcomes.values() for instance in reported})
+        instances = sorted(all_instances or {instance for reported in outcomes.values() for instance in reported})
         for system, reported in outcomes.items():
             missing = [instance for instance in instances if instance not in reported]
             if missing and self.missing == "reject":
@@ -249,7 +249,7 @@ def _find_folder(file: Path) -> Path:
     return folder.parent if folder.name == "results" else folder
 
 
-def _read_report(report: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
+def _read_report(report: Any, place: Place, all_instances: frozenset[str]) -> Outcomes:  # noqa: ARG001
     """Map each instance in a report to its outcome, such as "resolved".
 
     The report has the format of harness 2.0 or newer.
@@ -267,7 +267,7 @@ def _read_report(report: Any, place: Place, known: frozenset[str]) -> Outcomes: 
     return outcomes
 
 
-def _read_results(results: Any, place: Place, known: frozenset[str]) -> Outcomes:
+def _read_results(results: Any, place: Place, all_instances: frozenset[str]) -> Outcomes:
     """Map each instance to its outcome, such as "resolved", by a `results.json`.
 
     In files of the harness before 2.0 the lists overlap: `generated` also contains resolved instances.
@@ -275,27 +275,27 @@ def _read_results(results: Any, place: Place, known: frozenset[str]) -> Outcomes
     Args:
         results: Parsed file.
         place: Path of the file, for errors.
-        known: Names of all instances; empty if unknown.
+        all_instances: Names of all instances; empty if unknown.
     """
     outcomes: Outcomes = {}
     _add_outcome(outcomes, _get_names(results, "resolved", place), "resolved", place)
     _add_outcome(outcomes, _get_names(results, "no_generation", place), "empty_patch", place)
     if "generated" not in results:
-        if not known:
+        if not all_instances:
             raise place.error("lists only resolved instances; name a file in the folder that lists all instances, one "
                               "per line: --option instances=FILE")
         _add_outcome(outcomes, _get_names(results, "no_logs", place), "error", place)
-        return outcomes | {instance: "unresolved" for instance in known if instance not in outcomes}
+        return outcomes | {instance: "unresolved" for instance in all_instances if instance not in outcomes}
     generated, logged = (_get_names(results, name, place) for name in ("generated", "with_logs"))
     failed = {instance for name in _FAILED for instance in _get_names(results, name, place)}
     failed |= set(generated) - set(logged)
-    rest = [instance for instance in generated if instance not in outcomes]
-    _add_outcome(outcomes, (instance for instance in rest if instance in failed), "error", place)
-    _add_outcome(outcomes, (instance for instance in rest if instance not in failed), "unresolved", place)
-    return outcomes | {instance: "incomplete" for instance in known if instance not in outcomes}
+    remaining = [instance for instance in generated if instance not in outcomes]
+    _add_outcome(outcomes, (instance for instance in remaining if instance in failed), "error", place)
+    _add_outcome(outcomes, (instance for instance in remaining if instance not in failed), "unresolved", place)
+    return outcomes | {instance: "incomplete" for instance in all_instances if instance not in outcomes}
 
 
-def _read_details(details: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
+def _read_details(details: Any, place: Place, all_instances: frozenset[str]) -> Outcomes:  # noqa: ARG001
     if not isinstance(details, dict) or not details:
         raise place.error("no object of instances")
     return {instance: "resolved" if get_member(details, instance, "resolved", kind=bool, place=place) else "unresolved"

@@ -207,12 +207,13 @@ class METEOR(ReferenceMetric):
         item_texts = [self.list_references(item) for item in items]  # the program needs the same number for each
         references = [[*texts, *texts[:1] * (len(self.references) - len(texts))] for texts in item_texts]
         statistics = np.array(find_program(("-l", self.language, *flags)).statistics(references, list_texts(answers)))
-        by_stage = statistics[:, 4:20].reshape(-1, 4, 4).swapaxes(1, 2).reshape(-1, 16)  # the program sorts by stage
-        rows = np.concatenate([statistics[:, :4], by_stage, statistics[:, 20:]], axis=1)
+        # the program sorts matches by stage
+        sorted_matches = statistics[:, 4:20].reshape(-1, 4, 4).swapaxes(1, 2).reshape(-1, 16)
+        rows = np.concatenate([statistics[:, :4], sorted_matches, statistics[:, 20:]], axis=1)
         # A segment that equals its reference has no fragmentation: the program does not count its one chunk.
-        tested, referred = rows[:, [*range(4, 8), *range(12, 16)]], rows[:, [*range(8, 12), *range(16, 20)]]
-        whole = (tested.sum(axis=1) == rows[:, 0]) & (referred.sum(axis=1) == rows[:, 1]) & (rows[:, 20] == 1)
-        rows[whole, 20] = 0
+        system, reference = rows[:, [*range(4, 8), *range(12, 16)]], rows[:, [*range(8, 12), *range(16, 20)]]
+        is_unbroken = (system.sum(axis=1) == rows[:, 0]) & (reference.sum(axis=1) == rows[:, 1]) & (rows[:, 20] == 1)
+        rows[is_unbroken, 20] = 0
         return rows
 
     def score(self, sums: Floats) -> Floats:

@@ -76,8 +76,9 @@ def count_overlapping(gold: Spans, system: Spans) -> int:
 
     Each span is in at most one pair. Spans with the same start and end are paired first, and do not count.
     """
-    both = _count_boundaries(gold) & _count_boundaries(system)
-    return sum(1 for _ in _pair_spans(_remove_boundaries(gold, both), _remove_boundaries(system, both), _choose_first))
+    common = _count_boundaries(gold) & _count_boundaries(system)
+    other_gold, other_system = _remove_boundaries(gold, common), _remove_boundaries(system, common)
+    return sum(1 for _ in _pair_spans(other_gold, other_system, _choose_first))
 
 
 def _count_correct(gold: Spans, system: Spans, choose: Callable[[Span, list[Span]], int]) -> int:
@@ -107,17 +108,17 @@ def _remove_boundaries(spans: Spans, removed: Counter[tuple[int, int]]) -> Spans
     return others
 
 
-def _choose_first(span: Span, near: list[Span]) -> int:  # noqa: ARG001
+def _choose_first(span: Span, candidates: list[Span]) -> int:  # noqa: ARG001
     return 0
 
 
-def _choose_nearest(span: Span, near: list[Span]) -> int:
+def _choose_nearest(span: Span, candidates: list[Span]) -> int:
     """Return the index in `near` of the nearest span of the same type as `span`.
 
     The distance is that of the starts plus that of the ends. If no span has the same type, return 0.
     """
     distances = [(other.type != span.type, abs(other.start - span.start) + abs(other.end - span.end)
-              if other.type == span.type else 0) for other in near]
+              if other.type == span.type else 0) for other in candidates]
     return distances.index(min(distances))
 
 
@@ -138,9 +139,9 @@ def _pair_spans(gold: Spans, system: Spans, choose: Callable[[Span, list[Span]],
     paired: set[int] = set()
     for span in sorted(system):
         reach = range(bisect_right(ends, span.start), bisect_left(starts, span.end))
-        near = [n for n in reach if n not in paired and gold_spans[n].end > span.start]
-        if near:
-            chosen = near[choose(span, [gold_spans[n] for n in near])]
+        candidates = [n for n in reach if n not in paired and gold_spans[n].end > span.start]
+        if candidates:
+            chosen = candidates[choose(span, [gold_spans[n] for n in candidates])]
             paired.add(chosen)
             yield span, gold_spans[chosen]
 

@@ -42,7 +42,7 @@ _TOKEN = re.compile(r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P
                     r"|(?P<mark>[-+*/^(),]))")
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "^": np.power,
-    "/": lambda over, under: np.divide(over, np.where(under == 0, np.nan, under)),
+    "/": lambda dividend, divisor: np.divide(dividend, np.where(divisor == 0, np.nan, divisor)),
 }
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sqrt": np.sqrt, "log": np.log, "exp": np.exp, "abs": np.abs,
@@ -101,8 +101,8 @@ class Expression:
             return None  # the denominator could be 0 or negative even if all statistics are positive
         common = math.lcm(*(weight.denominator for side in sides for weight in side))
         largest = math.gcd(*(int(weight * common) for side in sides for weight in side))
-        whole = [tuple(int(weight * common) // largest for weight in side) for side in sides]
-        return None if max(abs(weight) for side in whole for weight in side) >= 2**31 else (whole[0], whole[1])
+        numerator, denominator = (tuple(int(weight * common) // largest for weight in side) for side in sides)
+        return None if max(map(abs, (*numerator, *denominator))) >= 2**31 else (numerator, denominator)
 
 
 def parse_formula(text: str) -> Expression:
@@ -111,7 +111,7 @@ def parse_formula(text: str) -> Expression:
     Raises:
         InputError: The formula is not valid; the error names the position.
     """
-    return _Parser(text).whole()
+    return _Parser(text).parse()
 
 
 class _Parser:
@@ -124,7 +124,7 @@ class _Parser:
             raise InputError(f"the formula has {len(text)} characters; {LONGEST} are the most")
         self._step()
 
-    def whole(self) -> Expression:
+    def parse(self) -> Expression:
         expression = self._parse_sum()
         if self.kind != "end":
             raise self._fail("expected an operator")
@@ -199,7 +199,7 @@ class _Parser:
         return Fraction(self.token)
 
     def _parse_name(self) -> Expression:
-        name, at = self.token, self.at
+        name, position = self.token, self.at
         self._step()
         if not self._take("("):
             return Expression(name)
@@ -208,7 +208,7 @@ class _Parser:
             parts.append(self._parse_sum())
         self._require_close()
         if name not in FUNCTIONS or (len(parts) == 1) != (name in _ONE):
-            self.at = at
+            self.at = position
             raise self._fail(f"{name} takes {'one argument' if name in _ONE else 'two or more'}" if name in FUNCTIONS
                              else f"unknown function {name!r}; {suggest(name, FUNCTIONS)}")
         return Expression(name, tuple(parts))
@@ -415,8 +415,8 @@ class Recorded(NamedStatistics):
     @cached_property
     def original(self) -> AdditiveMetric:
         # Imported late, because the package imports this module.
-        known: dict[str, type[Metric]] = import_module("registry.metrics").METRICS
-        metric = parse("metric", known, self.of)
+        metrics: dict[str, type[Metric]] = import_module("registry.metrics").METRICS
+        metric = parse("metric", metrics, self.of)
         if not isinstance(metric, AdditiveMetric) or isinstance(metric, ConfusionMetric | Recorded):
             raise InputError(f"option 'of' of Recorded is {self.of!r}, whose statistics do not add up over items")
         return metric

@@ -303,15 +303,15 @@ class ChrF(_SegmentMetric):
         sacrebleu.
         """
         segments = tuple(list_texts(answers))
-        by_reference = [_extract_chrf(replace(self, references=(name,)), tuple(item.gold[name] for item in items),
+        reference_counts = [_extract_chrf(replace(self, references=(name,)), tuple(item.gold[name] for item in items),
                                          segments) for name in self.references]
-        statistics = by_reference[0]
-        if len(by_reference) > 1:
+        statistics = reference_counts[0]
+        if len(reference_counts) > 1:
             score = _make_engine(self, ((),))._compute_f_score
-            scores = np.array([[score(row) for row in rows.tolist()] for rows in by_reference])
+            scores = np.array([[score(row) for row in rows.tolist()] for rows in reference_counts])
             scores[[[not item.gold[name].strip() for item in items] for name in self.references]] = -1  # no reference
             best = np.argmax(scores, axis=0)
-            statistics = np.choose(best[:, np.newaxis], by_reference)
+            statistics = np.choose(best[:, np.newaxis], reference_counts)
         columns = np.zeros((len(statistics), len(FAMILIES["chrf"].columns)))
         columns[:, :3 * self.char_order] = statistics[:, :3 * self.char_order]
         columns[:, 18:18 + 3 * self.word_order] = statistics[:, 3 * self.char_order:]

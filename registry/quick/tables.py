@@ -184,10 +184,10 @@ def read_lines(document: Document) -> list[str]:
     The list is empty for a Parquet file.
     """
     key = ("quick", "lines")
-    if key not in document.made:
-        document.made[key] = [] if document.content.startswith(MAGIC) else [
+    if key not in document.cache:
+        document.cache[key] = [] if document.content.startswith(MAGIC) else [
             line for _, line in remove_mark(document).lines()]
-    lines: list[str] = document.made[key]
+    lines: list[str] = document.cache[key]
     return lines
 
 
@@ -212,9 +212,9 @@ def read_table(document: Document, options: Mapping[str, Any]) -> Table | None:
         InputError: The file is not text, or is invalid in the format that its name or the options specify.
     """
     key = ("quick", "table", repr([options.get(name) for name in ("separator", "header", "syntax", "comment")]))
-    if key not in document.made:
-        document.made[key] = _read_table(document, options)
-    table: Table | None = document.made[key]
+    if key not in document.cache:
+        document.cache[key] = _read_table(document, options)
+    table: Table | None = document.cache[key]
     return table
 
 

@@ -154,18 +154,18 @@ class Pharaoh(_Alignments):
             raise InputError("options 'sure' and 'possible' of pharaoh are the same")
 
     def _read_rows(self, document: Document) -> Iterator[Row]:
-        known: dict[str, tuple[Link, bool]] = {}  # links repeat, so that each distinct link is parsed and stored once
+        parsed: dict[str, tuple[Link, bool]] = {}  # links repeat, so that each distinct link is parsed and stored once
         for number, line in document.lines():
             links = []
             for text in iterate_words(line):
-                link = known.get(text)
+                link = parsed.get(text)
                 try:
                     link = self._parse_line(text) if link is None else link
                 except ValueError as error:
                     document.refuse(str(error), number)
                     continue
-                if len(known) < _SHARED:
-                    known[text] = link
+                if len(parsed) < _SHARED:
+                    parsed[text] = link
                 links.append(link)
             yield number, str(number - self.skip), links
 

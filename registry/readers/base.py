@@ -342,11 +342,11 @@ class NamedReader(Reader):
         """
         if not self.fold_case or not items or items[0].gold is None:
             return answers
-        known = {*self.names(item.gold for item in items), *self.list_declared_names()}
-        given = answers.counts if isinstance(answers, AnswerColumns) else self.names(
+        gold_names = {*self.names(item.gold for item in items), *self.list_declared_names()}
+        used_names = answers.counts if isinstance(answers, AnswerColumns) else self.names(
             answer.value for answer in answers)
-        folded = index_by_case(known)
-        return self._rename(answers, {name: folded[name.casefold()] for name in given.keys() - known
+        folded = index_by_case(gold_names)
+        return self._rename(answers, {name: folded[name.casefold()] for name in used_names.keys() - gold_names
                                       if name.casefold() in folded})
 
     def _rename(self, answers: Sequence[Answer], new: dict[str, str]) -> Sequence[Answer]:

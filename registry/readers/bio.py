@@ -105,7 +105,7 @@ class Layout:
     outside: tuple[str, ...]
 
     @property
-    def wanted(self) -> tuple[str, ...]:
+    def required_columns(self) -> tuple[str, ...]:
         """Names of the columns to read: tag, end of sentence, and token.
 
         The last two are left out if the options do not name them.
@@ -168,8 +168,8 @@ class _BlockParsing:
         cells = split_cells(line, layout.separator)
         if layout.header and not self.columns:
             if not self._read_comment(number, line, cells):
-                self.columns = read_header(cells, [name for name in layout.wanted if not _PLACE.fullmatch(name)],
-                                           self.document, number)
+                names = [name for name in layout.required_columns if not _PLACE.fullmatch(name)]
+                self.columns = read_header(cells, names, self.document, number)
             return
         if self._read_comment(number, line, cells):
             return
@@ -232,9 +232,9 @@ class _BlockParsing:
         if equals and _ANY_NAME.fullmatch(name):
             self.facts[name] = value
             return
-        for known in (self.layout.id, self.layout.document):
-            if known and part.startswith(f"{known} ") and len(words := part.removeprefix(known).split()) == 1:
-                self.facts[known] = words[0]
+        for key in (self.layout.id, self.layout.document):
+            if key and part.startswith(f"{key} ") and len(words := part.removeprefix(key).split()) == 1:
+                self.facts[key] = words[0]
 
     def _add_row(self, number: int, cells: list[str]) -> None:
         if self.is_start:
@@ -261,9 +261,9 @@ class _BlockParsing:
 
     def _find_columns(self) -> list[int]:
         if not self.places:
-            wanted = self.layout.wanted
-            self.places = [self.layout.find_column(name, self.columns) for name in wanted]
-            for name, place in zip(wanted, self.places, strict=True):
+            required = self.layout.required_columns
+            self.places = [self.layout.find_column(name, self.columns) for name in required]
+            for name, place in zip(required, self.places, strict=True):
                 if not -len(self.columns) <= place < len(self.columns):
                     raise self.document.error(f"no column {name} of {len(self.columns)}; "
                                               f"{suggest(name, self.columns)}", 1 + self.document.skip)
@@ -427,7 +427,7 @@ class Bio(SpanReader):
                              "a document")
         if self.document is not None and not self.comment:
             raise InputError("option 'document' of bio is a key of comments; set 'comment', which begins a comment")
-        for role in self._layout.wanted:
+        for role in self._layout.required_columns:
             if not (self.header or role in self.columns or self._is_column_number(role)):
                 raise InputError(f"option 'columns' of bio has no column {role!r}; {suggest(role, self.columns)}")
 
@@ -508,8 +508,8 @@ class Bio(SpanReader):
         for number, block in enumerate(self._layout.blocks(document), 1):
             attributes, rows = block.attributes, block.rows
             spans = frozenset(self._read_block(block, document))
-            whole = attributes.get("document", str(number)) if self.item == "document" else str(number)
-            if not (key := attributes.pop(self.id, whole)):
+            default_name = attributes.get("document", str(number)) if self.item == "document" else str(number)
+            if not (key := attributes.pop(self.id, default_name)):
                 document.refuse("the name of the item is empty; give it one", rows[0][0])
                 continue
             yield Item(key, Tagged(tuple(token for _, token, _ in rows), spans), attributes, rows[0][0])
@@ -553,25 +553,25 @@ class Bio(SpanReader):
         """
         prefixes = PREFIXES[self.scheme]
         inner, ending = tuple(prefixes[1:3]), tuple(prefixes[2:])
-        start, type_, closed = 0, "", True  # the span that may still go on, if not closed
+        start, type_, is_closed = 0, "", True  # the span that may continue, unless it is closed
         for n, (line, tag) in enumerate(tags):
             prefix, dash, kind = tag.partition("-")
             prefix += dash if prefix == "O" else ""  # "O-" is no tag
-            wrong = self._find_fault(prefix, kind, "" if closed else type_, tags[n - 1][1] if n else "O")
-            no_tag = wrong is not None and wrong.startswith("tag")
-            if wrong and (self.invalid_tags == "reject" or no_tag):
-                document.refuse(wrong, line, category="tag")
-                prefix = "O" if no_tag else prefix
-            goes_on = not closed and prefix in inner and kind == type_ and not wrong
-            if not closed and not goes_on:
+            fault = self._find_fault(prefix, kind, "" if is_closed else type_, tags[n - 1][1] if n else "O")
+            is_no_tag = fault is not None and fault.startswith("tag")
+            if fault and (self.invalid_tags == "reject" or is_no_tag):
+                document.refuse(fault, line, category="tag")
+                prefix = "O" if is_no_tag else prefix
+            continues = not is_closed and prefix in inner and kind == type_ and not fault
+            if not is_closed and not continues:
                 yield Span(start, n, type_)
-                closed = True
-            if prefix != "O" and not goes_on:
-                start, type_, closed = n, kind, False
+                is_closed = True
+            if prefix != "O" and not continues:
+                start, type_, is_closed = n, kind, False
             if prefix in ending:
                 yield Span(start, n + 1, type_)
-                closed = True
-        if not closed:
+                is_closed = True
+        if not is_closed:
             if ending and self.invalid_tags == "reject":
                 document.refuse(
                     f"the sentence ends within a span of type {type_!r}, which {ending[0]}-{type_} should end under "

@@ -183,9 +183,9 @@ def _align_common(first: Sequence[str], second: Sequence[str]) -> list[tuple[int
                          "no text")
     longest = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]  # of the suffixes that begin at a and b
     for a in range(len(first) - 1, -1, -1):
-        row, below = longest[a], longest[a + 1]
+        row, next_row = longest[a], longest[a + 1]
         for b in range(len(second) - 1, -1, -1):
-            row[b] = max(below[b], row[b + 1], 1 + below[b + 1] if first[a] == second[b] else 0)
+            row[b] = max(next_row[b], row[b + 1], 1 + next_row[b + 1] if first[a] == second[b] else 0)
     pairs, a, b = [], 0, 0
     while a < len(first) and b < len(second):
         if first[a] == second[b]:

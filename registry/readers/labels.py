@@ -99,8 +99,9 @@ class Labels(NamedReader):
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         document, reader = documents["gold"], replace(self, rename=(), fold_case=False, blank="reject")
-        if self.syntax == "delimited" and not self.header and (lacking := set(self._wanted) - set(self.columns)):
-            raise document.error(f"the reader needs the column {min(lacking)!r}, but the option 'columns' does not "
+        missing = set(self._required_columns) - set(self.columns)
+        if self.syntax == "delimited" and not self.header and missing:
+            raise document.error(f"the reader needs the column {min(missing)!r}, but the option 'columns' does not "
                                  "list it; name the columns of the file in their order")
         if (columns := reader._read_fast(document)) is not None:
             labels = columns.pop(self.label)
@@ -159,14 +160,14 @@ class Labels(NamedReader):
                 names = tuple(split_cells(head, "whitespace") if self.separator == "whitespace" else
                               head.split(MARKS[self.separator]))
                 collected = [[] for _ in names]
-                if not set(self._wanted) <= set(names) or len(set(names)) < len(names) or names[0][:1] == "{":
+                if not set(self._required_columns) <= set(names) or len(set(names)) < len(names) or names[0][:1] == "{":
                     return None
             if (columns := split_columns(rows, len(names), self.separator)) is None:
                 return None
             selected = dict(zip(names, columns, strict=True))
             text = block.replace("\n", "").replace("\t" if self.separator in ("tab", "whitespace") else "", "")
             if self.attributes is not None:
-                selected = {name: selected[name] for name in self._wanted}
+                selected = {name: selected[name] for name in self._required_columns}
                 text = "".join(chain.from_iterable(selected.values()))
             if not self._is_valid(selected, f"\n{block}", text):
                 return None
@@ -174,12 +175,12 @@ class Labels(NamedReader):
                 cells = selected.get(name, [])
                 column += cells if name == self.item else map(shared.setdefault, cells, cells)
         return {name: column for name, column in zip(names, collected, strict=True)
-                if self.attributes is None or name in self._wanted}
+                if self.attributes is None or name in self._required_columns}
 
     def _read_objects_fast(self, document: Document) -> dict[str, list[str]] | None:
         collected: dict[str, list[str]] = {}
         for number, block in document.blocks():
-            columns = read_text_columns(block, self._wanted, alone=self.attributes is not None)
+            columns = read_text_columns(block, self._required_columns, alone=self.attributes is not None)
             if columns is not None and number == self._first_line:
                 collected = {name: [] for name in columns}
             if columns is None or columns.keys() != collected.keys() or not self._is_valid(
@@ -194,7 +195,7 @@ class Labels(NamedReader):
         return (self.item, self.label) if self.item else (self.label,)
 
     @cached_property
-    def _wanted(self) -> tuple[str, ...]:
+    def _required_columns(self) -> tuple[str, ...]:
         """Names of columns that the file must have."""
         return (*self._roles, *dict.fromkeys((*self.within, *(self.attributes or ()))))
 
@@ -254,7 +255,7 @@ class Labels(NamedReader):
             return None if self.blank == "missing" else "the label is empty" + (
                 '; of submissions, blank = "missing" takes such items for ones without an answer' if self.item else "")
         if not "".join((*row, *row.values())).isprintable():
-            return describe_unprintable(row, self._wanted, can_repair=self.syntax == "delimited")
+            return describe_unprintable(row, self._required_columns, can_repair=self.syntax == "delimited")
         if not self.header and (key, label) == (self.item, self.label):
             return "this looks like a header; set header = true"
         if not self._may_occur(label):
@@ -269,14 +270,14 @@ class Labels(NamedReader):
         def parse_header(cells: list[str], line: int) -> tuple[str, ...]:
             if cells[:1] and cells[0].startswith("{"):
                 raise document.error(_JSON_LINES, line)
-            return read_header(cells, self._wanted, document, line)
+            return read_header(cells, self._required_columns, document, line)
 
         declared = () if self.header else self.columns
         text_format = TextFormat(self.separator, self.comment, blank_rows=not self.item)
         for number, columns, cells in read_delimited_rows(document, text_format, declared, parse_header=parse_header,
                                                           describe_fault=describe_fault):
             row = dict(zip(columns, cells, strict=True))
-            yield number, row if self.attributes is None else {name: row[name] for name in self._wanted}
+            yield number, row if self.attributes is None else {name: row[name] for name in self._required_columns}
 
     def _read_objects(self, document: Document) -> Iterator[Row]:
         for number, value in read_objects(document, self.syntax, TextFormat(self.separator, self.comment),
@@ -287,7 +288,7 @@ class Labels(NamedReader):
                 document.refuse(str(error), number)
 
     def _make_row(self, document: Document, value: dict[str, Any]) -> dict[str, str]:
-        roles = {role: get_value(value, role) for role in self._wanted}
+        roles = {role: get_value(value, role) for role in self._required_columns}
         for role, cell in roles.items():
             if cell is ABSENT:
                 raise ValueError(f"no column {role!r}; {suggest(role, value)}" if self.syntax == "parquet" else

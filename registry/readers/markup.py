@@ -88,9 +88,9 @@ class MarkupReader(SegmentReader):
         texts: dict[str, dict[str, Segment]] = {}
         for role, document in documents.items():
             side: Side = "source" if role == "source" else "reference"
-            wanted = {"gold": self.reference, "source": None}.get(role, role.removeprefix("reference:"))
+            author = {"gold": self.reference, "source": None}.get(role, role.removeprefix("reference:"))
             by_name_only = document.digest == documents["gold"].digest
-            texts[role] = self._choose_segments(document, side, wanted, by_name_only=by_name_only)
+            texts[role] = self._choose_segments(document, side, author, by_name_only=by_name_only)
         gold = texts["gold"]
         for role, segments in texts.items():
             document, side = documents[role], "source" if role == "source" else "reference"
@@ -113,37 +113,37 @@ class MarkupReader(SegmentReader):
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:  # noqa: ARG002
         return None if answers else (1, "no hypothesis in this file that is not blank")
 
-    def _choose_segments(self, document: Document, side: Side, wanted: str | None, *,
+    def _choose_segments(self, document: Document, side: Side, author: str | None, *,
                          by_name_only: bool) -> dict[str, Segment]:
         """Return the segments of one translator or system, by name of the item.
 
         Args:
             document: The file.
             side: `source`, `reference` or `system`.
-            wanted: Name of the translator or system. If the file has only one, it may be None or another name.
+            author: Name of the translator or system. If the file has only one, it may be None or another name.
             by_name_only: True if the name must match although the file has only one translator or system.
         """
         first_lines: dict[str, int] = {}  # by author
-        wanted_segments: dict[str, Segment] = {}
+        author_segments: dict[str, Segment] = {}
         first_segments: dict[str, Segment] = {}  # of the first author
         for segment in self.segments(document):
             if segment.side != side:
                 continue
             first_lines.setdefault(segment.author, segment.line)
-            segments = (wanted_segments if segment.author == wanted else
+            segments = (author_segments if segment.author == author else
                         first_segments if len(first_lines) == 1 else {})
             if (first := segments.setdefault(segment.key, segment)) is not segment:
                 document.refuse(f"occurs twice, first in line {first.line}; keep one", segment.line, segment.key)
         if not first_lines:
             document.report_empty(side)
-        if len(first_lines) == 1 and (wanted is None or not by_name_only):
-            return first_segments or wanted_segments
-        if first_lines and wanted not in first_lines:
+        if len(first_lines) == 1 and (author is None or not by_name_only):
+            return first_segments or author_segments
+        if first_lines and author not in first_lines:
             names = ", ".join(sorted(first_lines)[:20])
             problem = (f"{len(first_lines)} {side}s in this file ({names}); name one with the option {side!r}"
-                       if wanted is None else f"unknown {side} {wanted!r}; {suggest(wanted, first_lines)}")
+                       if author is None else f"unknown {side} {author!r}; {suggest(author, first_lines)}")
             raise document.error(problem, list(first_lines.values())[-1])
-        return wanted_segments
+        return author_segments
 
 
 _SGML_SIDES: dict[str, Side] = {"srcset": "source", "refset": "reference", "tstset": "system"}
@@ -200,7 +200,7 @@ class _SgmlParsing:
             raise self._fail(f"{tag[0][:60]} before the segment of line {segment[1]} has ended")
         assert self._side is not None
         assert self._document_attributes is not None
-        unescaped = _ENTITY.sub(lambda found: _ENTITIES[found[1]], "".join((*self._text, text)))
+        unescaped = _ENTITY.sub(lambda match: _ENTITIES[match[1]], "".join((*self._text, text)))
         return Segment(self._side, self._document_attributes.get("sysid", ""), segment[0], join_lines(unescaped),
                        segment[1], self._item_attributes)
 
@@ -356,12 +356,12 @@ class _XmlParsing:
 
     def _end_element(self, name: str) -> None:
         _, attributes = self._open.pop()
-        above = dict(self._open)
+        parents = dict(self._open)
         if name != "seg":
             return
-        element = next(known for known in _XML_SIDES if known in above)
+        element = next(tag for tag in _XML_SIDES if tag in parents)
         side, names = _XML_SIDES[element]
-        self._segments.append(Segment(side, above[element].get(names, ""), attributes["id"].strip(),
+        self._segments.append(Segment(side, parents[element].get(names, ""), attributes["id"].strip(),
                                    join_lines("".join(self._text)), self._line, self._document_attributes))
 
     def _read_attributes(self) -> dict[str, str]:

@@ -83,8 +83,8 @@ def _parse_answer_set(answers: Any) -> AnswerSet:
     responses = sorted(map(_parse_response, answers), key=lambda response: response[:2])
     for first, second in pairwise(responses):
         if first[:2] == second[:2]:
-            of_type = f" of type {first.type!r}" if first.type else ""
-            raise ValueError(f"answer {first.key!r}{of_type} occurs twice; keep one")
+            type_note = f" of type {first.type!r}" if first.type else ""
+            raise ValueError(f"answer {first.key!r}{type_note} occurs twice; keep one")
     return AnswerSet(tuple(responses))
 
 
@@ -114,9 +114,9 @@ def _parse_attributes(attributes: Any) -> dict[str, str]:
     return {_to_text(name, "attributes"): _to_text(value, name) for name, value in attributes.items()}
 
 
-def _check_keys(entry: Mapping[str, Any], known: tuple[str, ...], required: tuple[str, ...]) -> None:
-    if unknown := [key for key in entry if key not in known]:
-        raise ValueError(f"unknown key {unknown[0]!r}; {suggest(unknown[0], known)}")
+def _check_keys(entry: Mapping[str, Any], allowed: tuple[str, ...], required: tuple[str, ...]) -> None:
+    if unknown := [key for key in entry if key not in allowed]:
+        raise ValueError(f"unknown key {unknown[0]!r}; {suggest(unknown[0], allowed)}")
     if lacking := [key for key in required if key not in entry]:
         raise ValueError(f"no key {lacking[0]!r}")
 
@@ -294,8 +294,8 @@ class Candidates(AnswerSetReader):
             return None
         return table.make_items(self.attributes, map(gold.__getitem__, flags))
 
-    def _read_rows(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
-        names, indexes = (*self.item, *wanted), list[int]()
+    def _read_rows(self, document: Document, requested: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
+        names, indexes = (*self.item, *requested), list[int]()
         for line, columns, cells in read_delimited_rows(
                 document, TextFormat(self.separator), (),
                 parse_header=lambda cells, line: read_header(cells, names, document, line),

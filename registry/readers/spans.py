@@ -81,16 +81,16 @@ class Spans(TableReader, SpanReader):
         return Tagged((), frozenset())
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:
-        beyond = [span for span in sorted(answer.spans) if gold.tokens and span.end > len(gold.tokens)]
-        if not beyond:
+        outside = [span for span in sorted(answer.spans) if gold.tokens and span.end > len(gold.tokens)]
+        if not outside:
             return None
-        return f"span {self._format_span(beyond[0])} lies beyond the gold's {counted(len(gold.tokens), 'token')}"
+        return f"span {self._format_span(outside[0])} lies beyond the gold's {counted(len(gold.tokens), 'token')}"
 
     def _read_entries(self, document: Document) -> Iterator[tuple[str, _Entry]]:
-        wanted = [column for column in (self.start, self.end, self.type, self.score) if column]
+        names = [column for column in (self.start, self.end, self.type, self.score) if column]
         entries: dict[str, _Entry] = {}
-        for row, span in self._read_lists(document, wanted) if self.spans else self.parse_rows(
-                document, wanted, self._parse_span, self.attributes):
+        for row, span in self._read_lists(document, names) if self.spans else self.parse_rows(
+                document, names, self._parse_span, self.attributes):
             entry = entries.setdefault(row.key, _Entry(row.line, row.attributes))
             if contradiction := self._find_contradiction(entry, row, span):
                 document.refuse(contradiction, row.line, row.key)
@@ -103,14 +103,14 @@ class Spans(TableReader, SpanReader):
                 self._check_overlaps(key, entry, document)
             yield key, entry
 
-    def _read_lists(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[Row, Span | None]]:
+    def _read_lists(self, document: Document, names: Sequence[str]) -> Iterator[tuple[Row, Span | None]]:
         """Yield pairs (row, span) from a file with a list of spans in each item's row.
 
         An item without spans yields (row, None).
 
         Args:
             document: The file.
-            wanted: Keys of a span's start, end and other parts.
+            names: Keys of a span's start, end and other parts.
         """
         first: dict[str, int] = {}
         for row in self.read_rows(document, [str(self.spans)], self.attributes):
@@ -127,16 +127,16 @@ class Spans(TableReader, SpanReader):
                 yield row, None
             for element in spans:
                 try:
-                    span = self._parse_listed_span(element, wanted, row)
+                    span = self._parse_listed_span(element, names, row)
                 except InputError as error:
                     document.report(error)
                 else:
                     yield row, span
 
-    def _parse_listed_span(self, element: Any, wanted: Sequence[str], row: Row) -> Span:
-        cells = [get_value(element, name) for name in wanted]
+    def _parse_listed_span(self, element: Any, names: Sequence[str], row: Row) -> Span:
+        cells = [get_value(element, name) for name in names]
         if ABSENT in cells:
-            name = wanted[cells.index(ABSENT)]
+            name = names[cells.index(ABSENT)]
             reason = (describe_missing(row.document, element, name) if isinstance(element, Mapping)
                       else f"it has no place {name!r}")
             raise row.error(f"a span is {shorten(element)}: {reason}")
@@ -160,8 +160,9 @@ class Spans(TableReader, SpanReader):
             if value != entry.attributes[name]:
                 return f"{name!r} is {value!r}, but {entry.attributes[name]!r} in line {entry.line}; an item has one"
         if span in entry.spans:
-            of_type = f" of type {span.type!r}" if span.type else ""
-            return f"span {self._format_span(span)}{of_type} occurs twice, first in line {entry.spans[span]}; keep one"
+            type_note = f" of type {span.type!r}" if span.type else ""
+            return (f"span {self._format_span(span)}{type_note} occurs twice, first in line {entry.spans[span]}; keep "
+                    "one")
         if entry.no_span_line:
             return f"line {entry.no_span_line} says that this item has no span; remove one of both"
         if span is None and entry.spans:

@@ -112,47 +112,47 @@ class TableReader(Reader):
         """Names of columns that may be absent in some rows of a JSON file."""
         return ()
 
-    def read_rows(self, document: Document, wanted: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[Row]:
+    def read_rows(self, document: Document, requested: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[Row]:
         """Yield every row of a table, with the cells of requested columns.
 
         Args:
             document: The file.
-            wanted: Requested columns. Cells are text, or values of JSON and Parquet.
+            requested: Requested columns. Cells are text, or values of JSON and Parquet.
             attributes: Columns that are attributes of items, returned as text.
 
         Raises:
             InputError: The file is not such a table, a column is missing, or a name or attribute is empty.
         """
         read = self._read_delimited if self.syntax == "delimited" else self._read_objects
-        names = (*self.item, *attributes, *wanted)
+        names = (*self.item, *attributes, *requested)
         key_end, attributes_end = len(self.item), len(self.item) + len(attributes)
         n = 0
         for n, (line, cells) in enumerate(read(document, names), 1):
             texts = [to_text(cell) for cell in cells[:attributes_end]]
-            known = [text for text in texts if text is not None]
-            key = " ".join(known[:key_end]) if key_end else str(n)
+            present = [text for text in texts if text is not None]
+            key = " ".join(present[:key_end]) if key_end else str(n)
             if None in texts or "" in texts[:key_end]:
                 index = next(m for m, text in enumerate(texts) if text is None or (m < key_end and not text))
                 document.refuse(f"{names[index]!r} is {shorten(cells[index])}; expected text or a whole number", line)
-            elif not (together := "".join(known)).isprintable():
+            elif not (together := "".join(present)).isprintable():
                 document.refuse(describe_invisible(together), line, key)
             else:
-                item_attributes = dict(zip(attributes, known[key_end:], strict=True))
+                item_attributes = dict(zip(attributes, present[key_end:], strict=True))
                 yield Row(document, line, key, cells[attributes_end:], item_attributes)
         if not n:
             document.report_empty("item")
 
-    def parse_rows(self, document: Document, wanted: Sequence[str], parse: Callable[[Row], T],
+    def parse_rows(self, document: Document, requested: Sequence[str], parse: Callable[[Row], T],
                    attributes: Sequence[str] = ()) -> Iterator[tuple[Row, T]]:
         """Yield every row of a table, together with the result of a function of the row.
 
         Args:
             document: The file.
-            wanted: Columns whose cells the function needs.
+            requested: Columns whose cells the function needs.
             parse: The function. Rows for which it raises InputError are reported and left out.
             attributes: Columns that are attributes of items.
         """
-        for row in self.read_rows(document, wanted, attributes):
+        for row in self.read_rows(document, requested, attributes):
             try:
                 value = parse(row)
             except InputError as error:
@@ -172,7 +172,7 @@ class TableReader(Reader):
             return None
         if isinstance(cell, str) and self.syntax == "delimited":
             cell = _TRUTHS.get(cell.strip().casefold(), cell)
-        if (is_truth := isinstance(cell, bool)) != row.document.made.setdefault(("truth", column), is_truth):
+        if (is_truth := isinstance(cell, bool)) != row.document.cache.setdefault(("truth", column), is_truth):
             expected = "numbers" if is_truth else "true or false"
             raise row.error(f"{column!r} is {shorten(cell)}, but earlier cells are {expected}; write all as numbers, "
                             "with 1 and 0 for true and false")
@@ -315,27 +315,28 @@ def to_text(cell: Any) -> str | None:
     return str(cell) if isinstance(cell, str | int | UUID) else None
 
 
-def read_text_columns(block: str, wanted: Sequence[str], *, alone: bool) -> dict[str, list[str]] | None:
+def read_text_columns(block: str, required: Sequence[str], *, alone: bool) -> dict[str, list[str]] | None:
     """Parse lines of JSON objects, and return their columns of text.
 
     Args:
         block: Lines of a JSON Lines file.
-        wanted: Columns that must exist.
+        required: Columns that must exist.
         alone: True to return only these columns, False to return all columns of text.
 
     Returns:
         Cells by column; None if a column has text in only some rows, or a requested column is missing.
     """
     plain = parse_columns(block) or {}
-    plain |= {name: cells for name in wanted if (cells := get_column(plain, name)) is not None}
+    plain |= {name: cells for name in required if (cells := get_column(plain, name)) is not None}
     text_columns = {}
     for name, cells in plain.items():
-        texts = [text for cell in cells if (text := to_text(cell)) is not None] if name in wanted or not alone else []
+        is_selected = name in required or not alone
+        texts = [text for cell in cells if (text := to_text(cell)) is not None] if is_selected else []
         if texts and len(texts) < len(cells):
             return None
         if texts:
             text_columns[name] = texts
-    return text_columns if set(wanted) <= text_columns.keys() else None
+    return text_columns if set(required) <= text_columns.keys() else None
 
 
 def shorten(cell: Any) -> str:

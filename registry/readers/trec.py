@@ -327,10 +327,10 @@ def _read_one_by_one(document: Document, format_: _Format[N], numbered: Iterable
 
 def _report_duplicates(document: Document, format_: _Format[N], query: str) -> None:
     first: dict[str, int] = {}
-    at_query, at_document, _ = format_.places
+    query_index, document_index, _ = format_.places
     for number, line in document.collect(Problems(0, stops=False)).lines():
         cells = split_cells(line, "whitespace", FEW_CELLS)
-        if len(cells) == len(format_.names) and cells[at_query] == query and first.setdefault(
-                name := cells[at_document], number) != number:
+        if len(cells) == len(format_.names) and cells[query_index] == query and first.setdefault(
+                name := cells[document_index], number) != number:
             document.refuse(f"document {name!r} occurs twice, first in line {first[name]}; keep one", number, query,
                             category="duplicate")

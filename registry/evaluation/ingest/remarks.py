@@ -219,10 +219,10 @@ def _find_other_normal_form(document: Document, items: Sequence[Item], reader: R
         return None
     document = reader.apply_options(document)
     key = _find_other_normal_form, document.repair, document.skip
-    if key not in document.made:
-        document.made[key] = [] if _is_nfc(document.text()) else [
+    if key not in document.cache:
+        document.cache[key] = [] if _is_nfc(document.text()) else [
             number for number, line in document.lines() if not _is_nfc(line)]
-    lines = document.made[key]
+    lines = document.cache[key]
     if not lines or not all(_is_nfc(item.key) and _is_nfc(canonical_json(reader.content(item.gold)))
                             for item in items):
         return None

@@ -263,7 +263,7 @@ class _SentJob:
 def _make_sent_job(ingest: Ingest, job: ScoringJob) -> _SentJob:
     reader, documents = ingest.parsed.load_submitted_files(job.scoring.submission_id)
     # `made` caches parsed content, which is expensive to send.
-    return _SentJob(repr(reader), tuple(replace(document, made={}) for document in documents),
+    return _SentJob(repr(reader), tuple(replace(document, cache={}) for document in documents),
                     MissingPolicy(job.scoring.missing), tuple(map(repr, job.metrics.values())))
 
 

@@ -129,19 +129,19 @@ def split_columns(block: str, width: int, separator: Separator) -> list[list[str
     return [cells[n::width + 1] for n in range(width)] if even else None
 
 
-def read_header(names: list[str], wanted: Iterable[str], document: Document, line: int) -> tuple[str, ...]:
+def read_header(names: list[str], required: Iterable[str], document: Document, line: int) -> tuple[str, ...]:
     """Check the column names in a file's header, and return them as a tuple.
 
     Args:
         names: Cells of the header.
-        wanted: Columns that must exist.
+        required: Columns that must exist.
         document: The file, for errors.
         line: Line number of the header.
 
     Raises:
         InputError: A requested column is missing, or a name occurs twice.
     """
-    for name in wanted:
+    for name in required:
         if name not in names:
             raise document.error(f"the header names no column {name!r}; {suggest(name, names)}", line)
     most, times = Counter(names).most_common(1)[0]

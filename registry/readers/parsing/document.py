@@ -135,17 +135,17 @@ def describe_invisible(text: str) -> str:
     return f"a control or invisible character, U+{ord(first):04X}" + (f" ({name})" if name else "")
 
 
-def describe_unprintable(row: Mapping[str, str], wanted: Collection[str], *, can_repair: bool) -> str:
+def describe_unprintable(row: Mapping[str, str], required: Collection[str], *, can_repair: bool) -> str:
     """Return a message about the first cell of a row with an unprintable character.
 
     Args:
         row: Cells by column.
-        wanted: Columns that options name; other columns can be ignored.
+        required: Columns that options name; other columns can be ignored.
         can_repair: True if the option `repair` can remove the characters.
     """
     name, cell = next((name, cell) for name, cell in row.items() if not (name + cell).isprintable())
     place = f"{describe_invisible(name + cell)}, in column {name!r}"
-    if name in wanted:
+    if name in required:
         return place + ('; repair = ["invisible"] removes such characters' if can_repair else "")
     return f"{place}; attributes = [] ignores columns that no option names, else list the columns to read"
 
@@ -249,7 +249,7 @@ class Document:
         repair: Names of repairs of the text; see `with_options`.
         skip: Number of first lines that are ignored.
         name: Name of the file in provenance records.
-        made: Cache of derived data, because a file may contain many systems.
+        cache: Cache of derived data, because a file may contain many systems.
         bounds: Limits of the file's size.
     """
 
@@ -259,7 +259,7 @@ class Document:
     repair: tuple[str, ...] = ()
     skip: int = 0
     name: str = ""
-    made: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     bounds: Bounds = field(default=Bounds(), compare=False)
 
     @classmethod
@@ -325,9 +325,9 @@ class Document:
     @property
     def has_undeclared_crlf(self) -> bool:
         """True if a line ends with CR LF, and the option `repair` does not accept this."""
-        if "crlf" not in self.made:
-            self.made["crlf"] = b"\r\n" in self._extract_text()
-        return "crlf" not in self.repair and bool(self.made["crlf"])
+        if "crlf" not in self.cache:
+            self.cache["crlf"] = b"\r\n" in self._extract_text()
+        return "crlf" not in self.repair and bool(self.cache["crlf"])
 
     def with_options(self, repair: tuple[str, ...], skip: int = 0) -> Document:
         """Return a copy of the document that repairs its text, and skips its first lines.

@@ -104,19 +104,19 @@ def read_parquet_rows(document: Document, names: Sequence[str] | None = None) ->
         InputError: The file is not Parquet, is damaged or too large, or a column is missing.
     """
     with open_parquet(document) as (connection, pattern):
-        known = _read_names(connection, pattern, document)
-        wanted = known if names is None else list(dict.fromkeys(names))
-        for name in wanted:
-            if name not in known:
-                raise document.error(f"no column {name!r}; {suggest(name, known)}")
-        check_footer(connection, pattern, document, wanted)
-        columns = list(map(quote_name, wanted)) or ["NULL"]
+        available = _read_names(connection, pattern, document)
+        requested = available if names is None else list(dict.fromkeys(names))
+        for name in requested:
+            if name not in available:
+                raise document.error(f"no column {name!r}; {suggest(name, available)}")
+        check_footer(connection, pattern, document, requested)
+        columns = list(map(quote_name, requested)) or ["NULL"]
         check_sizes(connection, pattern, document, columns)
         result = connection.execute(f"SELECT {', '.join(columns)} FROM read_parquet(?)", [pattern])  # noqa: S608 - quoted
         number = 0
         while batch := result.fetchmany(_BATCH):
             for number, row in enumerate(batch, number + 1):  # noqa: B020
-                yield number, dict(zip(wanted, row[:len(wanted)], strict=True))
+                yield number, dict(zip(requested, row[:len(requested)], strict=True))
 
 
 def read_parquet_head(document: Document) -> tuple[list[str], list[Any]]:
@@ -294,16 +294,16 @@ def make_attribute_rows(columns: Mapping[str, list[str]]) -> Iterator[Mapping[st
     if not columns:
         yield from repeat({})
     names = tuple(columns)
-    known: dict[tuple[str, ...], dict[str, str]] = {}
+    shared_rows: dict[tuple[str, ...], dict[str, str]] = {}
     previous: tuple[str, ...] = ()
     row: dict[str, str] = {}
     for cells in zip(*columns.values(), strict=True):
         if cells != previous:
             previous = cells
-            stored = known.get(cells)
+            stored = shared_rows.get(cells)
             row = dict(zip(names, cells, strict=True)) if stored is None else stored
-            if len(known) < _SHARED:
-                known[cells] = row
+            if len(shared_rows) < _SHARED:
+                shared_rows[cells] = row
         yield row
 
 
@@ -318,16 +318,16 @@ def read_table(document: Document, layout: Layout) -> Table | None:
     """
     if document.problems is not None or len(document.content) < ENOUGH or layout.syntax == "json":
         return None
-    known = layout, document.repair, document.skip
-    if known not in document.made:
-        read = {"delimited": _read_delimited, "jsonl": _read_json_lines, "parquet": _read_parquet}[layout.syntax]
+    key = layout, document.repair, document.skip
+    if key not in document.cache:
+        readers = {"delimited": _read_delimited, "jsonl": _read_json_lines, "parquet": _read_parquet}
         try:
-            document.made[known] = read(document, layout)
+            document.cache[key] = readers[layout.syntax](document, layout)
         except InputError:  # the slow reader raises this error again, unless there is an earlier fault
-            document.made[known] = None
+            document.cache[key] = None
         except ModuleNotFoundError:  # DuckDB is not installed on some competition platforms
-            document.made[known] = None
-    table: Table | None = document.made[known]
+            document.cache[key] = None
+    table: Table | None = document.cache[key]
     return table
 
 
@@ -385,8 +385,8 @@ def _read_json_lines(document: Document, layout: Layout) -> Table | None:
             return None
         columns = flatten_columns(plain)
         if number == 1 + document.skip:
-            wanted = {*layout.item, *layout.attributes} & columns.keys()
-            texts, numbers = {name: [] for name in wanted}, {name: [] for name in columns.keys() - wanted}
+            text_names = {*layout.item, *layout.attributes} & columns.keys()
+            texts, numbers = {name: [] for name in text_names}, {name: [] for name in columns.keys() - text_names}
         if not columns.keys() >= texts.keys() or any(set(map(type, columns[name])) - {str, int} for name in texts):
             return None
         for name, cells in texts.items():
@@ -436,8 +436,9 @@ def _read_parquet(document: Document, layout: Layout) -> Table | None:
             "DESCRIBE SELECT * FROM read_parquet(?)", [pattern]).fetchall()}
         texts = {name: f"{quote_name(name)}::VARCHAR" for name in dict.fromkeys((*layout.item, *layout.attributes))
                  if types.get(name) in _TEXTS}
-        whole = {name: quote_name(name) for name, type_ in types.items() if name not in texts and type_ in _WHOLE}
-        numbers = whole | {
+        whole_numbers = {name: quote_name(name) for name, type_ in types.items()
+                         if name not in texts and type_ in _WHOLE}
+        numbers = whole_numbers | {
             name: f"CASE WHEN {quote_name(name)} IS NULL THEN 'nan'::DOUBLE WHEN isfinite({quote_name(name)}::DOUBLE) "
                   f"THEN {quote_name(name)}::DOUBLE END"
             for name, type_ in types.items() if name not in texts and type_ in _DECIMAL}
@@ -446,7 +447,7 @@ def _read_parquet(document: Document, layout: Layout) -> Table | None:
         n_rows = check_footer(connection, pattern, document, [*texts, *numbers])
         check_sizes(connection, pattern, document, [*texts.values()] or ["NULL"])  # numbers are all as short
         fetched = _fetch(connection, {**texts, **numbers}, "read_parquet(?)", pattern)
-    fetched |= {name: np.ma.filled(fetched[name].astype(np.float64), np.nan) for name in whole}
+    fetched |= {name: np.ma.filled(fetched[name].astype(np.float64), np.nan) for name in whole_numbers}
     if marks := list(parse_unscored(layout.unscored)):
         for name in numbers:
             fetched[name] = fetched[name].astype(np.float64)

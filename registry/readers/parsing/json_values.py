@@ -210,7 +210,7 @@ def describe_missing(document: Document, entry: Mapping[str, Any], name: str) ->
         entry: The row.
         name: Key or path of the absent column.
     """
-    n = document.made[describe_missing] = document.made.get(describe_missing, 0) + 1
+    n = document.cache[describe_missing] = document.cache.get(describe_missing, 0) + 1
     return f"no key {name!r}" + (f"; {suggest(name, _list_paths(entry))}" if n <= _MOST_HINTS else "")
 
 
