@@ -37,7 +37,7 @@ _COUNTS = ("count", "N")  # older files call it N
 class EvalArena(ScoredImporter):
     """Eval Arena: JSON Lines with a share of correct answers for every example.
 
-    This importer makes a test set of each benchmark; the score of an item is the share of correct answers.
+    This importer makes a test set for each benchmark; the score of an item is the share of correct answers.
 
     Attributes:
         benchmarks: Names of the benchmarks to import; empty for all.

@@ -734,7 +734,7 @@ class _Evaluation(NamedTuple):
 class EveryEvalEver(ScoredImporter):
     """Every Eval Ever: records of total scores, with files of per-item samples.
 
-    This importer makes a test set of each pair of benchmark and metric, from the samples.
+    This importer makes a test set for each pair of benchmark and metric, from the samples.
 
     Attributes:
         benchmarks: Names of the evaluations to import; empty for all.

@@ -54,7 +54,8 @@ class _Stat(NamedTuple):
 class Helm(ScoredImporter):
     """HELM: `per_instance_stats.json` of the runs below a folder.
 
-    This importer makes a test set of each pair of scenario and metric; instances are the items.
+    This importer makes a test set for each scenario, metric and perturbation (change of the input); instances are the
+    items.
 
     Attributes:
         metrics: Names of the statistics to import, such as `exact_match`. Required, because most statistics of a run

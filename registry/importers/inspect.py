@@ -434,7 +434,7 @@ Runs = dict[tuple[str, int], Run]  # by scorer and epoch
 class Inspect(ScoredImporter):
     """Inspect: `.eval` logs, and logs written as JSON.
 
-    This importer makes a test set of each pair of task and scorer; samples are the items.
+    This importer makes a test set for each pair of task and scorer; samples are the items.
 
     Attributes:
         tasks: Names of the tasks to import; empty for all.

@@ -307,7 +307,7 @@ class _Import:
 class LmEval(ScoredImporter):
     """LM Evaluation Harness: `samples_*.jsonl`, in one folder per model.
 
-    This importer makes a test set of each task, filter (extractor of the answer) and metric; samples are the items.
+    This importer makes a test set for each task, filter (extractor of the answer) and metric; samples are the items.
 
     Attributes:
         tasks: Names of the tasks to import; empty for all.

@@ -156,8 +156,8 @@ _FAILED = ("install_fail", "reset_failed", "no_apply", "test_errored", "test_tim
 class SweBench(Importer):
     """SWE-bench: reports of the evaluation harness, or published results.
 
-    This importer makes a label of the outcome of each instance (such as "resolved"). Published results are a folder
-    with files from the repository SWE-bench/experiments.
+    This importer makes one test set, in which the label of an instance is its outcome, such as "resolved". Published
+    results are a folder with files from the repository SWE-bench/experiments.
 
     Attributes:
         run: RUN in the names MODEL.RUN.json of the reports to import; systems are then called MODEL. If it is empty,

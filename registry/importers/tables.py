@@ -52,7 +52,7 @@ class _Head(NamedTuple):
 class Wide(Importer):
     """Text or Parquet table: a row per item, a column of scores per system.
 
-    This importer makes one test set of a table, which is delimited text with a header, or Parquet.
+    This importer makes one test set from a table, which is delimited text with a header, or Parquet.
 
     Attributes:
         item: Columns that together name an item; empty to number the rows from 1.
@@ -196,7 +196,7 @@ def _split_columns(columns: Iterable[str], pattern: str, place: Place) -> dict[s
 class Long(ScoredImporter):
     """Text, JSON or Parquet table: a row for every score of every system.
 
-    This importer makes a test set of each benchmark in a table, which is delimited text, JSON or Parquet.
+    This importer makes a test set for each benchmark in a table, which is delimited text, JSON or Parquet.
 
     Attributes:
         item: Columns that together name an item.

@@ -298,7 +298,7 @@ class BitsPerCharacter(QuotientMetric):
         return ("text",)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return an item's log-probability (negative, in bits) and number of characters."""
+        """Return an item's negative log-probability (bits), and number of characters."""
         if answer is None:
             raise self.make_unanswered_error(item)
         return (-answer.value[0] / math.log(2), item.gold)

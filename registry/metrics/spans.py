@@ -72,7 +72,7 @@ def count_correct_by_first(gold: Spans, system: Spans) -> int:
 
 
 def count_overlapping(gold: Spans, system: Spans) -> int:
-    """Count pairs of a system span and a gold span that overlap in part.
+    """Count pairs of a system and a gold span that overlap with other boundaries.
 
     Each span is in at most one pair. Spans with the same start and end are paired first, and do not count.
     """
@@ -113,9 +113,9 @@ def _choose_first(span: Span, candidates: list[Span]) -> int:  # noqa: ARG001
 
 
 def _choose_nearest(span: Span, candidates: list[Span]) -> int:
-    """Return the index in `near` of the nearest span of the same type as `span`.
+    """Return the index of the nearest candidate that has the same type as a span.
 
-    The distance is that of the starts plus that of the ends. If no span has the same type, return 0.
+    The distance is that of the starts plus that of the ends. If no candidate has the same type, return 0.
     """
     distances = [(other.type != span.type, abs(other.start - span.start) + abs(other.end - span.end)
               if other.type == span.type else 0) for other in candidates]
@@ -200,8 +200,9 @@ class SpanF(_SpanMetric, FBeta):
 class _PartialMetric(QuotientMetric):
     """Base class of precision, recall and F-score with half credit for overlap.
 
-    A span counts 1 if a span on the other side has its boundaries, and 1/2 if one only overlaps it. Types do not count.
-    Both cases are counted separately, so that all statistics are whole numbers, which exact tests require.
+    Each span is paired with at most one span of the other side. It counts 1 if both have equal boundaries, and 1/2 if
+    they only overlap. Types do not count. Both cases are counted separately, so that all statistics are whole numbers,
+    which exact tests require.
 
     Attributes:
         type: Type of the spans that count, on both sides; None for all types.
@@ -229,8 +230,8 @@ class _PartialMetric(QuotientMetric):
 class SpanPartialP(_PartialMetric):
     """Precision with half credit for overlap, from 0 to 1.
 
-    A system's span counts 1 if it has the boundaries of a gold span, and 1/2 if it only overlaps one. Precision is
-    undefined if the system has no span.
+    A system's span counts 1 if it is paired with a gold span of equal boundaries, and 1/2 if it is paired with one that
+    it only overlaps. Precision is undefined if the system has no span.
     """
 
     called = "precision with half credit for overlap"
@@ -240,7 +241,8 @@ class SpanPartialP(_PartialMetric):
 class SpanPartialR(_PartialMetric):
     """Recall with half credit for overlap, from 0 to 1.
 
-    A gold span counts 1 if the system has a span with its boundaries, and 1/2 if a system's span only overlaps it.
+    A gold span counts 1 if it is paired with a system's span of equal boundaries, and 1/2 if it is paired with one that
+    it only overlaps.
     """
 
     called = "recall with half credit for overlap"
@@ -250,8 +252,8 @@ class SpanPartialR(_PartialMetric):
 class SpanPartialF(FScore, _PartialMetric):
     """Harmonic mean of precision and recall with half credit for overlap.
 
-    A span counts 1 if a span on the other side has its boundaries, and 1/2 if one only overlaps it. The score is from 0
-    to 1. Recall is weighted by beta squared.
+    A span counts 1 if it is paired with a span of equal boundaries on the other side, and 1/2 if it is paired with one
+    that it only overlaps. The score is from 0 to 1. Recall is weighted by beta squared.
     """
 
     called = "F{beta:g} with half credit for overlap"
@@ -340,8 +342,8 @@ def _make_cover(spans: list[Span]) -> Callable[[int], int]:
 class SpanOverlapP(QuotientMetric, _OverlapMetric):
     """Precision with partial credit, from 0 to 1.
 
-    A system's span counts with the share of it that gold spans of the same type cover. Precision is undefined if the
-    system has no span.
+    By default a system's span counts with the share of it that gold spans of the same type cover. Precision is
+    undefined if the system has no span.
     """
 
     called = "precision with partial credit"
@@ -354,7 +356,7 @@ class SpanOverlapP(QuotientMetric, _OverlapMetric):
 class SpanOverlapR(QuotientMetric, _OverlapMetric):
     """Recall with partial credit, from 0 to 1.
 
-    A gold span counts with the share of it that the system's spans of the same type cover.
+    By default a gold span counts with the share of it that the system's spans of the same type cover.
     """
 
     called = "recall with partial credit"
@@ -367,8 +369,8 @@ class SpanOverlapR(QuotientMetric, _OverlapMetric):
 class SpanOverlapF(FScore, _OverlapMetric):
     """Harmonic mean of precision and recall with partial credit, from 0 to 1.
 
-    A span counts with the share of it that spans of the same type on the other side cover. Recall is weighted by beta
-    squared.
+    By default a span counts with the share of it that spans of the same type on the other side cover. Recall is
+    weighted by beta squared.
     """
 
     called = "F{beta:g} with partial credit"

@@ -71,7 +71,7 @@ class ReferenceMetric(AdditiveMetric):
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:  # noqa: ARG002
-        """Return a warning if the metric's tokenizer does not suit texts.
+        """Return a warning if the metric's tokenizer does not suit the gold's texts.
 
         Args:
             texts: Texts of the gold.

@@ -30,8 +30,7 @@ class Scores(TableReader):
     """One number per item, in a table of one or several systems.
 
     Reader of scores of items, or of predicted numbers. The gold lists the items and, for metrics that need it, the
-    correct number. The scores of a system are a column of a
-    separate file or of the gold file.
+    correct number. The scores of a system are a column of a separate file or of the gold file.
 
     Attributes:
         score: Column with the scores of a system.
@@ -172,9 +171,9 @@ class Judged(TableReader):
         return ()
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the items with their sampling probabilities as gold values.
+        """Read the items; the gold value is the probability that people score the item.
 
-        People score an item with this probability. It is None if all probabilities are equal.
+        It is None if all probabilities are equal.
         """
         columns = (self.probability,) if self.drawn == "probability" else ()
 
@@ -233,7 +232,7 @@ class LogProbabilities(TableReader):
         return () if self.text is None else ("text",)
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the items; the gold value is the length of the item's text in characters.
+        """Read the items; the gold value is the number of characters in the text.
 
         It is None if the option `text` is not set.
         """
