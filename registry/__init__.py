@@ -24,53 +24,53 @@ __all__ = ["__version__", "evaluate", "open"]
 
 def evaluate(gold: Any, systems: Any, metric: str | None = None, *, clusters: Any = None, missing: str = "reject",
              **settings: Any) -> Board:
-    """Score systems against a gold, test all pairs of them, and give the board; nothing is kept.
+    """Score systems against the gold and test all pairs of systems; store nothing.
 
     >>> board = evaluate(["yes", "no"] * 8, {"good": ["yes", "no"] * 8, "bad": ["yes"] * 16}, metric="accuracy")
     >>> board.scores, board.best, board.pairs["good", "bad"].p_value
     ({'good': 1.0, 'bad': 0.5}, ('good',), 0.0078125)
 
-    Values are aligned by key where they have any (dicts, Series of pandas), else by position, and are then as many.
+    Answers are matched to the gold by key (dicts, Series of pandas) or else by position.
 
     Args:
         gold: One value for each item, as list, array, dict or Series: labels, numbers, texts or lists of references,
             lists of spans (start, end, type) or of tags (B-PER, I-PER, O), sets of answers, or dicts of documents with
-            their relevance. None: the systems' values are scores that the items have already.
-        systems: By name the same of each system; or a frame with a column for each. Runs of a system have names
-            (system, run).
-        metric: `F1`, `accuracy`, `MCC`, `BLEU`, `MAE`, `mean`, ..., or a canonical name as `registry list metrics` has
-            it; None: accuracy of labels, F1 of spans and sets, BLEU of texts, the mean of scores.
-        clusters: The cluster of each item, such as its document: these are then swapped or resampled as wholes.
-        missing: What is done about items to which a system has no answer (None, nan): `reject` it, count them as the
-            `worst`, `drop` them for all systems, or for its `own` score alone.
-        settings: Of `[significance]`, as in a manifest: `test`, `alpha`, `correction`, `resamples`,
-            `alternative` (`"greater"` with `candidate`, the system that others are compared with one-sided),
-            `seed` (1 unless given), `confidence`, `unit`, `runs`, ...
+            their relevance. None: the systems' values are already scores of the items.
+        systems: The answers of each system, in the same form, by name of the system; or a data frame with a column for
+            each system. Runs of a system have names (system, run).
+        metric: `F1`, `accuracy`, `MCC`, `BLEU`, `MAE`, `mean`, ..., or a canonical name from `registry list metrics`.
+            None: accuracy of labels, F1 of spans and sets, BLEU of texts, the mean of scores.
+        clusters: The cluster of each item, such as its document. Clusters are permuted or resampled as a whole.
+        missing: Policy for items without an answer (None, nan): `reject` the system, count the items as the `worst`,
+            `drop` them for all systems, or leave them out only for the system's `own` score.
+        settings: Settings of `[significance]`, as in a manifest: `test`, `alpha`, `correction`, `resamples`,
+            `alternative` (`"greater"` with `candidate`, the system that others are compared with one-sided), `seed`
+            (default 1), `confidence`, `unit`, `runs`, ...
 
     Raises:
-        InputError: The data or a setting is wrong; says whose value of which item.
+        InputError: A value or a setting is invalid; the message names the system and the item.
     """
     from registry.direct.evaluate import evaluate_values
-    from registry.direct.task import Asked
+    from registry.direct.task import EvaluationRequest
 
-    return evaluate_values(Asked(gold, systems, metric, clusters, missing, settings))
+    return evaluate_values(EvaluationRequest(gold, systems, metric, clusters, missing, settings))
 
 
 def open(path: str | Path, *, at: str | None = None, public: bool = False) -> Registry:  # noqa: A001  (its name)
     """Open the registry at `path` for reading.
 
     Args:
-        path: Its file.
-        at: As it stood at the end of a date (UTC), at a time with its zone, or when the command had ended that made the
-            comparison with this signature, or the id at its end; what is not known of then is a warning.
-        public: Whether to read only what is public: pseudonyms in anonymous tasks, no scores in blind phases, no gold
-            that is withheld.
+        path: Path of the registry file.
+        at: Show the registry as it was in the past: at the end of a date (UTC), at a time with a time zone, or when the
+            comparison with this signature (or the id at its end) was made. Data that is unknown for this time causes a
+            warning.
+        public: Whether to read only public data: pseudonyms in anonymous tasks, no hidden scores, no withheld gold.
 
     Raises:
-        InputError: There is no registry, or there was none then, or `at` is no moment.
+        InputError: There is no registry, or there was none at this time, or `at` is not a valid time.
         UnknownNameError: No comparison has the signature.
-        SchemaError: It is of another version than this program.
-        LockedError: Another process writes to it.
+        SchemaError: Another version of the program made the registry.
+        LockedError: Another process writes to the registry.
     """
     from registry.api import Registry
 

@@ -15,12 +15,17 @@ ROUNDING = 1e-12  # of scores computed from whole numbers, relative to the large
 
 
 def share(numerator: Floats, denominator: Floats, undefined: float = math.nan) -> Floats:
-    """Divide elementwise; return `undefined` if the denominator is 0."""
+    """Divide elementwise; the result is `undefined` where the denominator is 0."""
     out = np.full(np.broadcast(numerator, denominator).shape, undefined)
     return np.asarray(np.divide(numerator, denominator, out=out, where=denominator != 0))
 
 
 def without_rounding(differences: Floats, sizes: Floats) -> Floats:
-    """Set differences to 0, in place, if they are only rounding errors of numbers of these sizes."""
+    """Set differences of numbers to 0 if they are only rounding errors.
+
+    Args:
+        differences: The differences, which are changed in place.
+        sizes: The size of the numbers; differences up to 1e-12 times the size become 0.
+    """
     differences[np.abs(differences) <= ROUNDING * sizes] = 0
     return differences

@@ -79,7 +79,7 @@ _SIZES = frozenset((
 
 
 def usual_form(name: str) -> str:
-    """Return a name in the spelling of the table of usual names: lower case, words joined by underscores.
+    """Normalise a column name: lower case, with words joined by underscores.
 
     >>> [usual_form(name) for name in ("sampleId", "# ID", "Ground truth", "meta.sample-id", "y_true")]
     ['sample_id', 'id', 'ground_truth', 'sample_id', 'y_true']
@@ -90,30 +90,38 @@ def usual_form(name: str) -> str:
 
 
 def is_called(name: str, *roles: Role) -> bool:
-    """Return True if a name is usual for one of the roles."""
+    """Return True if a column name is typical of one of the given roles.
+
+    `is_called("y_true", "gold")` is True, because columns of this name usually contain the gold.
+    """
     form = usual_form(name)
     return any(form in ROLES[role] for role in roles)
 
 
 def columns_of(names: Sequence[str], role: Role, among: Collection[str] | None = None) -> list[str]:
-    """Return the columns whose names are usual for a role, the most usual first; `among` restricts them."""
-    known = ROLES[role]
-    usual = [name for name in names if usual_form(name) in known and (among is None or name in among)]
-    return sorted(usual, key=lambda name: known.index(usual_form(name)))
+    """Return the column names that are typical of a role, such as `gold`.
+
+    The most usual name comes first. If `among` is given, only names in `among` are returned.
+    """
+    usual_names = ROLES[role]
+    usual = [name for name in names if usual_form(name) in usual_names and (among is None or name in among)]
+    return sorted(usual, key=lambda name: usual_names.index(usual_form(name)))
 
 
 def directions(name: str) -> set[str]:
-    """Return `higher` or `lower` if the words of a name say which scores are better; both or none are possible.
+    """Guess from a column name whether higher or lower scores are better.
 
     >>> directions("macro_F1"), directions("wer.csv"), directions("aspen")
     ({'higher'}, {'lower'}, set())
+
+    The result can also contain both.
     """
     words = _words(name)
     return {better for better, known in (("higher", _HIGHER), ("lower", _LOWER)) if words & known}
 
 
 def is_measure(name: str) -> bool:
-    """Return True if a name consists only of words that name a measure, such as `F1 (macro)`.
+    """Return True if a column name consists only of words for measures: `F1 (macro)`.
 
     >>> [name for name in ("Rouge-L", "F1 (macro)", "top1_err", "aspen_f1", "aspen", "BLEU") if is_measure(name)]
     ['Rouge-L', 'F1 (macro)', 'top1_err', 'BLEU']
@@ -123,7 +131,7 @@ def is_measure(name: str) -> bool:
 
 
 def is_size(name: str) -> bool:
-    """Return True if a name is usual for a size, a count or a duration, so that the column has no scores.
+    """Return True if a column name means a size, count or duration, and not a score.
 
     >>> [name for name in ("n_tokens", "time_ms", "aspen") if is_size(name)]
     ['n_tokens', 'time_ms']

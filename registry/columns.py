@@ -27,7 +27,9 @@ NOWHERE = -1
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows of a table, which all its columns share.
+    """The item key and the line number of each row of a file.
+
+    All answer columns of the file share this object.
 
     Attributes:
         keys: The key of the item of each row.
@@ -39,12 +41,12 @@ class Rows:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Index of the last row with each key, from 0."""
+        """Index of the row with each key, from 0; if a key is repeated, of its last row."""
         return {key: n for n, key in enumerate(self.keys)}
 
 
 class Items(list[Item]):
-    """A list of items with a cached tuple of their keys."""
+    """A list of the items of a test set, with a cached tuple of their keys."""
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -53,7 +55,7 @@ class Items(list[Item]):
 
 
 class _Lazy(Sequence[Any]):
-    """A sequence that makes an entry when it is accessed."""
+    """A sequence whose elements are created when they are accessed."""
 
     def __getitem__(self, index: Any) -> Any:
         every = range(len(self))[index]
@@ -63,18 +65,20 @@ class _Lazy(Sequence[Any]):
         return map(self.entry, range(len(self)))
 
     def entry(self, n: int) -> Any:
-        """Make entry `n`, counted from 0."""
+        """Create element `n`, counted from 0."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, eq=False)
 class AnswerColumns(_Lazy):
-    """The answers of one system in the order of the file: numbers, labels or objects.
+    """The answers of one system, stored as an array, in the order of the file.
+
+    As a sequence, it contains an `Answer` for each row that has an answer.
 
     Attributes:
-        rows: The rows of the table.
-        values: The system's column, [rows]; nan if a row has no answer.
-        labels: If answers are labels, the distinct labels; each value is then an index of this tuple. Otherwise None.
+        rows: Item key and line number of each row.
+        values: The answers, [rows]: numbers, objects, or indices of labels; nan if a row has no answer.
+        labels: If answers are labels, the distinct labels, to which `values` refers. Otherwise None.
     """
 
     rows: Rows
@@ -83,20 +87,20 @@ class AnswerColumns(_Lazy):
 
     @classmethod
     def of_labels(cls, keys: Sequence[str], labels: Sequence[str], lines: Sequence[int]) -> AnswerColumns:
-        """Make the answers of a system from one label per row.
+        """Make the answers of a system from the label in each row of a file.
 
         Args:
             keys: The key of the item of each row.
             labels: The label of each row; empty if the row has no answer.
             lines: The number of the line of each row in the file.
         """
-        known = dict.fromkeys(label for label in dict.fromkeys(labels) if label)
-        places: dict[str, float] = {label: n for n, label in enumerate(known)} | {"": np.nan}
+        distinct_labels = dict.fromkeys(label for label in dict.fromkeys(labels) if label)
+        places: dict[str, float] = {label: n for n, label in enumerate(distinct_labels)} | {"": np.nan}
         values = np.fromiter(map(places.__getitem__, labels), dtype=np.float64, count=len(labels))
-        return cls(Rows(tuple(keys), lines), values, tuple(known))
+        return cls(Rows(tuple(keys), lines), values, tuple(distinct_labels))
 
     def renamed(self, new: Mapping[str, str]) -> AnswerColumns:
-        """Return the same answers with some labels renamed.
+        """Return a copy in which some labels have other names.
 
         Args:
             new: The new name of each renamed label. Two labels may get the same name.
@@ -104,55 +108,55 @@ class AnswerColumns(_Lazy):
         names = [new.get(label, label) for label in self.labels or ()]
         places = {label: n for n, label in enumerate(dict.fromkeys(names))}
         codes = np.array([*map(places.__getitem__, names), np.nan])  # rows without an answer get the last value
-        values = codes[np.where(self.are_given, self.values, NOWHERE).astype(np.int64)]
+        values = codes[np.where(self.has_answer, self.values, NOWHERE).astype(np.int64)]
         return replace(self, values=values, labels=tuple(places))
 
     @property
     def is_numeric(self) -> bool:
-        """True if the values are numbers or indices of labels, False if objects."""
+        """True if `values` contains numbers (or indices of labels), False if objects."""
         return self.values.dtype != np.object_
 
     @property
     def counts(self) -> Counter[str]:
-        """The number of answers with each label."""
+        """Number of answers with each label."""
         return _counts(self.values[self.given], self.labels)
 
     @cached_property
-    def are_given(self) -> Flags:
-        """True for each row that has an answer, [rows]."""
+    def has_answer(self) -> Flags:
+        """For each row, whether it has an answer, [rows]."""
         if not self.is_numeric:
             return np.ones(len(self.values), dtype=np.bool_)
-        there: Flags = ~np.isnan(self.values if self.values.ndim == 1 else self.values[:, 0])
-        return there
+        has_value: Flags = ~np.isnan(self.values if self.values.ndim == 1 else self.values[:, 0])
+        return has_value
 
     @cached_property
     def given(self) -> Places:
-        """Indices of the rows that have an answer."""
-        return np.flatnonzero(self.are_given)
+        """Indices of the rows that have an answer, in ascending order."""
+        return np.flatnonzero(self.has_answer)
 
     def __len__(self) -> int:
         return len(self.given)
 
     def entry(self, n: int) -> Answer:
-        """Make answer `n`, counted from 0; rows without an answer do not count."""
-        return self.of_row(int(self.given[n]))
+        """Create answer `n`, counted from 0; rows without an answer do not count."""
+        return self.make_answer(int(self.given[n]))
 
-    def of_row(self, row: int) -> Answer:
-        """Return the answer in a row as an object; the row must have an answer."""
+    def make_answer(self, row: int) -> Answer:
+        """Create the answer in row number `row`, which must have an answer."""
         value = self.values[row]
-        return Answer(self.rows.keys[row], self.meant(value.tolist() if self.is_numeric else value),
+        return Answer(self.rows.keys[row], self.decode(value.tolist() if self.is_numeric else value),
                       self.rows.lines[row])
 
-    def meant(self, value: Any) -> Any:
-        """Convert a value of `values` to an answer: a label, or the number itself."""
+    def decode(self, value: Any) -> Any:
+        """Convert an element of `values` to an answer: a label, or the number itself."""
         return value if self.labels is None else self.labels[int(value)]
 
 
 @dataclass(frozen=True, eq=False)
 class StatisticColumns(AnswerColumns):
-    """Answers that consist of several named numbers, such as statistics.
+    """Answers that consist of several named numbers, such as precomputed statistics.
 
-    In the array `values`, [rows, names], a row without an answer is nan in all columns.
+    The array `values` has the shape [rows, names]; a row without an answer is nan in all columns.
 
     Attributes:
         names: The names of the numbers.
@@ -160,16 +164,16 @@ class StatisticColumns(AnswerColumns):
 
     names: tuple[str, ...] = ()
 
-    def meant(self, value: Any) -> dict[str, float]:
+    def decode(self, value: Any) -> dict[str, float]:
         """Convert a row of `values` to numbers by name."""
         return dict(zip(self.names, value, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateColumns(AnswerColumns):
-    """Answers that are sets with at most one response, such as a scored candidate.
+    """Answers that accept one candidate, with a score, or reject it.
 
-    All responses have the same key. A value is the score of the response; infinity means the empty set.
+    Each answer is a set with at most one response. A value is the score of the response; infinity means the empty set.
 
     Attributes:
         key: The key of all responses.
@@ -177,16 +181,13 @@ class CandidateColumns(AnswerColumns):
 
     key: str = ""
 
-    def meant(self, value: Any) -> AnswerSet:
-        """Convert an element of the array `values` to a set."""
+    def decode(self, value: Any) -> AnswerSet:
+        """Convert an element of `values` to a set with one response or none."""
         return AnswerSet() if value == np.inf else AnswerSet((Response(self.key, score=value),))
 
 
 def as_columns(answers: Sequence[Answer]) -> AnswerColumns:
-    """Return answers as columns.
-
-    If the answers are not columns yet, their values become an array of objects.
-    """
+    """Convert a sequence of answers to columns; columns are returned unchanged."""
     if isinstance(answers, AnswerColumns):
         return answers
     values = np.fromiter((answer.value for answer in answers), dtype=np.object_, count=len(answers))
@@ -195,14 +196,14 @@ def as_columns(answers: Sequence[Answer]) -> AnswerColumns:
 
 @dataclass(frozen=True, eq=False)
 class JoinedColumns(_Lazy):
-    """The answers of one system in the order of the items of a test set.
+    """The answers of one system to the items of a test set, in their order.
 
-    As a sequence, it has one entry for each item: an `Answer`, or None if the item has no answer.
+    As a sequence, it has one element for each item: an `Answer`, or None if the item has no answer.
 
     Attributes:
         answers: The answers in the order of the file.
-        at: Index of the row of each item, [items]; `NOWHERE` if the file has no such row. None if the rows of the file
-            are the items in the same order.
+        at: For each item, the index of its row in the file, [items]; `NOWHERE` (-1) if the file has no such row. None
+            if the file has the items in the same order.
     """
 
     answers: AnswerColumns
@@ -210,7 +211,7 @@ class JoinedColumns(_Lazy):
 
     @classmethod
     def of_items(cls, answers: AnswerColumns, items: Sequence[Item]) -> JoinedColumns:
-        """Join answers with items by key; if an item has several answers, use the first."""
+        """Match answers to items by key; if an item has several answers, use the first."""
         keys, rows = items.keys if isinstance(items, Items) else Items(items).keys, answers.rows
         if keys == rows.keys:
             return cls(replace(answers, rows=Rows(keys, rows.lines)))  # so that no second copy of the keys is kept
@@ -221,19 +222,19 @@ class JoinedColumns(_Lazy):
 
     @property
     def is_one_to_one(self) -> bool:
-        """True if every row belongs to an item, and no two rows to the same item."""
+        """True if every row of the file belongs to an item, and each to a different item."""
         return self.at is None or int((self.at != NOWHERE).sum()) == len(self.answers.rows.keys)
 
     @property
     def is_numeric(self) -> bool:
-        """True if the values are numbers or indices of labels, False if objects."""
+        """True if `values` contains numbers (or indices of labels), False if objects."""
         return self.answers.is_numeric
 
     @cached_property
     def values(self) -> NDArray[Any]:
-        """The value of each item's answer, [items].
+        """The answer to each item, [items], in the form of `AnswerColumns.values`.
 
-        If there is no answer, the value is nan, or None in an array of objects.
+        If an item has no answer, the value is nan, or None in an array of objects.
         """
         values = self.answers.values
         if self.at is None:
@@ -243,32 +244,32 @@ class JoinedColumns(_Lazy):
         return np.concatenate([values, nowhere])[self.at]  # NOWHERE is -1, the last row
 
     @cached_property
-    def there(self) -> Flags:
-        """True for each item that has an answer, [items]."""
-        given = self.answers.are_given
+    def has_answer(self) -> Flags:
+        """For each item, whether the system answers it, [items]."""
+        given = self.answers.has_answer
         return given if self.at is None else np.concatenate([given, np.zeros(1, dtype=np.bool_)])[self.at]
 
     @property
     def n_missing(self) -> int:
-        """The number of items without an answer."""
-        return len(self) - int(self.there.sum())
+        """Number of items without an answer."""
+        return len(self) - int(self.has_answer.sum())
 
     @property
     def given(self) -> JoinedColumns:
-        """The answers of this object, without items that have no answer."""
-        return self.of(self.there) if self.n_missing else self
+        """The same object, restricted to items that have an answer."""
+        return self.select(self.has_answer) if self.n_missing else self
 
     @property
     def counts(self) -> Counter[str]:
-        """The number of answers with each label."""
+        """Number of answers with each label."""
         if self.answers.labels is None:
-            return Counter(self.values[self.there].tolist())
-        return _counts(self.values[self.there], self.answers.labels)
+            return Counter(self.values[self.has_answer].tolist())
+        return _counts(self.values[self.has_answer], self.answers.labels)
 
-    def coded(self, labels: Iterable[str]) -> Floats:
-        """Convert labels of items to the numbers that `values` uses for them, [items].
+    def encode_labels(self, labels: Iterable[str]) -> Floats:
+        """Convert one label per item to the numbers that stand for labels in `values`.
 
-        A label that the system never gives becomes `NOWHERE`.
+        A label that the system never gives becomes `NOWHERE` (-1).
 
         Args:
             labels: One label for each item, such as the gold.
@@ -276,19 +277,23 @@ class JoinedColumns(_Lazy):
         places = {label: n for n, label in enumerate(self.answers.labels or ())}
         return np.array([places.get(label, NOWHERE) for label in labels], dtype=np.float64)
 
-    def of(self, items: Flags) -> JoinedColumns:
-        """Return the answers to the items for which `items`, [items], is True."""
-        at = np.arange(len(items)) if self.at is None else self.at
-        return JoinedColumns(self.answers, at[items])
+    def select(self, items: Flags) -> JoinedColumns:
+        """Return the answers to some items only.
+
+        Args:
+            items: For each item, whether to select it, [items].
+        """
+        rows = np.arange(len(items)) if self.at is None else self.at
+        return JoinedColumns(self.answers, rows[items])
 
     def __len__(self) -> int:
         return len(self.answers.values) if self.at is None else len(self.at)
 
     def entry(self, n: int) -> Answer | None:
-        """Make the answer to item `n`, counted from 0; None if the item has no answer."""
-        if not self.there[n]:
+        """Create the answer to item `n`, counted from 0; None if the item has no answer."""
+        if not self.has_answer[n]:
             return None
-        return self.answers.of_row(n if self.at is None else int(self.at[n]))
+        return self.answers.make_answer(n if self.at is None else int(self.at[n]))
 
 
 def _counts(values: NDArray[Any], labels: Sequence[str] | None) -> Counter[str]:

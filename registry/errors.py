@@ -31,7 +31,7 @@ Category = Literal["encoding", "format", "tag", "duplicate", "order", "unknown",
 
 
 class RegistryError(Exception):
-    """The base class of all errors that commands print as one line instead of a traceback.
+    """Base class of all errors that users see in one line, without traceback.
 
     Attributes:
         exit_code: The exit status of the command.
@@ -45,7 +45,7 @@ class RegistryError(Exception):
 
 
 class StoreError(RegistryError):
-    """A database file, `path`, that cannot be used."""
+    """A database, file or folder that cannot be used or written; `path` is its path."""
 
     def __init__(self, path: str | Path, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -53,9 +53,10 @@ class StoreError(RegistryError):
 
 
 class InputError(RegistryError):
-    """An invalid file, item or name; `line` (counted from 1) and `item` give the place if it is known.
+    """An invalid file, item, name or option of the user.
 
-    `message` describes the problem without the place. `category` classifies it for programs:
+    If the place is known, `path`, `line` (counted from 1) and `item` give it. `message` describes the problem without
+    the place. `category` classifies it for programs:
 
     - files: `encoding` (not a text), `format` (not allowed by the format; the default), `tag`
     - submissions that do not match the gold: `order`, `duplicate`, `unknown`, `missing`, `text`, `label`
@@ -80,7 +81,7 @@ class InputError(RegistryError):
 
 
 class NoRegistryError(InputError):
-    """A path at which no registry exists."""
+    """The error that no registry exists at a path."""
 
     def __init__(self, path: str | Path) -> None:
         super().__init__("no registry here; `registry run MANIFEST` or `registry init` creates one, "
@@ -88,7 +89,10 @@ class NoRegistryError(InputError):
 
 
 class ManifestError(InputError):
-    """An invalid manifest at `path`; `key` is the place in it, such as `submit[2].kind`."""
+    """An invalid manifest (the file that declares a task).
+
+    `path` is the path of the file; `key` is the place in it, such as `submit[2].kind`.
+    """
 
     def __init__(self, message: str, *, path: str | Path, key: str = "") -> None:
         super().__init__(f"{key}: {message}" if key else message, path=path, category="manifest")
@@ -96,7 +100,10 @@ class ManifestError(InputError):
 
 
 class UnknownNameError(InputError):
-    """An unknown `name` of a task, metric, reader, test, ...; `kind` says which of these."""
+    """A name that does not exist, with suggestions of similar names.
+
+    `kind` says what the name should be, such as "task" or "metric".
+    """
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, path: str | Path | None = None) -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
@@ -104,7 +111,10 @@ class UnknownNameError(InputError):
 
 
 class QueryError(InputError):
-    """A query that is not allowed; `excerpt` shows its line with a caret below the problem."""
+    """An SQL query that is invalid or forbidden.
+
+    `excerpt` shows its line with a caret below the problem.
+    """
 
     def __init__(self, message: str, *, path: str | Path = "SQL", line: int | None = None, excerpt: str = "") -> None:
         super().__init__(message, path=path, line=line)
@@ -112,23 +122,32 @@ class QueryError(InputError):
 
 
 class LimitError(RegistryError):
-    """A query that exceeded a limit and was stopped; the message names the option that sets the limit."""
+    """A query that was stopped because it exceeded a limit, such as a time limit.
+
+    The message names the option that sets the limit.
+    """
 
 
 class HiddenError(RegistryError):
-    """Requested data that is hidden until a time or a command. The exit status is 0: this is no error."""
+    """A request for data that is not public yet.
+
+    The exit status is 0, because this is not a failure.
+    """
 
     exit_code = 0
 
 
 class MismatchError(RegistryError):
-    """A request that does not match the stored data."""
+    """A request that does not fit the stored data, such as one for missing results."""
 
     exit_code = 4
 
 
 class SchemaError(MismatchError):
-    """A database at `path` whose schema belongs to another version of the program."""
+    """A database that another version of this program made, and that cannot be read.
+
+    `path` is the path of the file.
+    """
 
     def __init__(self, path: str | Path, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -136,7 +155,10 @@ class SchemaError(MismatchError):
 
 
 class LockedError(RegistryError):
-    """A database at `path` that another process uses; `pid` is the id of the process, None if it is unknown."""
+    """A database that another process is using.
+
+    `path` is the path of the file; `pid` is the id of the process, or None if it is unknown.
+    """
 
     exit_code = 5
 
@@ -150,7 +172,7 @@ E = TypeVar("E", bound=RegistryError)
 
 
 def combine_errors(errors: Sequence[E]) -> E:
-    """Return the first error, with the other errors in its `others`."""
+    """Combine several errors into one: the first, with the others in its `others`."""
     first, *others = errors
     for error in others:
         first.others += (error, *error.others)
@@ -158,24 +180,32 @@ def combine_errors(errors: Sequence[E]) -> E:
 
 
 def add_keys(errors: Sequence[tuple[str, InputError]], path: Path) -> RegistryError:
-    """Combine the errors of a manifest into one; errors without a key get the key that is paired with them."""
+    """Combine the errors of a manifest into one error that names their places.
+
+    Args:
+        errors: Pairs of a key, such as `submit[2]`, and an error. Errors that already name a key keep it.
+        path: Path of the manifest.
+    """
     return combine_errors([error if isinstance(error, ManifestError) else combine_errors(
         [ManifestError(str(problem), path=path, key=key) for problem in (error, *error.others)])
         for key, error in errors])
 
 
 def clip(text: str) -> str:
-    """Cut out the middle of a text above 1000 characters, because messages quote untrusted files."""
+    """Shorten a text of more than 1000 characters by cutting out its middle.
+
+    Messages quote files of strangers, whose texts may be of any length.
+    """
     return text if len(text) <= 1000 else f"{text[:600]} ... {text[-300:]}"
 
 
 def one_line(message: str) -> str:
-    """Escape control characters and shorten a long text, because file names and items are untrusted."""
+    """Make an untrusted text safe to print: escape control characters and shorten it."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in clip(message))
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Suggest the `known` names that are similar to `name`.
+    """Return advice for an unknown name: similar names, and all known names.
 
     >>> suggest("Acuracy", ["Accuracy", "BLEU"])
     "did you mean 'Accuracy'? Known: Accuracy, BLEU"
@@ -194,7 +224,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Return the `known` names that are similar to `name`, the most similar first.
+    """Return existing names (`known`) that are similar to `name`, best match first.
 
     >>> nearest("PERSON", ["LOC", "PER"])
     ['PER']
@@ -207,7 +237,12 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
 
 
 def counted(n: int, thing: str, plural: str | None = None) -> str:
-    """Format a count with its noun; `plural` is for irregular nouns, or for a noun with its verb.
+    """Format a number with its noun: `2 pairs`.
+
+    Args:
+        n: The number.
+        thing: The noun in the singular.
+        plural: The plural, if it is irregular or has a verb. Default: the noun with "s".
 
     >>> counted(1, "pair"), counted(2, "pair"), counted(1, "item has", "items have")
     ('1 pair', '2 pairs', '1 item has')
@@ -216,7 +251,7 @@ def counted(n: int, thing: str, plural: str | None = None) -> str:
 
 
 def listed(names: Sequence[str], most: int, separator: str = ", ") -> str:
-    """Format the first names and the number of the others.
+    """Join names for a message; if there are more than `most`, count the others.
 
     >>> listed(["a", "b", "c"], 2), listed(["a", "b", "c"], 3)
     ('a, b and 1 more', 'a, b, c')
@@ -225,7 +260,7 @@ def listed(names: Sequence[str], most: int, separator: str = ", ") -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """Format an estimated duration for people.
+    """Format a number of seconds as an approximate duration.
 
     >>> format_duration(0.2), format_duration(42), format_duration(200), format_duration(9000)
     ('1 s', '42 s', '3 min', '2.5 h')
@@ -239,5 +274,5 @@ Refuse = Callable[[RegistryError], None]  # handles an error: raises it, or coll
 
 
 def raise_error(error: RegistryError) -> None:
-    """Raise the error. Functions that report errors use this handler if errors are not collected."""
+    """Raise an error: the default for functions that can also collect errors."""
     raise error

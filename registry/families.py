@@ -31,11 +31,11 @@ _ROUNDING = 2.0**-48  # of arithmetic, relative: a 0.30000000000000004 is meant 
 
 @dataclass(frozen=True)
 class Family:
-    """One shape of statistics.
+    """A statistics family: the numbers per item from which some metrics are computed.
 
     Attributes:
-        name: The family, and the end of its table's name, `statistics_<name>`.
-        columns: The columns of statistics, in the order in which metrics return and receive them.
+        name: Name of the family, such as `bleu`. Its table is called `statistics_<name>`.
+        columns: Names of the numbers, in the order in which metrics return and receive them.
         integer: True if every column is a count.
     """
 
@@ -73,7 +73,7 @@ FAMILIES: dict[str, Family] = {family.name: family for family in (
 
 
 def check_exact(values: Floats) -> None:
-    """Raise an error if sums of these statistics would not be exact.
+    """Raise an error if sums of these statistics would have rounding errors.
 
     Raises:
         ValueError: A value is not finite, or too large.
@@ -89,7 +89,7 @@ def check_exact(values: Floats) -> None:
 
 
 def remove_rounding(statistics: Floats, *, are_ranked: bool = False) -> Floats:
-    """Return statistics without rounding errors, such as 0.3 for 0.30000000000000004.
+    """Return statistics without rounding errors: 0.30000000000000004 becomes 0.3.
 
     Args:
         statistics: Computed statistics, [items, columns].
@@ -112,7 +112,7 @@ def remove_rounding(statistics: Floats, *, are_ranked: bool = False) -> Floats:
 
 
 def finest_places(largest: float, largest_sum: float) -> int:
-    """Return the largest number of decimal places for which sums of statistics are exact.
+    """Return the largest number of decimal places for which sums are exact.
 
     Args:
         largest: The largest absolute value of a statistic.
@@ -125,9 +125,9 @@ def finest_places(largest: float, largest_sum: float) -> int:
 
 
 def decimal_places(values: Floats) -> int | None:
-    """Return the number of decimal places that all values need, apart from rounding errors.
+    """Return how many decimal places the values have, apart from rounding errors.
 
-    None if this number is larger than `finest_places` allows.
+    Returns None if this number is so large that sums would not be exact.
     """
     import numpy as np
 
@@ -150,10 +150,10 @@ def _are_whole(values: Floats) -> bool:
 
 
 def find_step(values: Floats) -> float:
-    """Return the step in which statistics are counted: 1, 0.1, 0.01, ...
+    """Return the unit, such as 0.01, of which all statistics are multiples.
 
-    The step is the largest one of which all values are multiples. If this step is too small for exact sums, the
-    smallest step with exact sums is returned.
+    This is the largest of the units 1, 0.1, 0.01, ... with this property. If it is too small for exact sums, the
+    smallest unit with exact sums is returned.
 
     Args:
         values: Statistics, [items, ..., columns], or one column of statistics, [items].
@@ -166,7 +166,6 @@ def find_step(values: Floats) -> float:
 
 
 def _finest_places(column: Floats) -> int:
-    """Call `finest_places` for one column of statistics, [items, ...]."""
     import numpy as np
 
     sizes = np.abs(column)

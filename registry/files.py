@@ -23,9 +23,9 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9]|data)(\..*)?", re.IG
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Yield a temporary path for a new file.
+    """Write a new file safely: yield a temporary path, then rename it to `path`.
 
-    If the block succeeds, the file is renamed to `path`.
+    If the block fails, nothing appears at `path`.
 
     Raises:
         InputError: `path` already exists, its folder does not exist, or this system does not permit the name.
@@ -47,9 +47,9 @@ def new_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Yield an empty temporary folder.
+    """Make a new folder safely: yield a temporary folder, then rename it to `path`.
 
-    If the block succeeds, the folder is renamed to `path`.
+    If the block fails, nothing appears at `path`.
 
     Raises:
         InputError: `path` already exists, its parent folder does not exist, or this system does not permit the name.
@@ -68,11 +68,10 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def working_folder(path: Path) -> Iterator[Path]:
-    """Make an empty folder next to `path`, and remove the folder when the block ends.
+    """Make a temporary folder next to `path`, and remove it at the end of the block.
 
-    The folder has a random name. A process id would not be unique, because processes in several containers may share a
-    volume. The process locks the folder. An unlocked folder was left by a killed process, and the next call for the
-    same path removes it.
+    This process locks the folder. A folder without a lock was left by a killed process, and the next call for the same
+    path removes it. The name is random, because process ids of several containers with a common disk may be equal.
     """
     _remove_leftovers(path)
     while True:
@@ -99,7 +98,7 @@ def _remove_leftovers(path: Path) -> None:
 
 
 def replace_file(path: Path, content: str) -> None:
-    """Write a file; a file that already exists at `path` is replaced.
+    """Write a text file, which replaces an existing file at `path`.
 
     Missing folders are created.
 
@@ -122,11 +121,7 @@ def replace_file(path: Path, content: str) -> None:
 
 
 def update_file(path: Path, content: str) -> bool:
-    """Write a file with `replace_file`, except if the file already has this content.
-
-    Returns:
-        True if the file was written.
-    """
+    """Write a file only if its content changes; return True if it was written."""
     with suppress(OSError):  # a file that cannot be read may still be replaced
         if path.is_file() and path.read_bytes() == content.encode():
             return False
@@ -135,9 +130,9 @@ def update_file(path: Path, content: str) -> bool:
 
 
 def replace_files(folder: Path, pattern: str, files: Iterable[tuple[str, str]]) -> None:
-    """Write files into a folder, and remove old files.
+    """Write the changed files into a folder, and remove outdated files.
 
-    A file whose content has not changed is not written. Folders that are empty at the end are removed.
+    Folders that are empty at the end are removed.
 
     Args:
         folder: The folder, which is created if it does not exist.
@@ -162,7 +157,7 @@ def replace_files(folder: Path, pattern: str, files: Iterable[tuple[str, str]]) 
 
 
 def is_database(path: Path) -> bool:
-    """Return True if `path` is a file that begins like a DuckDB database."""
+    """Return True if a file begins like a DuckDB database."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -170,9 +165,9 @@ def is_database(path: Path) -> bool:
 
 
 def portable_name(name: str) -> str:
-    """Return a similar name that all operating systems permit for files and folders.
+    """Convert a text to a file name that all operating systems permit.
 
-    Two different names may become equal.
+    Two different texts may get the same name.
 
     >>> portable_name("Ä b/../c"), portable_name("con"), portable_name("")
     ('b_.._c', '_con', '_')

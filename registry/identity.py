@@ -17,7 +17,7 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 
 
 def canonical_json(value: Any) -> str:
-    """Return the canonical JSON text of a value: sorted keys, no spaces, no nan.
+    """Return a value as JSON in a unique form: sorted keys, no spaces, no nan.
 
     >>> canonical_json({"b": 1, "a": [True, None, "é"]})
     '{"a":[true,null,"é"],"b":1}'
@@ -26,7 +26,7 @@ def canonical_json(value: Any) -> str:
 
 
 def canonical_text(text: str) -> str:
-    r"""Return the canonical JSON text of a string, faster than `canonical_json`.
+    r"""Return a string as JSON, as `canonical_json` does, but faster.
 
     >>> print(canonical_text('say "é"'))
     "say \"é\""
@@ -35,7 +35,7 @@ def canonical_text(text: str) -> str:
 
 
 def replace_undefined(value: Any) -> Any:
-    """Replace nan and infinity, which JSON lacks, by None, also in lists and dictionaries."""
+    """Replace nan and infinity by None, also in lists and dictionaries, for JSON."""
     if isinstance(value, list | tuple):
         return [replace_undefined(element) for element in value]
     if isinstance(value, dict):
@@ -53,12 +53,15 @@ def digest(content: bytes) -> str:
 
 
 def digest_json(value: Any) -> str:
-    """Return the digest of a value's canonical JSON text."""
+    """Return the SHA-256 digest of a value, from its JSON in a unique form."""
     return digest(canonical_json(value).encode())
 
 
 def digest_lines(lines: Iterable[str]) -> str:
-    """Return the digest of a sequence of texts. The lengths are included, so `ab, c` and `a, bc` differ."""
+    """Return the SHA-256 digest of a sequence of texts.
+
+    The lengths are included, so the digests of ["ab", "c"] and ["a", "bc"] differ.
+    """
     state = hashlib.sha256()
     for line in lines:
         encoded = line.encode()
@@ -68,7 +71,10 @@ def digest_lines(lines: Iterable[str]) -> str:
 
 
 def digest_array(array: NDArray[Any]) -> str:
-    """Return the digest of an array's shape, type and values, independent of its layout in memory."""
+    """Return the SHA-256 digest of an array: its shape, its type and its values.
+
+    The digest does not depend on the memory layout or the byte order.
+    """
     import numpy as np
 
     little = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
@@ -81,9 +87,9 @@ SALTED = "salted-"  # the beginning of salted digests
 
 
 def salt_digest(plain: str, salt: str | None) -> str:
-    """Combine a digest with a secret salt, so that nobody without the salt can test a guess of the content.
+    """Combine a digest with a secret, so that nobody can guess the content from it.
 
-    Without a salt the digest is unchanged. `registry.releases.tables` computes the same in SQL.
+    Without a secret (`salt`), the digest is unchanged. `registry.releases.tables` computes the same in SQL.
 
     >>> salt_digest("sha256:e3b0", None), salt_digest("sha256:e3b0", "5f")[:20]
     ('sha256:e3b0', 'salted-sha256:c8ef74')
@@ -92,5 +98,5 @@ def salt_digest(plain: str, salt: str | None) -> str:
 
 
 def short(digested: str) -> str:
-    """Return the first eight hexadecimal digits of a digest, for people."""
+    """Shorten a digest for people: its first eight hexadecimal digits."""
     return digested.partition(":")[2][:8]

@@ -12,7 +12,7 @@ from registry.errors import InputError, raise_error
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One unit of a test set.
+    """One unit of a test set, such as a sentence or a question, with its gold answer.
 
     Attributes:
         key: The id of the item in every file; unique in its test set.
@@ -29,7 +29,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of a system to the item `key`; `value` has the type of the item's gold."""
+    """The output of a system for one item.
+
+    `key` is the id of the item; `value` has the same type as the item's gold; `line` is the line in the file.
+    """
 
     key: str
     value: Any
@@ -38,9 +41,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """A typed span of tokens or characters, from `start` up to but not including `end`, counted from 0.
+    """A typed span of tokens or characters, such as a named entity.
 
-    Spans that differ only in the system's `score` are equal.
+    It reaches from `start` up to but not including `end`, counted from 0. Spans that differ only in `score`, the
+    system's confidence, are equal.
     """
 
     start: int
@@ -50,20 +54,23 @@ class Span:
 
     @property
     def key(self) -> str:
-        """The id of the span in the database: `first-last`, counted from 1."""
+        """Id of the span in the database: first and last position from 1, such as `3-5`."""
         return f"{self.start + 1}-{self.end}"
 
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A sentence with its spans, as gold or answer; `tokens` is empty if only the spans are known."""
+    """A sentence with typed spans, such as named entities, as gold or as answer.
+
+    `tokens` is empty if only the positions of the spans are known.
+    """
 
     tokens: tuple[str, ...]
     spans: frozenset[Span]
 
 
 class Response(NamedTuple):
-    """One answer of a set, identified by `key` and `type`.
+    """One element of an answer that is a set, identified by `key` and `type`.
 
     `score` is the system's confidence (higher is better); None if the file has no score, as in the gold.
     """
@@ -75,7 +82,7 @@ class Response(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """A set of answers to one item, unique and sorted by (key, type)."""
+    """An answer that is a set of responses, unique and sorted by key and type."""
 
     responses: tuple[Response, ...] = ()
 
@@ -85,9 +92,10 @@ Link = tuple[int, int]  # source word and target word, counted from 0
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """An alignment of words: sure links, and in the gold also possible links.
+    """An alignment between the words of two sentences, as (source, target) pairs.
 
-    Links are unique and sorted. They are tuples, because sets would need four times the memory.
+    The gold has sure links and possible links, a system only sure links. Links are unique and sorted. They are tuples,
+    because sets would need four times the memory.
     """
 
     sure: tuple[Link, ...] = ()
@@ -99,11 +107,16 @@ Keyed = TypeVar("Keyed", Item, Answer)
 
 def index_by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep one",
            report: Callable[[InputError], None] = raise_error) -> dict[str, Keyed]:
-    """Index items or answers by key. If several have the same key, only the first is kept.
+    """Return items or answers by key; if a key occurs twice, the first one is kept.
+
+    Args:
+        entries: Items or answers.
+        path: Path of their file, for error messages.
+        remedy: Advice in the error message.
+        report: Function that is called with the error for each repeated key; the default raises it.
 
     Raises:
-        InputError: Two entries have the same key; the message names both lines. If `report` collects errors, it gets
-            the error instead.
+        InputError: Two entries have the same key; the message names both lines.
     """
     index: dict[str, Keyed] = {}
     for entry in entries:
@@ -114,6 +127,13 @@ def index_by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep
 
 def make_duplicate_error(entry: Item | Answer, first: Item | Answer, path: str | Path,
                    remedy: str = "keep one") -> InputError:
-    """Return the error that `entry` has the same key as the earlier entry `first`; `remedy` says what to do."""
+    """Make the error that an item or answer has the same key as an earlier one.
+
+    Args:
+        entry: The item or answer.
+        first: The earlier item or answer.
+        path: Path of the file.
+        remedy: Advice in the error message.
+    """
     return InputError(f"occurs twice, first in line {first.line}; {remedy}", path=path, line=entry.line, item=entry.key,
                       category="duplicate")

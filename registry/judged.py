@@ -35,11 +35,13 @@ FEW_FOR_T = 20  # the same for tests with Student's t, which allows for small sa
 FEW_WEIGHTED = 100
 
 
-def columns(judge: Number, human: Number, w: Number, a: Number) -> tuple[Number | float, ...]:
-    """Return the terms of the sums in `COLUMNS`, for one item (numbers) or for many items (arrays).
+def make_columns(judge: Number, human: Number, w: Number, a: Number) -> tuple[Number | float, ...]:
+    """Compute the statistics of items that a judge scored and people may have scored.
+
+    Their sums over items are all that the estimates in this module need; `COLUMNS` lists their names.
 
     Args:
-        judge: The judge's score.
+        judge: The automatic judge's score of an item, or an array of scores.
         human: People's score; ignored if people did not judge the item.
         w: 1 over the probability that people judge the item, or 1 in a simple random sample; 0 if people did not judge
             the item.
@@ -50,12 +52,15 @@ def columns(judge: Number, human: Number, w: Number, a: Number) -> tuple[Number 
             ones * (w > 0), w, w * human, w * judge, w * a, w * a * human, w * a * judge, w * a * human * judge)
 
 
-def corrected(sums: Floats, slope: float | None) -> Floats:
-    """Return the estimate of people's mean; nan if people judged no item.
+def estimate_mean(sums: Floats, slope: float | None) -> Floats:
+    """Estimate people's mean score of all items from their scores of a sample.
+
+    The judge's scores of all items improve the estimate: people's mean + slope * (judge's mean of all items - judge's
+    mean of the sample). The result is nan if people judged no item.
 
     Args:
         sums: Sums of the columns in `COLUMNS`, [..., columns].
-        slope: The factor of the judge's difference; None: the slope with the smallest standard error.
+        slope: The factor `slope`; None: the slope with the smallest standard error.
     """
     items, judge, *_, w, w_human, w_judge = np.moveaxis(sums, -1, 0)[:9]
     slopes = compute_slopes(sums) if slope is None else slope
@@ -63,10 +68,13 @@ def corrected(sums: Floats, slope: float | None) -> Floats:
 
 
 def compute_slopes(sums: Floats) -> Floats:
-    """Return the slope with the smallest standard error, from sums [..., columns].
+    """Return the weight of the judge's scores with the smallest standard error.
 
-    The slope is the covariance of people's and the judge's scores, divided by the variance of the judge's scores of all
+    This is the covariance of people's and the judge's scores, divided by the variance of the judge's scores of all
     items. It is 0 if the judge gives all items the same score.
+
+    Args:
+        sums: Sums of the columns in `COLUMNS`, [..., columns].
     """
     (items, judge, a, a_judge, a_judge_2, _, w, w_human, w_judge, w_a, w_a_human, w_a_judge,
      w_a_both) = np.moveaxis(sums, -1, 0)[:13]
@@ -78,7 +86,7 @@ def compute_slopes(sums: Floats) -> Floats:
 
 
 def compute_influences(statistics: Floats, slope: Floats) -> Floats:
-    """Return the influence of each item on the estimate, [items].
+    """Return how much each item moves the estimate of people's mean, [items].
 
     The sum of the squared influences is the squared standard error. In a simple random sample the number of judged
     items is fixed. Influences then have the mean 0 among judged items and among other items, and the standard error
@@ -86,7 +94,7 @@ def compute_influences(statistics: Floats, slope: Floats) -> Floats:
 
     Args:
         statistics: Statistics of one system, [items, columns].
-        slope: The slope of the system.
+        slope: The weight of the judge's scores.
     """
     items, judge, _, _, _, labelled, w, w_human, w_judge = statistics.sum(axis=0)[:9]
     of_items, of_judge, of_labelled = statistics[:, ITEMS], statistics[:, JUDGE], statistics[:, LABELLED] > 0
@@ -100,17 +108,23 @@ def compute_influences(statistics: Floats, slope: Floats) -> Floats:
 
 
 def compute_error(influence: Floats, units: Units | None) -> float:
-    """Return the standard error from influences [items]; with units, influences are first summed in each unit."""
+    """Return the standard error of an estimate from the influences of the items.
+
+    Args:
+        influence: The influence of each item, [items].
+        units: The number of each item's cluster, [items]: influences are first summed in each cluster. None if items
+            are independent.
+    """
     summed: Floats = influence if units is None else np.bincount(units, influence).astype(np.float64)
     return math.sqrt(float((summed**2).sum()))
 
 
-def apart(a: Floats, b: Floats, *, lower: bool) -> Floats:
-    """Return the statistics of the difference of two systems in each item, positive if A is better.
+def subtract_statistics(a: Floats, b: Floats, *, lower: bool) -> Floats:
+    """Return the statistics of the score difference of two systems, [items, columns].
 
-    An item counts as judged by people if people judged it for both systems. If items have different probabilities, and
-    people judged different items of A and of B, then the probability that they judge both is unknown. In this case no
-    item counts as judged.
+    The difference is positive if A is better. An item counts as judged by people if people judged it for both systems.
+    If items have different probabilities, and people judged different items of A and of B, then the probability that
+    they judge both is unknown. In this case no item counts as judged.
 
     Args:
         a: Statistics of system A, [items, columns].
@@ -122,18 +136,20 @@ def apart(a: Floats, b: Floats, *, lower: bool) -> Floats:
     divisor = np.where(w > 0, w, 1.0)
     sign = -1.0 if lower else 1.0
     human = sign * (np.where(w > 0, a[:, WEIGHTED_HUMAN], 0.0) - np.where(w > 0, b[:, WEIGHTED_HUMAN], 0.0)) / divisor
-    return np.stack(columns(sign * (a[:, JUDGE] - b[:, JUDGE]), human, w, a[:, SLOPE_WEIGHT]), axis=1)
+    return np.stack(make_columns(sign * (a[:, JUDGE] - b[:, JUDGE]), human, w, a[:, SLOPE_WEIGHT]), axis=1)
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimate of people's mean score; its numbers are nan if people judged fewer than two items.
+    """An estimate of people's mean score, from people's scores and a judge's scores.
+
+    The numbers are nan if people judged fewer than two items.
 
     Attributes:
         score: The estimated mean.
         error: The standard error of the score.
         alone: The standard error of the mean of people's scores, without the judge.
-        slope: The factor of the judge's difference.
+        slope: The weight of the judge's scores.
         labelled: The number of items that people judged.
     """
 
@@ -145,11 +161,12 @@ class Estimate:
 
 
 def estimate(statistics: Floats, slope: float | None, units: Units | None) -> Estimate:
-    """Estimate people's mean score.
+    """Estimate people's mean score, with standard errors, from the items' statistics.
 
     Args:
-        statistics: Statistics of one system, or of the difference of two systems (`apart`), [items, columns].
-        slope: The factor of the judge's difference; None: the slope with the smallest standard error.
+        statistics: Statistics of one system, or of the difference of two systems (see `subtract_statistics`),
+            [items, columns].
+        slope: The weight of the judge's scores; None: the weight with the smallest standard error.
         units: The number of each item's cluster, from 0, [items]; None if items are independent.
     """
     sums = statistics.sum(axis=0)
@@ -158,9 +175,13 @@ def estimate(statistics: Floats, slope: float | None, units: Units | None) -> Es
         return Estimate(math.nan, math.nan, math.nan, math.nan, labelled)
     chosen = compute_slopes(sums) if slope is None else np.array(slope)
     error, alone = (compute_error(compute_influences(statistics, factor), units) for factor in (chosen, np.zeros(())))
-    return Estimate(float(corrected(sums, slope)), error, alone, float(chosen), labelled)
+    return Estimate(float(estimate_mean(sums, slope)), error, alone, float(chosen), labelled)
 
 
 def is_random(statistics: Floats) -> bool:
-    """Return True if the judged items are a simple random sample, from statistics [items, ..., columns]."""
+    """Return True if people judged a simple random sample of the items.
+
+    Args:
+        statistics: Statistics of systems, [items, ..., columns].
+    """
     return bool((statistics[..., SLOPE_WEIGHT] == 1).all())

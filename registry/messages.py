@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -18,6 +19,7 @@ from typing import Any, Literal, NamedTuple
 from registry.errors import counted, listed
 
 Severity = Literal["error", "warning", "info"]
+Text = str | tuple[str, str]  # without a remedy, or with one
 
 
 @dataclass(frozen=True)
@@ -27,16 +29,26 @@ class Kind:
     Attributes:
         code: The stable identifier, such as `rare-class`.
         severity: `error`, `warning` or `info`.
-        text: A function that makes the text from the parameters, or a template for `str.format`.
+        text: A template for `str.format`, or a function that makes the text from the parameters. It can also return the
+            text and the remedy.
         example: Example parameters for the documentation; a message has parameters of the same names.
         about_pairs: True if the message can be about several pairs of a board (parameters `pairs` and `of_pairs`).
+        remedy: A template of the clause that says what to do, such as `add units`; empty if a function returns it.
     """
 
     code: str
     severity: Severity
-    text: str | Callable[..., str]
+    text: str | Callable[..., Text]
     example: Mapping[str, Any]
     about_pairs: bool = False
+    remedy: str = ""
+
+    def make_text(self, parameters: Mapping[str, Any]) -> tuple[str, str]:
+        """Return the text without the remedy, and the remedy."""
+        if isinstance(self.text, str):
+            return self.text.format(**parameters), self.remedy.format(**parameters)
+        text = self.text(**parameters)
+        return (text, "") if isinstance(text, str) else text
 
 
 KINDS: dict[str, Kind] = {}
@@ -62,14 +74,26 @@ class Message:
 
     def __str__(self) -> str:
         """Return the text."""
+        return "; ".join(filter(None, self._parts))
+
+    @property
+    def _parts(self) -> tuple[str, str]:
         kind, parameters = KINDS[self.code], dict(self.parameters)
         place = _place(parameters, about_pairs=kind.about_pairs)
-        return place + (kind.text.format(**parameters) if isinstance(kind.text, str) else kind.text(**parameters))
+        text, remedy = kind.make_text(parameters)
+        return place + text, remedy
 
     @property
     def sentence(self) -> str:
         """The text with a full stop, and with a capital unless it begins with a name."""
-        text = str(self)
+        return self._make_sentence(str(self))
+
+    @property
+    def finding(self) -> str:
+        """The sentence without the remedy, for readers of results, who cannot run the program."""
+        return self._make_sentence(self._parts[0])
+
+    def _make_sentence(self, text: str) -> str:
         has_name = "submissions" in self.parameters or "test_sets" in self.parameters
         return f"{text[:1] if has_name else text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '?')) else '.'}"
 
@@ -169,6 +193,27 @@ def sentence(statement: str | Message) -> str:
     return statement if isinstance(statement, str) else statement.sentence
 
 
+_CLAUSE = re.compile(r"(; |: (?=`?registry [a-z])|(?<=\.) (?=[A-Z]))")
+_ADVICE = re.compile(r"(?:add|correct|give|have|increase|name|rename|run|set|use|write|if every system has) |"
+                     r"`?registry [a-z]|.*(?:`registry |--[a-z])")
+_SETTING = re.compile(r" \([a-z_]+ = \"[^\"]*\"\)")
+
+
+def drop_advice(sentence: str) -> str:
+    """Return a sentence without advice on commands and settings, for readers who only see the results.
+
+    >>> drop_advice("No p-value is small enough; set resamples to 299 or more.")
+    'No p-value is small enough.'
+    """
+    text, *rest = _CLAUSE.split(_SETTING.sub("", sentence))
+    for mark, clause in zip(rest[::2], rest[1::2], strict=True):
+        if not _ADVICE.match(clause):
+            text += mark + clause
+        elif clause.endswith(".") and not text.endswith("."):
+            text += "."
+    return text
+
+
 def on_board(pair_message: Message, pairs: int, of_pairs: int) -> Message:
     """Return the message that summarizes a board: `pairs` of its `of_pairs` pairs have the message of a pair.
 
@@ -178,9 +223,9 @@ def on_board(pair_message: Message, pairs: int, of_pairs: int) -> Message:
     return pair_message.with_parameters(pairs=pairs, of_pairs=of_pairs)
 
 
-def _add(code: str, severity: Severity, text: str | Callable[..., str], *, about_pairs: bool = False,
+def _add(code: str, severity: Severity, text: str | Callable[..., Text], *, remedy: str = "", about_pairs: bool = False,
          **example: Any) -> None:
-    KINDS[code] = Kind(code, severity, text, example, about_pairs)
+    KINDS[code] = Kind(code, severity, text, example, about_pairs, remedy)
 
 
 # Results of one pair that are missing.
@@ -197,7 +242,7 @@ _add("one-unit", "error", "a single unit gives no information about other units"
 _add("one-unit-strata", "error", "strata of one unit each cannot be resampled")
 _add("few-judged-pairs", "error", "people judged the answers of both systems in fewer than {least} units", least=2)
 _add("unreachable-difference", "error",
-     "no resample is as extreme as the observed difference, so the bootstrap cannot test it; use permutation")
+     "no resample is as extreme as the observed difference, so the bootstrap cannot test it", remedy="use permutation")
 _add("undefined-without-item", "error", "a score is undefined without one item of one run")
 _add("purged-team", "info", "a team was purged")
 
@@ -206,8 +251,8 @@ _add("worse-system-favoured", "warning", "the test favours the system with the w
 _add("smallest-p-value", "info", "the smallest possible p-value with {runs_a} and {runs_b} runs is {least:.3g}",
      runs_a=3, runs_b=3, least=0.1)
 _add("approximate-for-ranks", "warning",
-     "the test is approximate for ranks and rejects too often if correlations are high; use permutation",
-     about_pairs=True)
+     "the test is approximate for ranks and rejects too often if correlations are high",
+     remedy="use permutation", about_pairs=True)
 
 
 def _independence(correlation: float | None = None, factor: float | None = None) -> str:
@@ -235,100 +280,103 @@ _TOO_SMALL = "the p-value may be too small, because "
 _TOO_OFTEN = "equal systems may be called different too often, because "
 
 
-def _skewed(use: str | None = None) -> str:
+def _skewed(use: str | None = None) -> Text:
     remedy = "add units" if use is None else f"use {use}, or add units"
-    return f"{_TOO_SMALL}the differences are too skewed for so few units; {remedy}"
+    return f"{_TOO_SMALL}the differences are too skewed for so few units", remedy
 
 
 _add("not-exchangeable", "warning",
-     f"{_TOO_SMALL}the two systems trade precision for recall; use permutation(studentized=true)", about_pairs=True)
+     f"{_TOO_SMALL}the two systems trade precision for recall",
+     remedy="use permutation(studentized=true)", about_pairs=True)
 _add("uneven-units-studentized", "warning",
-     f"{_TOO_SMALL}a few units have most of the weight, and the systems are not exchangeable; add units",
-     about_pairs=True)
+     f"{_TOO_SMALL}a few units have most of the weight, and the systems are not exchangeable",
+     remedy="add units", about_pairs=True)
 _add("skewed-differences", "warning", _skewed, about_pairs=True, use="bootstrap(variant=studentized)")
 _add("skewed-one-sided", "warning",
-     "the one-sided p-value may be wrong, because the differences are too skewed for so few units; add units",
-     about_pairs=True)
+     "the one-sided p-value may be wrong, because the differences are too skewed for so few units",
+     remedy="add units", about_pairs=True)
 _add("skewed-items", "warning",
-     f"{_TOO_SMALL}the differences between units are too skewed for so few units; add units", about_pairs=True)
+     f"{_TOO_SMALL}the differences between units are too skewed for so few units", remedy="add units", about_pairs=True)
 _add("skewed-ranks", "warning",
-     "ranks may be wrong, because the differences are too skewed for so few units; use --method bootstrap",
-     about_pairs=True)
+     "ranks may be wrong, because the differences are too skewed for so few units",
+     remedy="use --method bootstrap", about_pairs=True)
 _add("skewed-equivalence", "warning",
-     "systems may be called equivalent too often, because the differences are too skewed for so few units; add units",
-     about_pairs=True)
+     "systems may be called equivalent too often, because the differences are too skewed for so few units",
+     remedy="add units", about_pairs=True)
 _add("skewed-power", "warning",
-     "the forecast may be wrong, because one-sided tests err too often if differences are so skewed in so few units; "
-     "add units", about_pairs=True)
+     "the forecast may be wrong, because one-sided tests err too often if differences are so skewed in so few units",
+     remedy="add units", about_pairs=True)
 _add("asymmetric-differences", "warning",
-     "the test may reject although the mean difference is 0, because the differences are skewed; use permutation or "
-     "bootstrap(variant=studentized)", about_pairs=True)
+     "the test may reject although the mean difference is 0, because the differences are skewed",
+     remedy="use permutation or bootstrap(variant=studentized)", about_pairs=True)
 _add("few-predictions", "warning",
-     f"{_TOO_SMALL}one system gives an answer in too few units; use bootstrap(variant=studentized), or add units",
-     about_pairs=True)
+     f"{_TOO_SMALL}one system gives an answer in too few units",
+     remedy="use bootstrap(variant=studentized), or add units", about_pairs=True)
 _add("few-varied-predictions", "warning",
-     f"{_TOO_OFTEN}one system gives far fewer answers than the other and is correct, or wrong, in too few of them; add "
-     "units", about_pairs=True)
+     f"{_TOO_OFTEN}one system gives far fewer answers than the other and is correct, or wrong, in too few of them",
+     remedy="add units", about_pairs=True)
 _add("rare-class", "warning",
-     f"{_TOO_OFTEN}the score depends on a class with fewer than 20 items; add items of this class", about_pairs=True)
+     f"{_TOO_OFTEN}the score depends on a class with fewer than 20 items",
+     remedy="add items of this class", about_pairs=True)
 _add("rare-class-clusters", "warning",
-     f"{_TOO_OFTEN}the score depends on a class that occurs in fewer than 20 clusters of equal weight; add clusters "
-     "with this class", about_pairs=True)
+     f"{_TOO_OFTEN}the score depends on a class that occurs in fewer than 20 clusters of equal weight",
+     remedy="add clusters with this class", about_pairs=True)
 _add("rare-class-errors", "warning",
      f"{_TOO_OFTEN}the score depends on a class with fewer than 40 items of which a system gets fewer than five wrong, "
-     "or right; add items of this class", about_pairs=True)
+     "or right", remedy="add items of this class", about_pairs=True)
 _add("rare-class-ranks", "warning",
      "ranks may be wrong too often, because the score depends on a class with fewer than {least} items, or clusters of "
-     "equal weight; add items of this class", about_pairs=True, least=60)
+     "equal weight", remedy="add items of this class", about_pairs=True, least=60)
 _add("uneven-samples", "warning",
-     f"{_TOO_SMALL}the system with fewer items has scores that vary more; use two-sample-t(pooled=false), or equally "
-     "many items", about_pairs=True)
+     f"{_TOO_SMALL}the system with fewer items has scores that vary more",
+     remedy="use two-sample-t(pooled=false), or equally many items", about_pairs=True)
 _add("unlike-samples", "warning",
-     f"{_TOO_SMALL}the scores of one system vary more than those of the other; use two-sample-t(pooled=false)",
-     about_pairs=True)
+     f"{_TOO_SMALL}the scores of one system vary more than those of the other",
+     remedy="use two-sample-t(pooled=false)", about_pairs=True)
 _add("uneven-runs", "warning",
-     f"{_TOO_SMALL}the system with fewer runs has runs that vary more; use crossed, or equally many runs",
-     about_pairs=True)
+     f"{_TOO_SMALL}the system with fewer runs has runs that vary more",
+     remedy="use crossed, or equally many runs", about_pairs=True)
 _add("not-normal", "warning",
-     f"{_TOO_SMALL}the values are not normal (long tails); use permutation", about_pairs=True)
+     f"{_TOO_SMALL}the values are not normal (long tails)", remedy="use permutation", about_pairs=True)
 _add("similar-predictions", "warning",
-     f"{_TOO_SMALL}the predictions of the two systems are too similar for so few items; add items", about_pairs=True)
+     f"{_TOO_SMALL}the predictions of the two systems are too similar for so few items",
+     remedy="add items", about_pairs=True)
 _add("judge-favours", "warning",
      "the judge favours one of the two systems significantly (at 0.1 %); corrected scores and differences allow for "
      "that, but the judge's own means do not", about_pairs=True)
 _add("few-judge-errors", "warning",
-     "p-values may be too small and intervals too narrow, because people found too few errors of the judge; have more "
-     "items judged by people", about_pairs=True)
+     "p-values may be too small and intervals too narrow, because people found too few errors of the judge",
+     remedy="have more items judged by people", about_pairs=True)
 _add("few-judge-errors-ranks", "warning",
-     "ranks may be wrong too often, because people found too few errors of the judge; have more items judged by people",
-     about_pairs=True)
+     "ranks may be wrong too often, because people found too few errors of the judge",
+     remedy="have more items judged by people", about_pairs=True)
 
 
 # Tests that do not fit the data.
-def _independent_test(test: str, is_shared: bool) -> str:
-    items, remedy = ("on shared items", "") if is_shared else ("on one test set", "; use permutation")
+def _independent_test(test: str, is_shared: bool) -> Text:
+    items, remedy = ("on shared items", "") if is_shared else ("on one test set", "use permutation")
     return (f"{test} assumes that the results of the systems are independent. They hardly ever are {items}, so real "
-            f"differences are missed (Yeh 2000){remedy}")
+            "differences are missed (Yeh 2000)", remedy)
 
 
-def _units_not_score(test: str, use: str | None = None) -> str:
-    return (f"{test} compares single units and may contradict the scores, because the score is not their mean"
-            f"{'' if use is None else f'; use {use}'}")
+def _units_not_score(test: str, use: str | None = None) -> Text:
+    return (f"{test} compares single units and may contradict the scores, because the score is not their mean",
+            "" if use is None else f"use {use}")
 
 
 def _count_units(units: int, *, is_judged: bool) -> str:
     return counted(units, "unit") + " judged by people" * is_judged
 
 
-def _few_units_bootstrap(units: int, least: int, is_judged: bool, use: str) -> str:
+def _few_units_bootstrap(units: int, least: int, is_judged: bool, use: str) -> Text:
     counted_units = _count_units(units, is_judged=is_judged)
-    return (f"the bootstrap rejects too often on {counted_units} (fewer than {least}; Dror et al. 2018); use {use}")
+    return (f"the bootstrap rejects too often on {counted_units} (fewer than {least}; Dror et al. 2018)", f"use {use}")
 
 
-def _uneven_units_bootstrap(units: int, even: float, least: int, test: str, use: str, is_silent: bool) -> str:
+def _uneven_units_bootstrap(units: int, even: float, least: int, test: str, use: str, is_silent: bool) -> Text:
     why = ", because some system has no answer in most units" if is_silent else ""
     return (f"the effective sample size is {even:.1f} (of {counted(units, 'unit')}), but {test} needs at least "
-            f"{least}; use {use}{why}")
+            f"{least}", f"use {use}{why}")
 
 
 def _uneven_units_judged(units: int, even: float, least: int, test: str, is_weighted: bool) -> str:
@@ -343,32 +391,32 @@ def _few_units_crossed(units: int, even: float | None, least: int) -> str:
     return f"crossed may reject too often, because {reason}; at least {least} are recommended"
 
 
-def _lone_units(units: int) -> str:
+def _lone_units(units: int) -> Text:
     return (f"intervals are too narrow and p-values too small, because {counted(units, 'unit is', 'units are')} alone "
-            "in a stratum and cannot be resampled; use larger strata, or none")
+            "in a stratum and cannot be resampled", "use larger strata, or none")
 
 
-def _small_strata(units: int, strata: int, percent: float) -> str:
+def _small_strata(units: int, strata: int, percent: float) -> Text:
     return (f"intervals are too narrow and p-values too small, because resamples of {units} units in "
-            f"{counted(strata, 'stratum', 'strata')} show only {percent:.0f} % of the variance; use larger strata, or "
-            "none")
+            f"{counted(strata, 'stratum', 'strata')} show only {percent:.0f} % of the variance",
+            "use larger strata, or none")
 
 
-def _outlying_runs(systems: int, of_systems: int) -> str:
+def _outlying_runs(systems: int, of_systems: int) -> Text:
     return (f"{counted(systems, f'of {of_systems} systems has', f'of {of_systems} systems have')} a run whose score is "
-            "far from the other runs. If training sometimes fails, equal systems may be called different too often; "
+            "far from the other runs. If training sometimes fails, equal systems may be called different too often",
             "add runs")
 
 
 _add("independent-test", "warning", _independent_test, test="two-sample-t", is_shared=False)
 _add("t-not-mean", "warning",
-     "t tests the mean score of units, but this metric is not that mean (Dror et al. 2018); use permutation or "
-     "bootstrap")
+     "t tests the mean score of units, but this metric is not that mean (Dror et al. 2018)",
+     remedy="use permutation or bootstrap")
 _add("t-on-categories", "warning",
-     "t is not meant for units that are only right or wrong (Dror et al. 2018); use mcnemar or permutation")
+     "t is not meant for units that are only right or wrong (Dror et al. 2018)", remedy="use mcnemar or permutation")
 _add("welch-on-categories", "warning",
-     "the variance of each system is hardly known, because units are only right or wrong and few differ; use "
-     "two-sample-t")
+     "the variance of each system is hardly known, because units are only right or wrong and few differ",
+     remedy="use two-sample-t")
 _add("units-not-score", "warning", _units_not_score, test="sign", use="permutation or bootstrap")
 _add("few-units-bootstrap", "warning", _few_units_bootstrap, units=60, least=200, is_judged=False, use="permutation")
 _add("uneven-units-bootstrap", "warning", _uneven_units_bootstrap, units=300, even=41.5, least=120, test="bootstrap",
@@ -377,29 +425,29 @@ _add("uneven-units-judged", "warning", _uneven_units_judged, units=60, even=12.5
      is_weighted=False)
 _add("runs-on-fixed-items", "warning",
      "permutation of whole runs holds only for these items, so it may overlook that systems are good at different "
-     "items; use crossed, which also holds for other items")
+     "items", remedy="use crossed, which also holds for other items")
 _add("outlying-runs", "warning", _outlying_runs, systems=1, of_systems=6)
 _add("outlying-levels", "warning",
      "with some of the {levels}, the score of a system is far from its other scores. If {levels} sometimes fail, equal "
-     "systems may be called different too often; add {levels}", levels="prompts")
+     "systems may be called different too often", remedy="add {levels}", levels="prompts")
 _add("two-runs", "warning",
-     "real differences may be missed, because two runs (or prompts, annotators, seeds) leave one degree of freedom; "
-     "use three or more")
+     "real differences may be missed, because two runs (or prompts, annotators, seeds) leave one degree of freedom",
+     remedy="use three or more")
 _add("few-units-crossed", "warning", _few_units_crossed, units=12, even=None, least=20)
 _add("lone-units", "warning", _lone_units, units=3)
 _add("small-strata", "warning", _small_strata, units=60, strata=20, percent=67.0)
 _add("normal-test-on-ranks", "warning",
-     "{test} is made for Pearson's correlation and rejects too often on ranks if correlations are high; use "
-     "permutation", test="williams")
+     "{test} is made for Pearson's correlation and rejects too often on ranks if correlations are high",
+     remedy="use permutation", test="williams")
 _add("shared-items", "warning",
-     "{test} assumes independent responses, but {shared} of {items} items have several; use unit = \"item\"",
+     "{test} assumes independent responses, but {shared} of {items} items have several", remedy="use unit = \"item\"",
      test="response-permutation", shared=12, items=60)
 
 
-def _shared_candidates(has_intervals: bool) -> str:
+def _shared_candidates(has_intervals: bool) -> Text:
     intervals = ", and intervals of precision may be too narrow" if has_intervals else ""
     return ("p-values of Fisher's test are approximate, because several candidates share an item"
-            f"{intervals}; use `registry compare` with permutation")
+            + intervals, "use `registry compare` with permutation")
 
 
 _add("shared-candidates", "warning", _shared_candidates, has_intervals=False)
@@ -407,7 +455,7 @@ _add("shared-candidates", "warning", _shared_candidates, has_intervals=False)
 
 # Boards that are about to be compared.
 def _clustered_units(unit: str, attribute: str, clusters: int | None = None, factor: float | None = None,
-                     largest: float | None = None, pairs_known: int | None = None) -> str:
+                     largest: float | None = None, pairs_known: int | None = None) -> Text:
     text = (f'p-values may be too small and intervals too narrow, because {unit}s of the same {attribute} are tested '
             f'as if they were independent (unit = "{unit}")')
     if factor is not None:
@@ -415,19 +463,18 @@ def _clustered_units(unit: str, attribute: str, clusters: int | None = None, fac
                  f"{counted(pairs_known or 0, 'pair')}, at most {largest:.2g})")
     if clusters is None or clusters > 1:
         purpose = "" if clusters is None else f" to test {clusters} clusters"
-        return f'{text}; use unit = "cluster" (--unit cluster){purpose}'
+        return text, f'use unit = "cluster" (--unit cluster){purpose}'
     return f"{text}; all have one {attribute}, so nothing here holds for others"
 
 
-def _known_errors(correction: str, units: float, pairs: int, percent: float) -> str:
+def _known_errors(correction: str, units: float, pairs: int, percent: float) -> Text:
     return (f"{correction} with resamples calls equal systems different in {percent:.0f} % or more of test sets, "
-            f"because standard errors are hardly known ({units:.0f} units, {pairs:,} pairs); use permutation or holm")
+            f"because standard errors are hardly known ({units:.0f} units, {pairs:,} pairs)", "use permutation or holm")
 
 
-def _fixed_runs(systems: int) -> str:
+def _fixed_runs(systems: int) -> Text:
     return (f"{counted(systems, 'system has', 'systems have')} several runs, and results hold only for these runs "
-            "(runs = "
-            '"fixed"); if every system has two runs or more, --runs random --test crossed tests them')
+            '(runs = "fixed")', "use --runs random --test crossed if every system has two runs or more")
 
 
 def _rounded_ties(items: int, rounding: float) -> str:
@@ -435,9 +482,9 @@ def _rounded_ties(items: int, rounding: float) -> str:
             f"to {rounding:.0e}")
 
 
-def _extra_classes(system: str, classes: int, metric: str) -> str:
+def _extra_classes(system: str, classes: int, metric: str) -> Text:
     return (f"{metric} averages over {counted(classes, 'class', 'classes')} that only {system} uses and the gold does "
-            "not have; rename the labels, or list the classes in the metric's option labels")
+            "not have", "rename the labels, or list the classes in the metric's option labels")
 
 
 def _few_judged_items(items: int, least: int) -> str:
@@ -449,12 +496,13 @@ _add("clustered-units", "warning", _clustered_units, unit="item", attribute="doc
      largest=3.4, pairs_known=6)
 _add("known-errors", "warning", _known_errors, correction="romano-wolf", units=60.0, pairs=28, percent=7.7)
 _add("shaffer-not-transitive", "warning",
-     "Shaffer's correction assumes that A = C if A = B and B = C, but {test} tests hypotheses without this property; "
-     "use holm", test="sign")
+     "Shaffer's correction assumes that A = C if A = B and B = C, but {test} tests hypotheses without this property",
+     remedy="use holm", test="sign")
 _add("fixed-runs", "warning", _fixed_runs, systems=2)
 _add("rounded-ties", "warning", _rounded_ties, items=3, rounding=1e-9)
 _add("mixed-scales", "warning",
-     "{percent!r} seems to have scores in percent, but {fraction!r} has fractions; give all scores on one scale",
+     "{percent!r} seems to have scores in percent, but {fraction!r} has fractions",
+     remedy="give all scores on one scale",
      percent="birch", fraction="aspen")
 _add("extra-classes", "warning", _extra_classes, system="aspen", classes=1, metric="macro-F1")
 _add("few-judged-items", "warning", _few_judged_items, items=12, least=20)
@@ -462,24 +510,24 @@ _add("empty-board", "error", "there is no board, because no item has an answer o
 
 
 # Tests that cannot find a difference.
-def _hopeless(sample: str, least: float, remedy: str) -> str:
+def _hopeless(sample: str, least: float, needed: str = "") -> str:
     return (f"no difference can be significant, because the smallest possible p-value with {sample} is "
-            f"{least:g}{remedy}. This says nothing about the systems")
+            f"{least:g}{needed}. This says nothing about the systems")
 
 
 def _too_few_units(units: int, needed: int, unit: str, least: float) -> str:
     return _hopeless(counted(units, unit), least, f"; at least {needed} {unit}s are needed")
 
 
-def _too_few_runs(runs_a: int, runs_b: int, least: float) -> str:
-    return _hopeless(f"{runs_a} and {runs_b} runs", least, "; add runs")
+def _too_few_runs(runs_a: int, runs_b: int, least: float) -> Text:
+    return _hopeless(f"{runs_a} and {runs_b} runs", least), "add runs"
 
 
-def _too_few_resamples(simulated: int, differences: int, resamples: int, needed: int) -> str:
+def _too_few_resamples(simulated: int, differences: int, resamples: int, needed: int) -> Text:
     which = "no difference" if simulated == differences else (
         f"none of the {simulated:,} simulated differences (of {differences:,})")
-    return (f"{which} can be significant, because no p-value of {resamples:,} resamples is small enough; set resamples "
-            f"to {needed:,} or more")
+    return (f"{which} can be significant, because no p-value of {resamples:,} resamples is small enough",
+            f"set resamples to {needed:,} or more")
 
 
 _add("too-few-units", "warning", _too_few_units, units=6, needed=10, unit="cluster", least=0.03125)
@@ -488,20 +536,20 @@ _add("too-few-resamples", "warning", _too_few_resamples, simulated=15, differenc
 
 
 # Ranks of all systems at once.
-def _few_units_ranks(units: int, least: int, method: str, is_judged: bool) -> str:
+def _few_units_ranks(units: int, least: int, method: str, is_judged: bool) -> Text:
     few = _count_units(units, is_judged=is_judged)
     return (f"ranks by {method} may be wrong too often, because there {'is' if units == 1 else 'are'} only {few} (at "
-            f"least {least} are recommended); use --method holm")
+            f"least {least} are recommended)", "use --method holm")
 
 
-def _uneven_units_ranks(units: int, even: float, least: int, method: str, is_judged: bool) -> str:
+def _uneven_units_ranks(units: int, even: float, least: int, method: str, is_judged: bool) -> Text:
     judged = " judged by people" if is_judged else ""
     return (f"ranks by {method} may be wrong too often, because the effective sample size is {even:.1f} (of {units} "
-            f"units{judged}; at least {least} are recommended); use --method holm")
+            f"units{judged}; at least {least} are recommended)", "use --method holm")
 
 
-def _few_resamples_ranks(resamples: int, needed: int) -> str:
-    return (f"every system may have every rank, because {counted(resamples, 'resample')} cannot show a small p-value; "
+def _few_resamples_ranks(resamples: int, needed: int) -> Text:
+    return (f"every system may have every rank, because {counted(resamples, 'resample')} cannot show a small p-value",
             f"set resamples to {needed:,} or more")
 
 
@@ -512,14 +560,14 @@ _add("few-resamples-ranks", "warning", _few_resamples_ranks, resamples=10, neede
 
 
 # Boards as they are shown.
-def _undefined_p_values(n: int, reason: str | None = None) -> str:
-    why = "`registry pairs --format json` gives the reasons" if reason is None else reason
-    return f"{counted(n, 'p-value is', 'p-values are')} undefined and counted as not significant: {why}"
+def _undefined_p_values(n: int, reason: str | None = None) -> Text:
+    text = f"{counted(n, 'p-value is', 'p-values are')} undefined and counted as not significant"
+    return f"{text}: {reason}" if reason else (text, "run `registry pairs --format json` for the reasons")
 
 
-def _unresolved(n: int) -> str:
-    return (f"{counted(n, 'decision depends', 'decisions depend')} on simulation error; increase --resamples or "
-            "--resolve")
+def _unresolved(n: int) -> Text:
+    return (f"{counted(n, 'decision depends', 'decisions depend')} on simulation error",
+            "increase --resamples or --resolve")
 
 
 _add("one-system", "info", "there is one system, so there is nothing to compare")
@@ -564,8 +612,9 @@ def _copied_gold(part: str, items: int) -> str:
     return f"has {text} for each of {counted(items, 'item')}"
 
 
-_add("not-normalized", "warning", lambda lines: f"{counted(lines, 'line is', 'lines are')} not in Unicode normal form "
-     "NFC, but the gold is, so equal-looking text differs; write the file in NFC", lines=3)
+_add("not-normalized", "warning", lambda lines: (
+    f"{counted(lines, 'line is', 'lines are')} not in Unicode normal form NFC, but the gold is, so equal-looking text "
+    "differs", "write the file in NFC"), lines=3)
 _add("missing-answers", "warning", _missing_answers, n=2, items=100, policy="worst")
 _add("other-tokens", "warning", lambda items: f"{counted(items, 'item has', 'items have')} tokens that differ from the "
      "gold's", items=3)
@@ -595,9 +644,9 @@ def _uneven_intervals(units: int, unit: str, even: float) -> str:
             f"(of {counted(units, unit)})")
 
 
-def _skewed_intervals(scores: int) -> str:
+def _skewed_intervals(scores: int) -> Text:
     return (f"intervals of {counted(scores, 'score')} may have a coverage below 93 %, because the standard error "
-            "depends on too few, or too skewed, units; add units")
+            "depends on too few, or too skewed, units", "add units")
 
 
 def _error_free(scores: int, units: int, unit: str, percent: float, confidence: float) -> str:
@@ -611,47 +660,47 @@ def _contrary(pairs: int) -> str:
             "p-value decides")
 
 
-def _outside_range(score: float, low: float | None, high: float | None) -> str:
+def _outside_range(score: float, low: float | None, high: float | None) -> Text:
     ends = f"{-math.inf if low is None else low:g} to {math.inf if high is None else high:g}"
-    return f"a score of {score:g} is outside the range of the metric, {ends}; correct its score_range"
+    return f"a score of {score:g} is outside the range of the metric, {ends}", "correct its score_range"
 
 
-def _reason(reason: Mapping[str, Any]) -> str:
-    return str(message(reason))
+def _no_intervals(values: str, reason: Mapping[str, Any]) -> Text:
+    text, remedy = KINDS[reason["code"]].make_text(reason["parameters"])
+    return f"{values} have no intervals: {text}", remedy
 
 
 _add("uneven-units-intervals", "warning", _uneven_intervals, units=300, unit="item", even=31.5)
 _add("skewed-intervals", "warning", _skewed_intervals, scores=2)
 _add("error-free-scores", "info", _error_free, scores=1, units=60, unit="item", percent=4.9, confidence=0.95)
-_add("no-score-intervals", "warning", lambda reason: f"scores have no intervals: {_reason(reason)}",
+_add("no-score-intervals", "warning", lambda reason: _no_intervals("scores", reason),
      reason={"code": "one-unit", "parameters": {}})
-_add("no-difference-intervals", "warning", lambda reason: f"differences have no intervals: {_reason(reason)}",
+_add("no-difference-intervals", "warning", lambda reason: _no_intervals("differences", reason),
      reason={"code": "one-unit", "parameters": {}})
 _add("interval-contradicts", "info", _contrary, pairs=1)
-_add("strata-need-resamples", "info", "errors within strata need resamples; use bootstrap")
-_add("judged-differences", "info", "differences of judged items need their own slope; use prediction-powered")
+_add("strata-need-resamples", "info", "errors within strata need resamples", remedy="use bootstrap")
+_add("judged-differences", "info", "differences of judged items need their own slope", remedy="use prediction-powered")
 _add("outside-range", "warning", _outside_range, score=1.2, low=0.0, high=1.0)
 
 
 # Runs that cannot be compared.
-def _single_runs(systems: int, of_systems: int) -> str:
+def _single_runs(systems: int, of_systems: int) -> Text:
     return (f"{counted(systems, f'of {of_systems} systems has', f'of {of_systems} systems have')} only one run, but "
-            "random "
-            'runs need two or more of each system; add runs, or set runs = "fixed"')
+            "random runs need two or more of each system", 'add runs, or set runs = "fixed"')
 
 
-def _few_runs(systems: int, least: int) -> str:
-    return (f"{counted(systems, 'system has', 'systems have')} fewer than {least} runs, which cannot be resampled; add "
-            'runs, use --test crossed (with --ranks range), or set runs = "fixed"')
+def _few_runs(systems: int, least: int) -> Text:
+    return (f"{counted(systems, 'system has', 'systems have')} fewer than {least} runs, which cannot be resampled",
+            'add runs, use --test crossed (with --ranks range), or set runs = "fixed"')
 
 
 def _single_level(systems: int, level: str) -> str:
     return f"{counted(systems, 'system has', 'systems have')} only one {level}; two or more are needed"
 
 
-def _different_levels(level: str) -> str:
-    seeds = "; seeds of single systems are runs ({run} in the pattern)" if level == "seed" else ""
-    return f"systems have different {level}s, but only shared ones can be compared{seeds}"
+def _different_levels(level: str) -> Text:
+    return (f"systems have different {level}s, but only shared ones can be compared",
+            "seeds of single systems are runs ({run} in the pattern)" if level == "seed" else "")
 
 
 def _missing_combinations(systems: int, levels: list[str]) -> str:
@@ -662,36 +711,39 @@ def _missing_combinations(systems: int, levels: list[str]) -> str:
 _add("single-runs", "error", _single_runs, systems=2, of_systems=6)
 _add("few-runs", "error", _few_runs, systems=1, least=5)
 _add("crossed-runs", "error",
-     "prompts, annotators or shared seeds distinguish the runs, so runs are not an independent sample; use crossed, or "
+     "prompts, annotators or shared seeds distinguish the runs, so runs are not an independent sample",
+     remedy="use crossed, or "
      'set runs = "fixed"')
 _add("different-factors", "error",
-     "runs are distinguished by different things; name the same of run, prompt, annotator and seed in all patterns")
+     "runs are distinguished by different things",
+     remedy="name the same of run, prompt, annotator and seed in all patterns")
 _add("single-level", "error", _single_level, systems=1, level="prompt")
 _add("different-levels", "error", _different_levels, level="seed")
 _add("missing-combinations", "error", _missing_combinations, systems=1, levels=["prompt", "seed"])
 _add("studentized-needs-quotient", "error",
      "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy")
 _add("studentized-random-runs", "error",
-     'a studentized test does not take random runs; set runs = "fixed", or use the plain test')
+     'a studentized test does not take random runs', remedy='set runs = "fixed", or use the plain test')
 
 
 # Boards that are not of today.
 _COMPARE = "run `registry compare`"
 _SCORE = "run `registry score` and `registry compare`"
-_add("board-outdated", "warning", f"submissions or gold have changed since the last comparison; {_SCORE}")
+_add("board-outdated", "warning", "submissions or gold have changed since the last comparison", remedy=_SCORE)
 _add("family-outdated", "warning",
-     f"other boards of this family have changed since the last comparison, or are not compared yet; {_SCORE}")
+     "other boards of this family have changed since the last comparison, or are not compared yet", remedy=_SCORE)
 
 
-def _team_purged(teams: list[str]) -> str:
-    return f"{' and '.join(teams)} {'was' if len(teams) == 1 else 'were'} purged since the last comparison; {_COMPARE}"
+def _team_purged(teams: list[str]) -> Text:
+    return f"{' and '.join(teams)} {'was' if len(teams) == 1 else 'were'} purged since the last comparison", _COMPARE
 
 
 _add("team-purged", "warning", _team_purged, teams=["oak"])
 _add("other-code", "warning",
-     "another version of the code computed the scores by {metric} ({difference}); run `registry score --stale` and "
-     "`registry compare`", metric="f1", difference="evalregistry 0.1.0 instead of 0.2.0")
-_add("scores-changed", "warning", f"scores by {{metric}} have changed since the last comparison; {_COMPARE}",
+     "another version of the code computed the scores by {metric} ({difference})",
+     remedy="run `registry score --stale` and `registry compare`",
+     metric="f1", difference="evalregistry 0.1.0 instead of 0.2.0")
+_add("scores-changed", "warning", "scores by {metric} have changed since the last comparison", remedy=_COMPARE,
      metric="f1")
 
 
@@ -735,8 +787,8 @@ def _submissions_left_out(n: int) -> str:
             "gold), but their share of alpha stays spent")
 
 
-def _few_resamples_level(p_values: int, log10_level: float) -> str:
-    return (f"{counted(p_values, 'simulated p-value')} cannot be as small as the level (10^{log10_level:.1f}); "
+def _few_resamples_level(p_values: int, log10_level: float) -> Text:
+    return (f"{counted(p_values, 'simulated p-value')} cannot be as small as the level (10^{log10_level:.1f})",
             "increase --resamples, or use an exact --test")
 
 
@@ -756,24 +808,25 @@ _add("few-units-in-sets", "warning", "ranks may not hold for other items, becaus
      sets="dev (12)")
 _add("few-resamples-beyond", "warning",
      "the critical value is uncertain, because only {beyond:.2g} of {resamples} resamples are beyond the level "
-     "{level:.2g}; set --resamples to {needed} or more", beyond=5.0, resamples=1000, level=0.005, needed=20000)
+     "{level:.2g}", remedy="set --resamples to {needed} or more", beyond=5.0, resamples=1000, level=0.005, needed=20000)
 _add("judge-favours-systems", "warning", _favoured_systems, systems=["aspen (+0.05)"])
 _add("judged-not-sample", "warning",
      "corrected scores of {systems} may be wrong, because the judge scores the items that people judged differently "
      "from the rest, so these are hardly a random sample", systems="aspen, birch")
 _add("few-judge-errors-systems", "warning",
      "p-values of {systems} may be too small and intervals too narrow, because people found too few errors of the "
-     "judge; have more items judged by people", systems="aspen, birch")
+     "judge", remedy="have more items judged by people", systems="aspen, birch")
 _add("submissions-left-out", "info", _submissions_left_out, n=2)
 _add("resamples-above-level", "warning", _few_resamples_level, p_values=2, log10_level=-5.2)
 _add("winner-few-units", "warning", lambda units, least: "the corrected interval of the winner may be wrong, because "
      f"there {'is' if units == 1 else 'are'} only {counted(units, 'unit')} (at least {least} of equal weight are "
      "recommended)", units=60, least=200)
 _add("winner-skewed", "warning",
-     "the corrected interval of the winner is too high, because most of its errors are in a few units; add units")
+     "the corrected interval of the winner is too high, because most of its errors are in a few units",
+     remedy="add units")
 _add("coarse-precisions", "warning",
-     "Kolmogorov's test may reject although precisions are as expected, because {systems} accept too few candidates; "
-     "use the variance, or accept more", systems="aspen, birch")
+     "Kolmogorov's test may reject although precisions are as expected, because {systems} accept too few candidates",
+     remedy="use the variance, or accept more", systems="aspen, birch")
 _add("unequal-lists", "warning", _unequal_lists, cut_offs=3, of_cut_offs=10, n=100, larger="aspen", accepts=100,
      smaller="birch", fewer=80)
-_add("one-list", "info", "one system makes no pair; --show curves shows its lists")
+_add("one-list", "info", "one system makes no pair", remedy="use --show curves for its lists")

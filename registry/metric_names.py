@@ -49,7 +49,7 @@ _AT_RANK = {"p": "P", "precision": "P", "r": "R", "recall": "R", "success": "Suc
 
 
 def common_metric(name: str, takes: str) -> Metric:
-    """Return the metric with a common or canonical name for values of one kind.
+    """Return the metric that a user means by a common name, such as `macro-F1`.
 
     Names may have parameters: `F2` and `F0.5`, `nDCG@10` and `P@5`, or `F1 of LABEL, ...` for some of the labels.
 
@@ -57,20 +57,20 @@ def common_metric(name: str, takes: str) -> Metric:
     (LabelF, SpanF(type=none, beta=1), LabelF(labels=yes, beta=0.5))
 
     Args:
-        name: The name in the user's spelling.
-        takes: The kind of the values that the reader returns: `label`, `span`, `segment`, `score`, ...
+        name: The common name, or the canonical name.
+        takes: The kind of answers that the metric must compare: `label`, `span`, `segment`, `score`, ...
 
     Raises:
-        InputError: There is no such metric, or it compares another kind of values.
+        InputError: There is no such metric, or it compares another kind of answers.
     """
     plain = get_name(name)
     canonical = METRICS[plain] if plain in METRICS else None  # noqa: SIM401  (`get` does not look into packages)
     if canonical is not None and canonical.takes == takes:
         return parse("metric", METRICS, name)
-    if (metric := _of_kind(name, takes)) is not None:
+    if (metric := _find_common_metric(name, takes)) is not None:
         return metric
     known = sorted([cls.name for cls in METRICS.values() if cls.takes == takes] + ["F1"] * (takes in _F_BETA))
-    kinds = [kind for kind in _NAMES if _of_kind(name, kind) is not None] or (
+    kinds = [kind for kind in _NAMES if _find_common_metric(name, kind) is not None] or (
         [canonical.takes] if canonical is not None else [])
     if kinds:
         raise InputError(f"{name} compares {' or '.join(f'{kind}s' for kind in kinds)}, but the values are {takes}s; "
@@ -79,18 +79,28 @@ def common_metric(name: str, takes: str) -> Metric:
 
 
 def usual_metric(takes: str) -> Metric | None:
-    """Return the default metric of a kind of values; None if the kind has no default."""
+    """Return the default metric of a kind of answers, such as accuracy of labels.
+
+    Returns None if the kind has no default.
+
+    Args:
+        takes: The kind of answers: `label`, `span`, `segment`, `score`, ...
+    """
     return next((parse("metric", METRICS, text) for text in _NAMES.get(takes, ())), None)
 
 
 def declared_metric(metric: Metric, called: str = "") -> dict[str, Any]:
-    """Return the [[metric]] table of a manifest: id, name, and the options that do not have their default value.
-
-    The id is made from `called`, the user's name of the metric, or else from the name of its class. The name of a
-    plugin's metric is written without the package, because the manifest lists the package.
+    """Return the table with which a task's manifest declares a metric.
 
     >>> declared_metric(common_metric("F2", "label"), "F2 (macro)")
     {'id': 'F2-macro', 'name': 'LabelF', 'options': {'beta': 2.0}}
+
+    Options with their default values are left out. The name of a plugin's metric is written without the package,
+    because the manifest lists the package.
+
+    Args:
+        metric: The metric.
+        called: The user's name of the metric, from which its id is made; default: the name of its class.
     """
     options = {f.name: to_toml(value) for f in fields(metric) if (value := getattr(metric, f.name)) != f.default}
     name = metric.name.partition("@")[0]
@@ -98,8 +108,8 @@ def declared_metric(metric: Metric, called: str = "") -> dict[str, Any]:
     return {"id": id_, "name": name, **({"options": options} if options else {})}
 
 
-def _of_kind(name: str, takes: str) -> Metric | None:
-    """Return the metric with a common name for a kind of values; None if there is none."""
+def _find_common_metric(name: str, takes: str) -> Metric | None:
+    """Return the metric with a common name for one kind of answers, or None."""
     plain = _folded(name)
     for text, names in _NAMES.get(takes, {}).items():
         if plain in (_folded(text), *names.split()):
@@ -110,7 +120,7 @@ def _of_kind(name: str, takes: str) -> Metric | None:
         return build("metric", METRICS, _AT_RANK[match[1]], {"cutoff": int(match[2])})
     if takes == "label" and (match := re.fullmatch(r"(.+?)\s+of\s+(.+)", name.strip())):
         labels = [label.strip() for label in match[2].split(",")]
-        metric = _of_kind(match[1], takes)
+        metric = _find_common_metric(match[1], takes)
         if metric is not None and "labels" in (options := {f.name for f in fields(metric)}):
             return build("metric", METRICS, metric.name, {
                 name: to_toml(getattr(metric, name)) for name in options} | {"labels": labels})
@@ -119,7 +129,7 @@ def _of_kind(name: str, takes: str) -> Metric | None:
 
 
 def _is_complete(metric: type[Metric]) -> bool:
-    """Return True if all options of a metric have default values."""
+    """Return True if all options of a metric class have default values."""
     return all(f.default is not MISSING for f in fields(metric))
 
 
@@ -128,7 +138,7 @@ def _folded(name: str) -> str:
 
 
 def metric_label(name: str, metric_name: str, declared: str | None = None) -> str:
-    """Return the heading of a column of scores.
+    """Return the heading of a metric's column of scores on a leaderboard.
 
     The heading is the title that the task declares, or else the metric's id. If the id only repeats the name of the
     metric, and the usual title is not longer, the heading is the usual title: F1 instead of SpanF.
@@ -140,19 +150,24 @@ def metric_label(name: str, metric_name: str, declared: str | None = None) -> st
     """
     usual = metric_title(metric_name)
     plain = usual.partition(" (")[0]
-    return declared or (plain if len(plain) <= len(name) and says_no_more(name, metric_name, usual) else name)
+    return declared or (plain if len(plain) <= len(name) and is_redundant_id(name, metric_name, usual) else name)
 
 
 def metric_title(metric_name: str) -> str:
-    """Return the usual title of a metric. For a plugin's metric, which may not be installed, return its name."""
+    """Return the usual title of a metric: `SpanF(type=none, beta=1)` -> `F1`.
+
+    For a plugin's metric, which may not be installed, the name is returned.
+    """
     return metric_name if find_package(metric_name) else parse("metric", METRICS, metric_name).title
 
 
 def metric_decimals(metric_name: str) -> int:
-    """Return the default number of decimals for a metric's scores; plugins' metrics have the general default.
+    """Return how many decimals of a metric's scores are shown by default.
 
     >>> metric_decimals("SpanF(type=none, beta=1)"), metric_decimals("chrF(char_order=6, word_order=0, beta=2)")
     (4, 2)
+
+    Metrics of plugins, which may not be installed, have the general default.
     """
     if find_package(metric_name):
         return Metric.decimals
@@ -160,6 +175,12 @@ def metric_decimals(metric_name: str) -> int:
     return metric.original.decimals
 
 
-def says_no_more(name: str, metric_name: str, usual: str) -> bool:
-    """Return True if a metric's id is only its name or its usual title, without further information."""
+def is_redundant_id(name: str, metric_name: str, usual: str) -> bool:
+    """Return True if a task's id of a metric only repeats the metric's name or title.
+
+    Args:
+        name: The id.
+        metric_name: The canonical name of the metric.
+        usual: The usual title of the metric.
+    """
     return name == metric_name.partition("(")[0] or _folded(name) == _folded(usual.partition(" (")[0])

@@ -13,20 +13,20 @@ _MANY = 0.05  # of the items: leaving out so many for all systems would make ano
 
 
 class Scorer(Protocol):
-    """The attributes of a metric that policies use."""
+    """The attributes of a metric that policies for missing answers use."""
 
     name: ClassVar[str]
 
     @property
     def has_worst(self) -> bool:
-        """True if an item without an answer can count as the worst one."""
+        """True if the metric can count an item without an answer as completely wrong."""
 
     def make_unanswered_error(self, item: Item) -> InputError:
-        """Return the error for a metric that has no worst value for an unanswered item."""
+        """Return the error for an unanswered item, if the metric has no worst value."""
 
 
 class MissingPolicy(StrEnum):
-    """The policy for items without an answer.
+    """What happens if a system does not answer some items.
 
     REJECT refuses the submission. WORST counts the items as wrong. DROP leaves the items out for all systems. OWN
     leaves them out only for the system that did not answer them.
@@ -39,23 +39,26 @@ class MissingPolicy(StrEnum):
 
     @property
     def leaves_items_out(self) -> bool:
-        """True if items without an answer have no statistics."""
+        """True if items without an answer are not scored."""
         return self in (MissingPolicy.DROP, MissingPolicy.OWN)
 
     @property
     def lets_items_differ(self) -> bool:
-        """True if other systems keep the items that this system does not answer."""
+        """True if systems may be scored on different items.
+
+        Items that one system does not answer then still count for the others.
+        """
         return self is MissingPolicy.OWN
 
     def describe_for_participants(self) -> str:
-        """Describe the policy in one sentence."""
+        """Describe the policy to participants in one sentence."""
         if self is MissingPolicy.REJECT:
             return "A submission has to answer every item."
         return f"Items without an answer {'are left out' if self.leaves_items_out else 'count as wrong'}."
 
     def find_problems(self, unanswered: Sequence[Item], n_items: int, metrics: Sequence[Scorer],
                       absent: str) -> Iterator[tuple[Item, str, str]]:
-        """Yield each unanswered item that makes a submission invalid, with its problem and the remedy.
+        """Yield unanswered items that make a submission invalid, with problem and remedy.
 
         Args:
             unanswered: The items without an answer.
@@ -76,7 +79,7 @@ class MissingPolicy(StrEnum):
 
 
 def suggest_remedy(n_missing: int, n_items: int, metrics: Sequence[Scorer]) -> str:
-    """Return the remedy for a file that the policy `reject` refuses."""
+    """Return advice for a submission that is refused because items have no answer."""
     add, many = "add it" if n_missing == 1 else "add them", n_missing >= _MANY * n_items
     without = [metric for metric in metrics if not metric.has_worst]
     policies = []

@@ -44,7 +44,7 @@ Report = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Job:
-    """The evaluation of one task.
+    """The settings of one evaluation: the registry, the log and the resources.
 
     Attributes:
         database: The registry.
@@ -66,7 +66,7 @@ class Job:
 
 
 class Visibility(NamedTuple):
-    """Data that messages may show.
+    """Which hidden data messages may show.
 
     Attributes:
         names: Whether messages may show the names of participants.
@@ -81,7 +81,7 @@ _EVERYTHING = Visibility()
 
 
 class Evaluation(NamedTuple):
-    """Result of the evaluation of a task.
+    """The results of the evaluation of a task.
 
     Attributes:
         task: Id of the task.
@@ -101,7 +101,7 @@ class Evaluation(NamedTuple):
 
 
 class TaskPlace(NamedTuple):
-    """The folder of a task, and the registry of the task."""
+    """Where a task is written: the folder of its files, and its registry."""
 
     folder: Path
     database: Database
@@ -109,7 +109,7 @@ class TaskPlace(NamedTuple):
 
 def evaluate_task(task_folder: TaskFolder, task: str, journal: Journal, execution: Execution, report: Report,
                   place: TaskPlace | None = None) -> Evaluation:
-    """Write the files of a task, then ingest, score and compare the task.
+    """Write the manifest and files of a task into a folder, and evaluate the task.
 
     Args:
         task_folder: Manifest and files of the task.
@@ -148,14 +148,17 @@ def _open_place(place: TaskPlace | None) -> Iterator[TaskPlace]:
 
 def apply_manifest(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
                    progress: Progress | None) -> tuple[Ingest, IngestSummary]:
-    """Ingest a task.
+    """Store the gold and the submissions that a manifest declares in the registry.
 
     Args:
-        session: Session of the command.
+        session: Transaction of the command.
         journal: Log of the command.
         task: The task.
         content: Bytes of the manifest.
         progress: Function that is called with the progress; None for no progress.
+
+    Returns:
+        Objects for the following steps, and a summary of the changes.
     """
     ingest = Ingest(session.connection, journal, task, progress=progress)
     return ingest, apply(ingest, content)
@@ -163,13 +166,13 @@ def apply_manifest(session: Session, journal: Journal, task: ResolvedTask, conte
 
 def evaluate(job: Job, run_ingest: Callable[[Session], Ingest], *, create: bool = False,
              dry_run: bool = False) -> Evaluation:
-    """Ingest, score and compare a task, and report the results.
+    """Run all steps of an evaluation: ingest, score, compare and report.
 
     Ingested data and scores are stored before a long comparison begins, so that other commands can write during the
     comparison.
 
     Args:
-        job: The evaluation.
+        job: The settings of the evaluation.
         run_ingest: Function that ingests the data of the task.
         create: Whether to create the registry if it does not exist.
         dry_run: Whether to discard all changes of the registry.
@@ -201,7 +204,7 @@ def evaluate(job: Job, run_ingest: Callable[[Session], Ingest], *, create: bool 
 
 
 def load_visibility(connection: Connection, task: str, *, public: bool) -> Visibility:
-    """Return the data that messages about a task may show.
+    """Return whether messages about a task may show names and scores.
 
     If `public` is false, messages may show everything.
     """
@@ -217,9 +220,13 @@ def _report_all(report: Report, sentences: Iterable[str]) -> None:
 
 
 def describe_applied(applied: IngestSummary, visibility: Visibility = _EVERYTHING) -> Iterator[str]:
-    """Yield messages about ingested data.
+    """Yield messages that describe the ingested data.
 
     Warnings and notes are yielded only if names are visible, because they name submissions and files.
+
+    Args:
+        applied: Summary of the changes.
+        visibility: Data that messages may show.
     """
     if visibility.names:
         remarks = [remark for remark in applied.remarks if visibility.scores or remark.category not in _ABOUT_SCORES]
@@ -240,9 +247,14 @@ def describe_applied(applied: IngestSummary, visibility: Visibility = _EVERYTHIN
 
 def describe_results(scored: ScoringSummary | None = None, compared: ComparisonSummary | None = None,
                      visibility: Visibility = _EVERYTHING) -> Iterator[str]:
-    """Yield messages about computed results.
+    """Yield messages that describe the computed scores and comparisons.
 
     Warnings and notes are yielded only if names and scores are visible.
+
+    Args:
+        scored: Summary of the scoring; None if nothing was scored.
+        compared: Summary of the comparisons; None if nothing was compared.
+        visibility: Data that messages may show.
     """
     if scored is not None and scored.n_computed:
         yield f"scores: {scored.n_computed} computed, {scored.n_unchanged} already stored"

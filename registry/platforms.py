@@ -30,7 +30,7 @@ _FORBIDDEN = re.compile(r'.*[<>:"|?*\x00-\x1f].*|.*[. ]|(con|prn|aux|nul|com[1-9
 
 
 def is_valid_name(name: str) -> bool:
-    """Return False if this system does not permit the file name.
+    """Return True if this operating system permits the file name.
 
     Windows forbids some characters, and the names of devices.
     """
@@ -38,7 +38,7 @@ def is_valid_name(name: str) -> bool:
 
 
 def is_open_elsewhere(error: OSError) -> bool:
-    """Return True if the error means that another program has a file open.
+    """Return True if an operation failed because another program has the file open.
 
     Only Windows raises such errors.
     """
@@ -46,7 +46,7 @@ def is_open_elsewhere(error: OSError) -> bool:
 
 
 def rename_new(source: Path, target: Path) -> None:
-    """Rename a file, but never replace an existing file.
+    """Rename a file or raise an error if the new name is already in use.
 
     Raises:
         FileExistsError: `target` already exists.
@@ -64,7 +64,7 @@ def rename_new(source: Path, target: Path) -> None:
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """Give a file a second name, or copy it if the file system has no hard links."""
+    """Give a file a second path `target`, as a hard link or else as a copy."""
     try:
         os.link(source, target)
     except OSError:
@@ -72,9 +72,11 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 def keep_permissions(path: Path, status: os.stat_result) -> None:
-    """Give the file at `path` the mode in `status`.
+    """Give a new file the permissions and, if possible, the owner of an old file.
 
-    If this user has the permission, the file also gets the owner in `status`.
+    Args:
+        path: Path of the new file.
+        status: Result of `os.stat` for the old file.
     """
     path.chmod(status.st_mode)
     if sys.platform != "win32":
@@ -83,9 +85,9 @@ def keep_permissions(path: Path, status: os.stat_result) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Write the names of the files in a folder to the disk.
+    """Make new and renamed files in a folder survive a power failure.
 
-    This does nothing on Windows, because Windows writes names without a request.
+    This does nothing on Windows, which does so by itself.
     """
     with suppress(OSError):
         opened = os.open(folder, os.O_RDONLY)
@@ -96,7 +98,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def lock_folder(folder: Path) -> int | None:
-    """Lock a folder until the process ends, or until the lock is closed.
+    """Mark a folder as used by this process, until the lock is closed.
 
     Returns:
         File descriptor of the lock, for `os.close`; None if the file system, or Windows, cannot lock folders.
@@ -124,7 +126,7 @@ def lock_folder(folder: Path) -> int | None:
 
 
 def try_read_lock(file: IO[bytes]) -> bool:
-    """Lock an open file for reading.
+    """Lock an open file for reading, unless another program is writing to it.
 
     On Windows, no lock is necessary, because a file that another program has locked cannot be opened.
 
@@ -150,7 +152,7 @@ def allocate(file: IO[bytes], size: int) -> None:
 
 
 def peak_memory() -> int | None:
-    """Return the peak memory of this process in bytes.
+    """Return the largest memory that this process has used so far, in bytes.
 
     Returns None on Windows, where Python has no such function.
     """
@@ -165,9 +167,7 @@ def peak_memory() -> int | None:
 def limit_process(memory: int, file_size: int | None) -> None:
     """Limit the memory of this process and the size of the files that it writes.
 
-    The function also disables core files.
-
-    This does nothing on Windows. Memory is limited only on Linux.
+    The function also disables core files. Only Linux limits the memory; Windows limits nothing.
 
     Args:
         memory: Number of bytes that the process may use in addition to its current memory.
@@ -186,9 +186,9 @@ def limit_process(memory: int, file_size: int | None) -> None:
 
 
 def allow_open_files(n: int) -> None:
-    """Let this process open `n` files and sockets at the same time.
+    """Allow this process to have `n` files and sockets open at the same time.
 
-    If the system permits fewer, the limit is set as high as possible. Windows has no such limit.
+    If the system permits fewer, the limit becomes as high as possible. Windows has no such limit.
     """
     if sys.platform != "win32":
         import resource
@@ -201,12 +201,12 @@ def allow_open_files(n: int) -> None:
 
 
 def prepare_listener(listener: socket.socket, unread_milliseconds: int) -> None:
-    """Set the options of a listening socket.
+    """Set the options of a socket before it listens for connections.
 
-    A new server can then use the same port immediately after the old server has stopped.
+    With these options, a new server can use a port immediately after the old server has stopped.
 
     Args:
-        listener: The listening socket.
+        listener: The socket.
         unread_milliseconds: Time after which a connection is closed if its client does not read; Linux only.
     """
     import socket
@@ -220,9 +220,9 @@ def prepare_listener(listener: socket.socket, unread_milliseconds: int) -> None:
 
 
 def is_port_in_use(error: OSError) -> bool:
-    """Return True if the error means that another program uses the port.
+    """Return True if a server cannot start because another program uses the port.
 
-    On Windows, this may be an error about permissions.
+    On Windows, the error may be one about permissions.
     """
     return error.errno == errno.EADDRINUSE or (sys.platform == "win32" and error.errno == errno.EACCES)
 
@@ -234,9 +234,9 @@ def leave_terminal() -> None:
 
 
 def start_fork_server(modules: list[str]) -> None:
-    """Start the fork server, if it is not running.
+    """Start a process from which Python can quickly fork new processes.
 
-    The fork server is a process from which new processes are forked. Windows has no fork server.
+    This is the fork server of `multiprocessing`. If it is already running, or on Windows, nothing happens.
 
     Args:
         modules: Modules that the fork server imports when it starts.
@@ -259,7 +259,7 @@ def start_fork_server(modules: list[str]) -> None:
 def describe_crash(status: int) -> str:
     """Return the name of the signal, or the code of Windows, that ended a process.
 
-    Returns an empty text if the process ended by itself.
+    The result is an empty text if the process ended by itself.
 
     Args:
         status: Exit status of the process, as returned by `subprocess` and `multiprocessing`.

@@ -21,7 +21,7 @@ loaded: list[str] = []  # full names of the plugin classes that this process has
 
 
 class PluginEntry(NamedTuple):
-    """A class that a package offers.
+    """A reader, metric or other class that an installed package offers as a plugin.
 
     Attributes:
         name: The name of the class without the package.
@@ -37,15 +37,15 @@ class PluginEntry(NamedTuple):
 
     @property
     def full_name(self) -> str:
-        """The name of the class with its package: `name@package`."""
+        """The name of the class with its package, such as `Within@evalregistry-toy`."""
         return f"{self.name}@{self.package}"
 
 
 class Catalogue(dict[str, type[V]]):
-    """Readers, metrics, importers, tests or studies by name, including the classes of other packages.
+    """The available classes of one kind by name, such as all metrics, with plugins.
 
-    A class of another package is looked up by its full name, and loaded at this moment. Iteration and length cover only
-    the classes of this program.
+    `METRICS["Within@evalregistry-toy"]` loads the class `Within` of the package `evalregistry-toy`. Iteration and
+    length cover only the classes of this program.
 
     Attributes:
         kind: `reader`, `metric`, `importer`, `test` or `study`.
@@ -63,39 +63,53 @@ class Catalogue(dict[str, type[V]]):
         package = find_package(name)
         if package is None:
             raise KeyError(name)
-        plain, offered = name.partition("@")[0], {entry.name: entry for entry in self.offered(package)}
+        plain, offered = name.partition("@")[0], {entry.name: entry for entry in self.list_plugins(package)}
         if plain not in offered:
             raise InputError(f"{package} offers no {self.kind} {plain!r}; {suggest(plain, offered)}")
         return _load(self.kind, self.base, offered[plain])
 
-    def offered(self, package: str | None = None) -> list[PluginEntry]:
-        """List the classes of all packages, or of one package, without loading them.
+    def list_plugins(self, package: str | None = None) -> list[PluginEntry]:
+        """List the plugins of this kind, without loading them.
+
+        Args:
+            package: Package that offers the plugins; None means all packages.
 
         Raises:
             InputError: The package is not installed.
         """
-        return find_offered(self.kind, package)
+        return find_plugins(self.kind, package)
 
     def with_plugins(self, packages: Sequence[str]) -> dict[str, type[V]]:
-        """Return the classes of this program and of some packages, by their names without the package.
+        """Return the classes of this program and of some packages, by short name.
+
+        The short name of a plugin lacks the package.
 
         Raises:
             InputError: A package is not installed, or two classes have the same name.
         """
-        known = dict(self)
+        classes = dict(self)
         for package in packages:
-            for plugin in self.offered(package):
-                if plugin.name in known:
-                    owner = find_package(known[plugin.name].name) or "this program"  # type: ignore[attr-defined]
+            for plugin in self.list_plugins(package):
+                if plugin.name in classes:
+                    owner = find_package(classes[plugin.name].name) or "this program"  # type: ignore[attr-defined]
                     raise InputError(f"{self.kind} {plugin.name!r} of {plugin.package} has the same name as the "
                                      f"{self.kind} of {owner}; remove {plugin.package} from task.plugins, or rename "
                                      f"the {self.kind} in that package")
-                known[plugin.name] = self[plugin.full_name]
-        return known
+                classes[plugin.name] = self[plugin.full_name]
+        return classes
 
 
 def _load(kind: str, base: type[V], plugin: PluginEntry) -> type[V]:
-    """Load a class, check it, and replace its name by its full name."""
+    """Load the class of a plugin, check it, and add the package to its name.
+
+    Args:
+        kind: Kind of the class, such as `metric`.
+        base: Base class that the class must have.
+        plugin: The plugin.
+
+    Raises:
+        InputError: The class cannot be loaded, or is not a valid class of this kind.
+    """
     if sys.modules.get("pandas", sys) is None:  # the command line hides it from DuckDB; a plugin may need it
         del sys.modules["pandas"]
     about = f"{kind} {plugin.name!r} of {plugin.package} {plugin.version}"
@@ -116,8 +130,12 @@ def _load(kind: str, base: type[V], plugin: PluginEntry) -> type[V]:
     return cls
 
 
-def find_offered(kind: str, package: str | None = None) -> list[PluginEntry]:
-    """List the classes of a kind from all packages, or from one package, without loading them.
+def find_plugins(kind: str, package: str | None = None) -> list[PluginEntry]:
+    """List the plugins of one kind, such as `metric`, without loading them.
+
+    Args:
+        kind: The kind.
+        package: Package that offers the plugins; None means all packages.
 
     Raises:
         InputError: The package is not installed.
@@ -129,7 +147,7 @@ def find_offered(kind: str, package: str | None = None) -> list[PluginEntry]:
 
 
 def find_package(name: str) -> str | None:
-    """Return the package in a canonical name; None if the class belongs to this program.
+    """Return the package in a plugin's name; None for classes of this program.
 
     >>> find_package("Within@evalregistry-toy(width=1)"), find_package('LabelF(labels=["a@b"])'), find_package("P@5")
     ('evalregistry-toy', None, None)
@@ -139,7 +157,14 @@ def find_package(name: str) -> str | None:
 
 
 def versions(names: Sequence[str]) -> dict[str, str]:
-    """Return the versions of the packages in canonical names; `none` for a package that is not installed."""
+    """Return the installed versions of the packages to which some plugins belong.
+
+    Args:
+        names: Canonical names, such as `Within@evalregistry-toy(width=1)`; those of this program's classes are ignored.
+
+    Returns:
+        Version of each package; `none` if it is not installed.
+    """
     return {package: installed_version(package) or "none"
             for package in sorted(filter(None, set(map(find_package, names))))}
 

@@ -28,9 +28,9 @@ _EXTRAS = ("sacrebleu", "rouge-score", "nltk", "jiwer", "rapidfuzz", "pycocoeval
 
 
 def recorded_name(path: str | Path, within: str | Path | None = None) -> str:
-    """Return the name of a file for records; it does not reveal the user's folders.
+    """Return the name under which a file is logged, without the user's folders.
 
-    This is the path relative to the folder `within`. If the file is not in this folder, it is the name without path.
+    This is the path relative to the folder `within`, or only the file name if the file is elsewhere.
 
     >>> recorded_name("/home/ann/task/gold/test.tsv", within="/home/ann/task"), recorded_name("/home/ann/out.tsv")
     ('gold/test.tsv', 'out.tsv')
@@ -73,18 +73,18 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def environment() -> dict[str, str]:
-    """Return everything in the environment that a result may depend on, by name.
+    """Return all versions that may affect a result, by name, for the log.
 
-    This is the code, Python, the platform, the versions of packages, and how numpy uses the processor, because that
-    affects the last bits of sums.
+    These are the code, Python, the platform, packages, and the processor instructions that numpy uses, because they
+    affect the last bits of sums.
     """
     return {"code": _digest_of_code(), "python": platform.python_version(), "platform": _platform(), **_arithmetic(),
             **_packages(_STORE), **_packages(_COMPUTE), **_packages(_EXTRAS), **versions(loaded)}
 
 
 @cache
-def computing() -> dict[str, str]:
-    """Return the versions on which the last bits of numbers depend, by name.
+def computing_versions() -> dict[str, str]:
+    """Return the versions that two computers must share to compute equal numbers.
 
     These are the code of this program, Python, the platform, and the packages that compute.
     """
@@ -95,7 +95,7 @@ def computing() -> dict[str, str]:
 
 @cache
 def _digest_of_code() -> str:
-    """Return the first digits of the digest of all modules of this program.
+    """Return a short digest of the source code of this program.
 
     A git commit would be less exact: not every commit changes a module, and an installed wheel has no commit.
     """
@@ -110,53 +110,60 @@ def _platform() -> str:
 
 @cache
 def _arithmetic() -> dict[str, str]:
-    """Return the vector instructions of numpy, and the processor type of its BLAS."""
+    """Return the processor instructions that numpy and its algebra library use."""
     import numpy as np  # imported late, because printing a version does not need numpy
     from threadpoolctl import threadpool_info
 
     vectors = np.show_config(mode="dicts").get("SIMD Extensions", {}).get("found", [])
-    libraries = [of for of in threadpool_info() if of["user_api"] == "blas"]
+    libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
     # Other packages may have loaded their own BLAS, so only that of numpy counts.
-    own = [of for of in libraries if of["filepath"].startswith(str(Path(np.__file__).parent))] or libraries
-    kinds = {of.get("architecture", of["internal_api"]) for of in own}
+    folder = str(Path(np.__file__).parent)
+    own = [library for library in libraries if library["filepath"].startswith(folder)] or libraries
+    kinds = {library.get("architecture", library["internal_api"]) for library in own}
     return {"vectors": " ".join(vectors), "blas": " ".join(sorted(kinds))}
 
 
 @cache
 def _packages(names: tuple[str, ...]) -> dict[str, str]:
-    """Return the versions of those packages that are installed."""
-    return {name: there for name in names if (there := installed_version(name)) is not None}
+    """Return the versions of some packages, without those that are not installed."""
+    return {name: version for name in names if (version := installed_version(name)) is not None}
 
 
 class _Line(ABC):
-    """Base class of signatures: `str` returns the line, and `parse` reads the line."""
+    """Base class of signatures: lines of text that identify a result.
+
+    `str` writes the line, and `parse` reads it.
+    """
 
     @classmethod
     def parse(cls, line: str) -> Self:
-        """Parse a signature.
+        """Convert a line of text to a signature.
 
         Raises:
             InputError: The line is not a signature, or `str` would write the signature in another way.
         """
         try:
-            found = cls._of(line)
+            signature = cls._parse(line)
         except KeyError as error:
             raise InputError(f"this line is not a signature: it has no field {error.args[0]!r}") from None
         except ValueError as error:
             raise InputError(f"this line is not a signature: {error}") from None
-        if str(found) != line:
-            raise InputError(f"this line is not a signature as the program writes it; the program would write {found}")
-        return found
+        if str(signature) != line:
+            raise InputError("this line is not a signature as the program writes it; the program would write "
+                             f"{signature}")
+        return signature
 
     @classmethod
     @abstractmethod
-    def _of(cls, line: str) -> Self:
-        """Parse a line, without checking that `str` returns the same line."""
+    def _parse(cls, line: str) -> Self:
+        """Convert a line to a signature, without checking that `str` restores the line."""
 
 
 @dataclass(frozen=True)
 class Signature(_Line):
     """Signature of a comparison: a line for papers that identifies data and settings.
+
+    It is printed below a leaderboard and stored with the results.
 
     Attributes:
         metric: Alias of the metric.
@@ -203,11 +210,11 @@ class Signature(_Line):
     plugins: tuple[tuple[str, str], ...] = ()
 
     def __str__(self) -> str:
-        where = f"set:{self.test_set}" + (f"|track:{_inert(self.track)}" if self.track else "")
-        where += f"|facet:{_inert(self.facet)}" if self.facet else ""
+        where = f"set:{self.test_set}" + (f"|track:{_escape(self.track)}" if self.track else "")
+        where += f"|facet:{_escape(self.facet)}" if self.facet else ""
         n = f"n:{self.n_items}" + ("" if self.n_clusters is None else f"/{self.n_clusters}c")
-        n += f"|strata:{_inert(self.strata)}" if self.strata else ""
-        test = _inert(self.test) + (f"-{self.method}" if self.method else "")
+        n += f"|strata:{_escape(self.strata)}" if self.strata else ""
+        test = _escape(self.test) + (f"-{self.method}" if self.method else "")
         test += "" if self.alternative == "two-sided" else f"|alt:{self.alternative}"
         test += "" if self.runs == "fixed" else f"|runs:{self.runs}"
         plugins = ["plugins:" + ",".join(f"{name}@{version}" for name, version in self.plugins)] * bool(self.plugins)
@@ -219,30 +226,33 @@ class Signature(_Line):
         ))
 
     @classmethod
-    def _of(cls, line: str) -> Self:
+    def _parse(cls, line: str) -> Self:
         metric, _, rest = line.partition("|")
-        of = _fields(rest)
-        task, _, task_version = of["task"].partition("@")
-        n, _, clusters = of["n"].partition("/")
-        test, _, method = of["test"].rpartition("-")
+        fields = _fields(rest)
+        task, _, task_version = fields["task"].partition("@")
+        n, _, clusters = fields["n"].partition("/")
+        test, _, method = fields["test"].rpartition("-")
         if method == "carlo":
             test, method = test.removesuffix("-monte"), "monte-carlo"
         if method not in _METHODS:
-            test, method = of["test"], ""
-        correction, family, *boards = of["corr"].split("/")
+            test, method = fields["test"], ""
+        correction, family, *boards = fields["corr"].split("/")
         return cls(
-            metric, task, task_version, of["set"], _plain(of.get("track")), _plain(of.get("facet")), int(n),
-            int(clusters.removesuffix("c")) if clusters else None, _plain(of.get("strata")), of["gold"],
-            str(_plain(test)), of.get("alt", "two-sided"), method or None, of.get("runs", "fixed"),
-            None if of["seed"] == "-" else int(of["seed"]), correction, int(family), float(of["a"]), of["id"], of["v"],
+            metric, task, task_version, fields["set"], _unescape(fields.get("track")), _unescape(fields.get("facet")),
+            int(n), int(clusters.removesuffix("c")) if clusters else None, _unescape(fields.get("strata")),
+            fields["gold"], str(_unescape(test)), fields.get("alt", "two-sided"), method or None,
+            fields.get("runs", "fixed"), None if fields["seed"] == "-" else int(fields["seed"]), correction,
+            int(family), float(fields["a"]), fields["id"], fields["v"],
             int(boards[0].removesuffix("b")) if boards else 1,
-            tuple((name, version) for part in of.get("plugins", "").split(",") if part
+            tuple((name, version) for part in fields.get("plugins", "").split(",") if part
                   for name, _, version in [part.partition("@")]))
 
 
 @dataclass(frozen=True)
 class StudySignature(_Line):
     """Signature of a study: a line for papers that identifies data and settings.
+
+    A study is an analysis of leaderboards, such as one of their power.
 
     Attributes:
         study: The kind of study with its settings.
@@ -272,27 +282,27 @@ class StudySignature(_Line):
     version: str = __version__
 
     def __str__(self) -> str:
-        where = "set:" + "+".join(self.test_sets) + (f"|track:{_inert(self.track)}" if self.track else "")
-        where += f"|facet:{_inert(self.facet)}" if self.facet else ""
+        where = "set:" + "+".join(self.test_sets) + (f"|track:{_escape(self.track)}" if self.track else "")
+        where += f"|facet:{_escape(self.facet)}" if self.facet else ""
         return "|".join((
-            f"study:{_inert(self.study)}", self.metric, f"task:{self.task}@{self.task_version}", where,
+            f"study:{_escape(self.study)}", self.metric, f"task:{self.task}@{self.task_version}", where,
             f"n:{self.n_items}", f"systems:{self.n_systems}", f"gold:{'+'.join(self.golds)}",
             f"seed:{self.seed}", f"v:{self.version}", f"id:{self.identity}"))
 
     @classmethod
-    def _of(cls, line: str) -> Self:
+    def _parse(cls, line: str) -> Self:
         study, _, rest = line.partition("|")
         metric, _, rest = rest.partition("|")
-        of = _fields(f"{study}|{rest}")
-        task, _, task_version = of["task"].partition("@")
+        fields = _fields(f"{study}|{rest}")
+        task, _, task_version = fields["task"].partition("@")
         return cls(
-            str(_plain(of["study"])), metric, task, task_version, tuple(of["set"].split("+")), _plain(of.get("track")),
-            _plain(of.get("facet")), int(of["n"]), int(of["systems"]), tuple(of["gold"].split("+")), int(of["seed"]),
-            of["id"], of["v"])
+            str(_unescape(fields["study"])), metric, task, task_version, tuple(fields["set"].split("+")),
+            _unescape(fields.get("track")), _unescape(fields.get("facet")), int(fields["n"]), int(fields["systems"]),
+            tuple(fields["gold"].split("+")), int(fields["seed"]), fields["id"], fields["v"])
 
 
 def parse_signature(line: str) -> Signature | StudySignature:
-    """Parse the signature of a comparison or of a study.
+    """Convert a line of text to the signature of a comparison or of a study.
 
     Raises:
         InputError: The line is not a signature, or `str` would write the signature in another way.
@@ -301,21 +311,21 @@ def parse_signature(line: str) -> Signature | StudySignature:
 
 
 def _fields(line: str) -> dict[str, str]:
-    """Split a line `NAME:VALUE|NAME:VALUE|...`; return the values by name."""
-    found = {}
+    """Split a signature: `a:1|b:2` -> {"a": "1", "b": "2"}."""
+    values = {}
     for part in line.split("|"):
         name, colon, value = part.partition(":")
         if not colon:
             raise ValueError(f"{part!r} is not of the form NAME:VALUE")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
-def _inert(name: str) -> str:
+def _escape(name: str) -> str:
     """Escape `|` and `%` in a name, because `|` separates the fields of a signature."""
     return name.replace("%", "%25").replace("|", "%7C")
 
 
-def _plain(name: str | None) -> str | None:
-    """Replace the escapes of `_inert` by the original characters."""
+def _unescape(name: str | None) -> str | None:
+    """Undo the escapes of `_escape`; None remains None."""
     return None if name is None else name.replace("%7C", "|").replace("%25", "%")

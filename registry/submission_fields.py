@@ -13,7 +13,9 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class SubmissionField:
-    """One column of table `submission`.
+    """A property of submissions, such as their track, and the rules for it.
+
+    It is a column of the table `submission`.
 
     Attributes:
         name: The key in manifests, and the name in the log, lists and `registry show`.
@@ -43,12 +45,12 @@ class SubmissionField:
 
     @property
     def column(self) -> str:
-        """The name of the column. If the field is an id, it ends with `_id`."""
+        """Name of the column in the table: the name, or the name and `_id` for an id."""
         return f"{self.name}_id" if self.type == "id" else self.name
 
     @property
     def is_declared(self) -> bool:
-        """True if people declare the value in a manifest or by a command."""
+        """True if people can set and change the property in a manifest or by a command."""
         return self.declared_by in ("participant", "organiser") and self.may_change
 
 
@@ -77,6 +79,10 @@ FREE = tuple(field.column for field in SUBMISSION_FIELDS if field.type in ("text
 
 
 def declarable_texts(*declared_by: str) -> tuple[str, ...]:
-    """Return the names of the text fields that can be declared by one of `declared_by`."""
+    """Return the names of the free-text properties that some people may declare.
+
+    Args:
+        declared_by: `participant`, `organiser` or both.
+    """
     return tuple(field.name for field in SUBMISSION_FIELDS
                  if field.type == "text" and field.is_declared and field.declared_by in declared_by)

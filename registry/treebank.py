@@ -29,24 +29,31 @@ NO_WORD = -1
 
 @lru_cache(maxsize=2**12)
 def strip_subtype(deprel: str) -> str:
-    """Return a relation without its subtype."""
+    """Return a dependency relation without its subtype: `nsubj:pass` -> `nsubj`."""
     return deprel.partition(":")[0]
 
 
 @lru_cache(maxsize=2**12)
 def is_content(deprel: str) -> bool:
-    """Return True if a relation, without its subtype, is a relation of content words."""
+    """Return True if a dependency relation is one of content words, such as `nsubj`."""
     return strip_subtype(deprel) in CONTENT
 
 
 @lru_cache(maxsize=2**12)
 def select_universal_features(feats: str) -> tuple[str, ...]:
-    """Return the universal features of a word in alphabetical order."""
+    """Select the universal features of a word, in alphabetical order.
+
+    `Case=Nom|Foo=1` -> ("Case=Nom",).
+    """
     return tuple(sorted(feature for feature in feats.split("|") if feature.partition("=")[0] in UNIVERSAL_FEATURES))
 
 
 class Token(NamedTuple):
-    """A token of a sentence, from `start` up to but not including `end`; a multiword token has several words."""
+    """A token of a sentence in a treebank.
+
+    It reaches from character `start` up to but not including `end`. A multiword token, such as French "du", has several
+    words.
+    """
 
     start: int
     end: int
@@ -54,7 +61,7 @@ class Token(NamedTuple):
 
 
 class Word(NamedTuple):
-    """A syntactic word with its annotation.
+    """A word of a sentence in a treebank, with its annotation (see CoNLL-U).
 
     Attributes:
         form: The form of the word, without blanks unless its token has several words.
@@ -79,14 +86,14 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of a file: its text without blanks, its tokens, and its words."""
+    """A sentence of a dependency treebank: its text without blanks, tokens and words."""
 
     text: str
     tokens: tuple[Token, ...]
     words: tuple[Word, ...]
 
-    def functional(self) -> list[int]:
-        """Count the function words that depend on each word, [words]."""
+    def count_function_words(self) -> list[int]:
+        """Return the number of function words that depend on each word, [words]."""
         counts = [0] * (len(self.words) + 1)
         for word in self.words:
             if strip_subtype(word.deprel) in FUNCTION:
@@ -95,7 +102,7 @@ class Sentence:
 
 
 class Projected(NamedTuple):
-    """A word of a system that is assigned to a gold sentence.
+    """A word in a system's output, matched to the gold sentence.
 
     Attributes:
         word: The word with the system's annotation.
@@ -113,10 +120,10 @@ class Projected(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """The part of a system's output that is assigned to one gold sentence.
+    """The part of a system's output that belongs to one gold sentence.
 
-    A word that is aligned with a gold word is assigned to the sentence of the gold word. Other words, tokens and
-    sentences are assigned to the gold sentence in which they begin.
+    The system may split the text into other sentences. A word that is aligned with a gold word belongs to the sentence
+    of the gold word. Other words, tokens and sentences belong to the gold sentence in which they begin.
 
     Attributes:
         words: The words of the system.

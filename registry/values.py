@@ -29,9 +29,10 @@ _WORD = re.compile(r"[\w.+-]+")
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True, repr=False)
 class Value(ABC):
-    """Base class of metrics, readers, tests and other values that are identified by a name and options.
+    """Base class of metrics, readers, tests and others, written as `SpanF(beta=2)`.
 
-    A subclass declares its options as fields, and becomes a frozen dataclass without a decorator.
+    A subclass declares its options as fields, and becomes a frozen dataclass without a decorator. `repr` returns the
+    canonical name: the name with the options.
 
     Attributes:
         name: The name in manifests and commands; by default the name of the class.
@@ -47,7 +48,9 @@ class Value(ABC):
         dataclass(frozen=True, repr=False)(cls)
 
     def __post_init__(self) -> None:
-        """Check options that allow only certain words; a subclass that extends this method calls it first.
+        """Check the options that allow only certain words (`Literal`).
+
+        A subclass that extends this method calls it first.
 
         Raises:
             InputError: An option has another value. Python itself does not check this.
@@ -64,20 +67,20 @@ class Value(ABC):
     @classmethod
     @cache
     def _hints(cls) -> dict[str, Any]:
-        """Return the types of all options; cached, because the lookup is slow."""
+        """Return the declared types of all options, by name; cached, because it is slow."""
         return typing.get_type_hints(cls)
 
     @classmethod
     @cache
     def _words(cls) -> dict[str, Any]:
-        """Return the types of the options that allow only certain words."""
+        """Return the types of the options that allow only certain words, by name."""
         hints = {f.name: cls._hints()[f.name] for f in fields(cls)}
         return {option: hint for option, hint in hints.items()
                 if any(typing.get_origin(type_) is typing.Literal for type_ in (hint, *typing.get_args(hint)))}
 
     @classmethod
     def build(cls, options: Mapping[str, Any]) -> Self:
-        """Make a value of this class with `options`.
+        """Make an instance of this class from the values of its options, by name.
 
         Raises:
             InputError: Options are unknown, missing or of the wrong type; there is one error for each such option.
@@ -106,10 +109,16 @@ V = TypeVar("V", bound=Value)
 
 
 def build(kind: str, known: Mapping[str, type[V]], name: str, options: Mapping[str, Any]) -> V:
-    """Make a value of the class `known[name]` with `options`.
+    """Make a metric, reader or other value from its name and its options.
+
+    Args:
+        kind: Word for error messages, such as `metric`.
+        known: Classes by name.
+        name: Name of the class.
+        options: Values of options, by name.
 
     Raises:
-        UnknownNameError: `name` is not in `known`; the message calls it a `kind`, such as metric.
+        UnknownNameError: No class has this name.
         InputError: An option is unknown, missing or of the wrong type.
     """
     if name not in known:
@@ -118,7 +127,14 @@ def build(kind: str, known: Mapping[str, type[V]], name: str, options: Mapping[s
 
 
 def parse(kind: str, known: Mapping[str, type[V]], text: str) -> V:
-    """Make a value from its canonical name, so that `parse(kind, known, repr(value)) == value`.
+    """Make a metric, reader or other value from a text such as `SpanF(beta=2)`.
+
+    The inverse of `repr`: `parse(kind, known, repr(value)) == value`.
+
+    Args:
+        kind: Word for error messages, such as `metric`.
+        known: Classes by name.
+        text: Name with options.
 
     Raises:
         InputError: `text` is not of the form `Name(option=value, ...)`, or a name in it is unknown.
@@ -131,7 +147,7 @@ def parse(kind: str, known: Mapping[str, type[V]], text: str) -> V:
 
 
 def get_name(text: str) -> str:
-    """Return the name in a canonical name, without the options.
+    """Return the name before the options, as in `SpanF(beta=2)`.
 
     >>> get_name("SpanF(beta=2)"), get_name("acc")
     ('SpanF', 'acc')
@@ -140,7 +156,7 @@ def get_name(text: str) -> str:
 
 
 def format_option(value: Any) -> str:
-    """Format the value of an option as in canonical names."""
+    """Format the value of an option as in `SpanF(beta=2)`; the inverse of parsing."""
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "none"}[value]
     if isinstance(value, tuple) and value and isinstance(value[0], tuple):
@@ -156,14 +172,17 @@ def format_option(value: Any) -> str:
 
 
 def to_toml(value: Any) -> Any:
-    """Convert the value of an option for TOML and JSON: tuples become lists, tuples of pairs become dicts."""
+    """Convert the value of an option for TOML and JSON, which have no tuples.
+
+    A tuple becomes a list, and a tuple of pairs becomes a dictionary.
+    """
     if isinstance(value, tuple):
         return dict(value) if value and isinstance(value[0], tuple) else list(value)
     return value
 
 
 def _read(text: str) -> tuple[str, dict[str, Any]]:
-    """Split a canonical name into the name and the options; the options are converted to JSON and parsed."""
+    """Parse a text such as `SpanF(beta=2)` into a name and a dictionary of options."""
     if (match := _NAMED.fullmatch(text)) is None:
         raise ValueError(text)
     name, options = match.groups()
@@ -182,7 +201,10 @@ def _as_json(quoted: str, word: str, equals: str, mark: str) -> str:
 
 
 def _plain(word: str) -> Any:
-    """Return the value of a word without quotes: a constant, a number, or the word itself."""
+    """Return the value of a word without quotes, such as a number or a truth value.
+
+    For example, `true` -> True, `3` -> 3, and `a` -> "a".
+    """
     if word in ("true", "false", "none"):
         return {"true": True, "false": False, "none": None}[word]
     for number in (int, float):
@@ -201,7 +223,15 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _convert(value: Any, hint: Any, what: str) -> Any:
-    """Convert `value` to the annotated type `hint` if this needs no guess; `what` names the option in errors."""
+    """Convert the value of an option to the declared type, or raise an InputError.
+
+    Only safe conversions are done, such as 1 to 1.0, but not "1" to 1.
+
+    Args:
+        value: The value.
+        hint: The declared type.
+        what: Description of the option for error messages.
+    """
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         if value is None and type(None) in arguments:

@@ -7,7 +7,7 @@ from string import Formatter
 
 import pytest
 
-from registry.messages import BOARD_CODES, KINDS, NO_MESSAGES, Message, Messages, on_board
+from registry.messages import BOARD_CODES, KINDS, NO_MESSAGES, Message, Messages, drop_advice, on_board
 from tests.conftest import ROOT
 
 
@@ -17,12 +17,25 @@ def test_every_text_is_made_of_the_declared_parameters(kind):
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", kind.code)
     assert not text.endswith(".")
     assert len(re.findall(r"[.] [A-Z]", text)) <= 1  # at most two sentences
-    used = {name for _, name, _, _ in Formatter().parse(kind.text) if name} if isinstance(kind.text, str) else set(
-        inspect.signature(kind.text).parameters)
+    used = ({name for _, name, _, _ in Formatter().parse(kind.text + kind.remedy) if name}
+            if isinstance(kind.text, str) else set(inspect.signature(kind.text).parameters))
     assert kind.example.keys() <= used
     required = used if isinstance(kind.text, str) else {
         name for name, one in inspect.signature(kind.text).parameters.items() if one.default is one.empty}
     assert required <= kind.example.keys()
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_a_finding_names_no_command_and_no_option(kind):
+    finding = Message(kind.code, kind.example).finding
+    assert not re.search(r"`|--[a-z]|; (add|use|set|run|increase|have|write)\b", finding)
+    assert finding.endswith(".")
+
+
+def test_only_the_remedy_of_a_message_names_a_command():
+    message = Message("few-units-ranks", {"units": 12, "least": 20, "method": "x; y --z", "is_judged": False})
+    assert message.sentence == message.finding.removesuffix(".") + "; use --method holm."
+    assert "x; y --z" in message.finding, "parameters are no remedy"
 
 
 def test_every_code_of_the_program_is_declared_and_each_is_used():
@@ -63,3 +76,22 @@ def test_a_sentence_has_a_capital_and_an_end():
     assert Message("score-undefined").sentence == "A score is undefined."
     named = Message("unordered-rows", {"submissions": ["aspen"]})
     assert named.sentence == "aspen: its labels agree with the gold's no more than by chance."
+
+
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
+def test_without_advice_no_text_names_a_command_or_a_setting(kind):
+    text = Message(kind.code, kind.example).sentence
+    finding = drop_advice(text)
+    assert not re.search(r"registry [a-z]|--[a-z]|[`\"]|[;:] (?:add|increase|run|set|use) ", finding)
+    assert text.startswith(finding[:20])
+    assert re.search(r"[.?]$", finding)
+    assert not re.search(r"\d [A-Z][a-z]+ says", finding), "sentences keep their ends"
+
+
+@pytest.mark.parametrize(("text", "finding"), [
+    ("a; use b.", "a."), ("a; add runs. B is so.", "a. B is so."),
+    ("a, at 5 %: registry pairs shows which.", "a, at 5 %."),
+    ("a (unit = \"item\"); 2 of 3.", "a; 2 of 3."), ("--''!? and `rm` are equal; ranks use all digits.",) * 2,
+    ("a: `registry pairs --format json` gives the reasons", "a")])
+def test_only_advice_is_dropped(text, finding):
+    assert drop_advice(text) == finding

@@ -12,7 +12,7 @@ import pytest
 from hatchling.build import build_wheel
 
 from registry import plugins
-from registry.direct.task import Asked, make_task
+from registry.direct.task import EvaluationRequest, make_task
 from registry.errors import InputError
 from registry.evaluation.scorers import describe_scorer
 from registry.importers import IMPORTERS
@@ -89,7 +89,7 @@ def test_a_task_that_names_the_package_is_evaluated_by_it(registry, installed):
     by = describe_scorer(parse("metric", METRICS, rows[0]["metric_name"]))
     assert by["evalregistry-toy"] == "0.1.0"
     assert by["revision"] == "1"
-    tables = make_task(Asked([0, 1], {"x": [0, 1]}, "Within@evalregistry-toy(width=0)")).folder.tables
+    tables = make_task(EvaluationRequest([0, 1], {"x": [0, 1]}, "Within@evalregistry-toy(width=0)")).folder.tables
     assert (tables["task"], tables["metric"][0]["name"]) == ({"plugins": ["evalregistry-toy"]}, "Within")
     sys.path.remove(str(installed))
     gone = registry("board", "t", "--format", "table")

@@ -44,12 +44,12 @@ from registry.store.catalog import TaskRow
 from registry.store.database import Database
 from registry.store.rows import driver_of
 
-_SHOWN = 20  # rows
-_LONGEST = 120  # characters of a cell
+_SHOWN = 20  # rows of a result that are displayed
+_LONGEST = 120  # characters of a displayed value
 
 
 class Result(TableDisplay):
-    """The result of a query, as tuples, arrays or data frames.
+    """The result of a query, which can be read as tuples, arrays or data frames.
 
     Each conversion or iteration runs the query again on the current state of the registry. Inside `with registry:`, all
     of them read the same state. Terminals and notebooks show the first rows and the number of rows. If columns have the
@@ -93,7 +93,10 @@ class Result(TableDisplay):
             yield from fetch_batches(cursor, self._query)
 
     def __len__(self) -> int:
-        """Return the number of rows of the last iteration; run a query that counts the rows if it is unknown."""
+        """Return the number of rows; run a query that counts them if it is unknown.
+
+        It is known after an iteration over all rows.
+        """
         if self._counted is None:
             with self._reading.cursor() as cursor:
                 self._counted = count_rows(cursor, self._query)
@@ -108,19 +111,23 @@ class Result(TableDisplay):
             total = len(rows) if len(rows) <= _SHOWN else count_rows(cursor, self._query)
         self._counted = total
         shown = [dict(zip(self.columns, row, strict=True)) for row in rows[:_SHOWN]]
-        columns = [Column(name, name, _cell, right=all(isinstance(row[name], int | float | None) for row in shown))
+        columns = [Column(name, name, _format_cell,
+                          right=all(isinstance(row[name], int | float | None) for row in shown))
                    for name in self.columns]
         more = f"{_SHOWN} of " if total > _SHOWN else ""
         return Table(shown, columns, captions=(f"{more}{counted(total, 'row')}",))
 
     def numpy(self) -> dict[str, NDArray[Any]]:
-        """Return the columns as arrays by name, [rows]; NULL is nan in columns of floats, and masked in others."""
+        """Return the columns as NumPy arrays, by name, [rows].
+
+        NULL is nan in columns of floats, and masked in others.
+        """
         columns = self._take(lambda cursor: cursor.fetchnumpy())
         return {name: column.filled(np.nan) if np.ma.isMaskedArray(column) and column.dtype.kind == "f" else column
                 for name, column in columns.items()}
 
     def arrow(self) -> pyarrow.Table:
-        """Return a pyarrow table.
+        """Return the result as a pyarrow table.
 
         Raises:
             RegistryError: pyarrow is not installed.
@@ -128,7 +135,7 @@ class Result(TableDisplay):
         return self._take(lambda cursor: cursor.to_arrow_table(), "pyarrow")
 
     def pandas(self) -> pandas.DataFrame:
-        """Return a pandas data frame.
+        """Return the result as a pandas data frame.
 
         Raises:
             RegistryError: pandas is not installed.
@@ -136,7 +143,7 @@ class Result(TableDisplay):
         return self._take(lambda cursor: cursor.df(), "pandas")
 
     def polars(self) -> polars.DataFrame:
-        """Return a polars data frame.
+        """Return the result as a polars data frame.
 
         Raises:
             RegistryError: polars or pyarrow is not installed; polars reads the columns from pyarrow.
@@ -144,8 +151,7 @@ class Result(TableDisplay):
         return self._take(lambda cursor: cursor.pl(), "polars", "pyarrow")
 
 
-def _cell(value: Any) -> str:
-    """Format a value: floats with six digits, long texts shortened."""
+def _format_cell(value: Any) -> str:
     if isinstance(value, bytes):
         return counted(len(value), "byte")
     written = f"{value:.6g}" if isinstance(value, float) else text_of(value)
@@ -153,7 +159,10 @@ def _cell(value: Any) -> str:
 
 
 class Reading:
-    """A registry file, which is opened for each query unless `hold` keeps it open."""
+    """Access to a registry file, which is opened for each query or kept open.
+
+    `hold` keeps the file open until `release`.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -164,17 +173,23 @@ class Reading:
 
     @property
     def streams(self) -> bool:
-        """True if rows can be computed one by one, because the file stays open."""
+        """True if rows can be fetched one by one, because the file stays open."""
         return self._held is not None and self._database.moment is None
 
     def hold(self) -> None:
-        """Keep the file open until `release` is called the same number of times."""
+        """Keep the registry file open.
+
+        Each call needs one call of `release`; the last one closes the file.
+        """
         if self._held is None:
             self._held = self._stack.enter_context(self._database.querying())
         self._depth += 1
 
     def release(self) -> None:
-        """Close the file if this call ends the first `hold`; results that were not fetched yet become invalid."""
+        """Undo one call of `hold`; close the registry file if no other call is left.
+
+        Results that were not fetched yet then become invalid.
+        """
         self._depth -= 1
         if self._depth:
             return
@@ -185,7 +200,10 @@ class Reading:
 
     @contextmanager
     def holding(self) -> Iterator[Connection]:
-        """Yield a connection that reads the same state until the block ends."""
+        """Keep the registry file open in a `with` block, and yield a connection.
+
+        All queries in the block read the same state of the registry.
+        """
         self.hold()
         try:
             assert self._held is not None
@@ -195,7 +213,10 @@ class Reading:
 
     @contextmanager
     def cursor(self) -> Iterator[Any]:
-        """Yield a DuckDB connection for one query; several queries can run at the same time."""
+        """Yield a DuckDB connection for one query.
+
+        Several connections can run queries at the same time.
+        """
         if self._held is None or self._database.moment is not None:  # other connections do not show the past state
             with self._database.querying() as connection:
                 yield driver_of(connection)
@@ -247,7 +268,7 @@ class TaskMetric:
 
 @dataclass(frozen=True)
 class Task:
-    """A task, with its title, version, test sets and metrics."""
+    """A task with its title, version, test sets and metrics."""
 
     id: str
     title: str
@@ -257,7 +278,10 @@ class Task:
 
 
 class Tasks(TableDisplay, Sequence[Task]):
-    """All tasks, the oldest first; `tasks["id"]` is the task with this id."""
+    """Sequence of all tasks, the oldest first.
+
+    A task id is an index, too: `tasks["ner"]`.
+    """
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         self._tasks = tuple(tasks)
@@ -266,16 +290,16 @@ class Tasks(TableDisplay, Sequence[Task]):
         return len(self._tasks)
 
     @overload
-    def __getitem__(self, which: int | str) -> Task: ...
+    def __getitem__(self, index: int | str) -> Task: ...
     @overload
-    def __getitem__(self, which: slice) -> tuple[Task, ...]: ...
-    def __getitem__(self, which: int | str | slice) -> Task | tuple[Task, ...]:
-        if not isinstance(which, str):
-            return self._tasks[which]
-        known = {task.id: task for task in self}
-        if which not in known:
-            raise UnknownNameError("task", which, known)
-        return known[which]
+    def __getitem__(self, index: slice) -> tuple[Task, ...]: ...
+    def __getitem__(self, index: int | str | slice) -> Task | tuple[Task, ...]:
+        if not isinstance(index, str):
+            return self._tasks[index]
+        tasks_by_id = {task.id: task for task in self}
+        if index not in tasks_by_id:
+            raise UnknownNameError("task", index, tasks_by_id)
+        return tasks_by_id[index]
 
     @property
     def _table(self) -> Table:
@@ -289,9 +313,9 @@ class Tasks(TableDisplay, Sequence[Task]):
 
 
 def tasks(connection: Connection) -> Tasks:
-    """Read all tasks."""
+    """Load all tasks of a registry, with their test sets and metrics."""
     rows = connection.execute(select(*TaskRow.columns()).order_by(models.task.c.task_id))
-    return Tasks([_task(connection, TaskRow.of(row)) for row in rows.all()])
+    return Tasks([_task(connection, TaskRow.from_values(row)) for row in rows.all()])
 
 
 def _task(connection: Connection, row: TaskRow) -> Task:
@@ -305,11 +329,11 @@ def _task(connection: Connection, row: TaskRow) -> Task:
 
 
 class Registry:
-    """A registry for reading; it does not block writers.
+    """Read access to a registry file: tasks, scores, leaderboards and SQL queries.
 
-    Each method reads the current state of the registry. A `with` block keeps the file open, so that all methods in the
-    block read the same state. With `at`, methods read the state at that moment. With `public`, methods read a public
-    file that is made, as by `registry publish`, when the object is created.
+    Reading does not block writers. Each method reads the current state of the registry. A `with` block keeps the file
+    open, so that all methods in the block read the same state. With `at`, methods read the state at that moment. With
+    `public`, methods read a public file that is made, as by `registry publish`, when the object is created.
     """
 
     def __init__(self, path: str | Path, *, at: str | None = None, public: bool = False) -> None:
@@ -332,12 +356,17 @@ class Registry:
         self._reading.release()
 
     def tasks(self) -> Tasks:
-        """Return all tasks with their test sets and metrics, including tasks whose scores are hidden."""
+        """Return all tasks with their test sets and metrics.
+
+        Tasks whose scores are hidden are included.
+        """
         with self._reading.holding() as connection:
             return tasks(connection)
 
     def query(self, sql: str, /, **parameters: Any) -> Result:
-        """Run one SELECT or EXPLAIN; `$name` in the SQL is replaced by the parameter `name`.
+        """Run one SELECT or EXPLAIN statement in SQL, and return its result.
+
+        `$name` in the SQL is replaced by the parameter `name`.
 
         Raises:
             QueryError: The SQL is another statement, or DuckDB refuses it; `excerpt` shows the place of the problem.
@@ -347,7 +376,9 @@ class Registry:
             name: value.item() if isinstance(value, np.generic) else value for name, value in parameters.items()}))
 
     def scores(self, task: str | None = None, **where: Any) -> Result:
-        """Return the view `submission_score`: the score of every submission by every metric, also before comparisons.
+        """Return the score of every submission by every metric.
+
+        Scores are available before systems are compared. The columns are those of the SQL view `submission_score`.
 
         Args:
             task: Only rows of this task.
@@ -359,24 +390,24 @@ class Registry:
         return self._select("submission_score", task, where)
 
     def leaderboard(self, task: str | None = None, **where: Any) -> Result:
-        """Return the view `leaderboard`: ranks, rank ranges, clusters and scores.
+        """Return the leaderboards: ranks, rank ranges, clusters and scores of systems.
 
-        The method has the same arguments and errors as `scores`.
+        The columns are those of the SQL view `leaderboard`. The method has the same arguments and errors as `scores`.
         """
         return self._select("leaderboard", task, where)
 
     def pairs(self, task: str | None = None, **where: Any) -> Result:
-        """Return the view `pairwise`: every pair once, with its p-values.
+        """Return every pair of compared systems once, with its p-values.
 
-        The method has the same arguments and errors as `scores`. The view `pair` has every pair twice, once for each
-        system: `query("FROM pair WHERE system = $of", of="a")`.
+        The columns are those of the SQL view `pairwise`. The method has the same arguments and errors as `scores`. The
+        view `pair` has every pair twice, once for each system: `query("FROM pair WHERE system = $of", of="a")`.
         """
         return self._select("pairwise", task, where)
 
     def difference_region(self, a: str, b: str) -> Result:
-        """Return the answers that only one of two submissions gives (Evert 2004, section 3.2).
+        """Return the answers that only one of two submissions gives.
 
-        The SQL macro `difference_region` computes the result.
+        The SQL macro `difference_region` computes the result (Evert 2004, section 3.2).
 
         Args:
             a: A submission, as `task/test_set/team/system`; add `@version` for a version that is not ranked.
@@ -388,9 +419,10 @@ class Registry:
         return self.query("SELECT * FROM difference_region($a, $b)", a=a, b=b)
 
     def contingencies(self, task: str, test_set: str | None = None) -> PairContingencies:
-        """Return the 2x2 contingency tables of all pairs of ranked submissions as arrays.
+        """Return the 2x2 contingency tables of all pairs of ranked submissions.
 
-        Use this method instead of the view `pair_contingency` if there are many submissions.
+        A table has the numbers of items that both, only one or neither of two submissions get correct. Use this method
+        instead of the view `pair_contingency` if there are many submissions.
 
         Args:
             task: The task.
@@ -402,11 +434,11 @@ class Registry:
         """
         with self._reading.holding() as connection:
             (task_row,) = catalog.tasks(connection, task)
-            known = {row.name: row.test_set_id for row in catalog.test_sets(connection, task_row.task_id)}
-            name = next(iter(known)) if test_set is None and len(known) == 1 else test_set
-            if name not in known:
-                raise UnknownNameError(f"test set of {task}", str(name), known)
-            return count_pair_contingencies(connection, known[name])
+            test_set_ids = {row.name: row.test_set_id for row in catalog.test_sets(connection, task_row.task_id)}
+            name = next(iter(test_set_ids)) if test_set is None and len(test_set_ids) == 1 else test_set
+            if name not in test_set_ids:
+                raise UnknownNameError(f"test set of {task}", str(name), test_set_ids)
+            return count_pair_contingencies(connection, test_set_ids[name])
 
     def _select(self, view: str, task: str | None, where: dict[str, Any]) -> Result:
         with self._reading.holding() as connection:
@@ -416,7 +448,7 @@ class Registry:
                 if name not in columns:
                     raise UnknownNameError(f"column of {view}", name, columns)
             catalog.check_metric(connection, catalog.tasks(connection, task), where.get("metric"))
-            wanted = where if task is None else {"task": task, **where}
-            conditions = " AND ".join(f"{name} IS NOT DISTINCT FROM ${name}" for name in wanted)
-            return self.query(f"SELECT * FROM {view}" + (f" WHERE {conditions}" if wanted else ""),  # noqa: S608
-                              **wanted)
+            values = where if task is None else {"task": task, **where}
+            conditions = " AND ".join(f"{name} IS NOT DISTINCT FROM ${name}" for name in values)
+            return self.query(f"SELECT * FROM {view}" + (f" WHERE {conditions}" if values else ""),  # noqa: S608
+                              **values)

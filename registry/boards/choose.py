@@ -23,13 +23,13 @@ from registry.studies.score_distributions import resample_ranks, resample_score_
 
 def load_metric_leaderboards(connection: Connection, task_row: TaskRow, metric: str | None = None,
                              ranks: Ranks | None = None) -> list[Leaderboard]:
-    """Load the leaderboards of one metric.
+    """Load all leaderboards of one metric of a task.
 
     Args:
         connection: A connection to the store.
         task_row: The task.
-        metric: A metric's alias; None: the primary metric.
-        ranks: The kind of rank range that people see; None: the task's.
+        metric: The metric's alias; None for the primary metric.
+        ranks: The kind of rank ranges to show, such as `simultaneous`; None for the kind that the task declares.
 
     Raises:
         UnknownNameError: The metric is unknown.
@@ -49,20 +49,20 @@ def select_leaderboard(boards: Sequence[Leaderboard], test_set: str | None = Non
 
     Args:
         boards: The leaderboards to select from.
-        test_set: The test set; None: any.
-        track: The track; None: no track. If all leaderboards have a track, None means any.
-        facet: The facet; None: all items. If all leaderboards have a facet, None means any.
+        test_set: The test set; None selects any.
+        track: The track; None selects leaderboards without a track, or any if all have a track.
+        facet: The facet, such as `genre=news`; None selects leaderboards of all items, or any if all have a facet.
 
     Raises:
         UnknownNameError: There is no board of that test set, track or facet.
         MismatchError: Several leaderboards match.
     """
     for kind, name in (("test_set", test_set), ("track", track), ("facet", facet)):
-        known = {getattr(board, kind) for board in boards}
-        if name is None and None not in known:
+        names = {getattr(board, kind) for board in boards}
+        if name is None and None not in names:
             continue
-        if name not in known:
-            raise UnknownNameError(kind.replace("_", " "), str(name), sorted(filter(None, known)))
+        if name not in names:
+            raise UnknownNameError(kind.replace("_", " "), str(name), sorted(filter(None, names)))
         boards = [board for board in boards if getattr(board, kind) == name]
     if len(boards) > 1:
         titles = "; ".join(board.title for board in boards[:5]) + ("; ..." if len(boards) > 5 else "")
@@ -71,7 +71,7 @@ def select_leaderboard(boards: Sequence[Leaderboard], test_set: str | None = Non
 
 
 def select_standing(board: Leaderboard, submission: str) -> Standing:
-    """Return the standing of a system on a leaderboard.
+    """Return the result of one system on a leaderboard, such as its rank and score.
 
     Args:
         board: The leaderboard.
@@ -86,23 +86,23 @@ def select_standing(board: Leaderboard, submission: str) -> Standing:
     return board.standings[places[0]]
 
 
-def select_best(board: Leaderboard, top: int | None, room: int) -> Leaderboard:
-    """Return a leaderboard with only its best systems.
+def select_best(board: Leaderboard, top: int | None, limit: int) -> Leaderboard:
+    """Return a leaderboard with only its best systems, for a figure.
 
-    Ranks and decisions stay the same.
+    Ranks and significant differences stay the same.
 
     Args:
         board: The leaderboard.
-        top: The number of systems; None: all systems.
-        room: The largest number of systems that a figure can show.
+        top: The number of systems to select; None for all systems.
+        limit: The largest number of systems that a figure can show.
 
     Raises:
-        MismatchError: More than `room` systems would remain.
+        MismatchError: More than `limit` systems would remain.
     """
     n = min(top or len(board.standings), len(board.standings))
-    if n > room:
-        raise MismatchError(f"{board.title}: {n:,} systems are too many for one figure; --top {room} draws the best "
-                            f"{room}")
+    if n > limit:
+        raise MismatchError(f"{board.title}: {n:,} systems are too many for one figure; --top {limit} draws the best "
+                            f"{limit}")
     pairs = board.decisions.select(np.maximum(board.decisions.a, board.decisions.b) < n)
     significant = pairs.select(pairs.significant)
     differs = np.zeros((n, n), dtype=bool)
@@ -114,14 +114,14 @@ def select_best(board: Leaderboard, top: int | None, room: int) -> Leaderboard:
 
 def select_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: int | None = None,
                  neighbours: int | None = None, limit: int | None = None) -> list[Leaderboard]:
-    """Return the leaderboards with only some of their pairs.
+    """Return the leaderboards with only some of their pairs of systems.
 
     Args:
         boards: The leaderboards.
         system: Select pairs of this system; `select_standing` lists the names that a system can have.
         top: Select pairs among this number of best systems.
-        neighbours: Select pairs of systems at most this many places apart.
-        limit: The number of pairs to return for each leaderboard; the first pairs are returned.
+        neighbours: Select pairs of systems that are at most this many positions apart on the leaderboard.
+        limit: The largest number of pairs to return for each leaderboard; the first pairs are returned.
 
     Raises:
         UnknownNameError: No leaderboard has such a system.
@@ -170,15 +170,18 @@ def find_pair_boards(boards: Sequence[Leaderboard], a: str, b: str) -> list[Lead
 
 
 def _find_places(board: Leaderboard, system: str | None) -> list[int]:
-    """Return the places of all systems with this name; None matches every system."""
+    """Return the positions on a leaderboard of all systems with a name, from 0.
+
+    Without a name (None), the positions of all systems are returned.
+    """
     return [place for place, standing in enumerate(board.standings) if system in (
         None, standing.display_name, standing.system, standing.submission, f"{standing.team}/{standing.system}")]
 
 
 def add_score_intervals(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
-    """Return the leaderboard with confidence intervals of scores.
+    """Return a leaderboard with confidence intervals of scores.
 
-    If no interval is stored, bootstrap percentiles are computed.
+    Stored intervals are used; otherwise bootstrap percentiles are computed.
     """
     if any(standing.ci_low is not None for standing in board.standings):
         return board
@@ -193,9 +196,9 @@ def add_score_intervals(connection: Connection, task_row: TaskRow, board: Leader
 
 
 def add_resampled_ranks(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
-    """Return the leaderboard with ranks from resamples of its items.
+    """Return a leaderboard with rank ranges from bootstrap resamples of the items.
 
-    Each standing gets the share of resamples in which the system has each rank.
+    Each system also gets the share of resamples in which it has each rank.
 
     Raises:
         InputError: The board cannot be resampled.
@@ -215,7 +218,7 @@ def _get_full_names(board: Leaderboard) -> list[str]:
 
 
 def load_submission_attributes(connection: Connection, board: Leaderboard, name: str) -> Mapping[str, str]:
-    """Return the value of one attribute for each submission on a leaderboard.
+    """Return the value of an attribute of each submission on a leaderboard.
 
     The keys are names `team/system@version`. Submissions without the attribute are absent.
 
@@ -230,7 +233,7 @@ def load_submission_attributes(connection: Connection, board: Leaderboard, name:
     rows = connection.execute(text("SELECT submission, submission_id FROM leaderboard WHERE signature = :signature"),
                               {"signature": board.signature}).all()
     attributes = catalog.submission_attributes(connection, [row.submission_id for row in rows])
-    known = sorted({key for values in attributes.values() for key in values})
-    if name not in known:
-        raise UnknownNameError("attribute of submissions", name, known)
+    names = sorted({key for values in attributes.values() for key in values})
+    if name not in names:
+        raise UnknownNameError("attribute of submissions", name, names)
     return {row.submission: values[name] for row in rows if name in (values := attributes[row.submission_id])}

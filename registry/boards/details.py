@@ -25,7 +25,7 @@ ANSWERS = 20_000_000  # and if all pairs together have at most this many answers
 
 
 class PairRegions(NamedTuple):
-    """Numbers of answers that one or both of two systems give.
+    """Numbers of answers that two systems share, and that only one of them gives.
 
     `d1` counts answers of the first system (`a`) only, `d2` answers of the second system (`b`) only, and `shared`
     answers of both systems. `_tp` counts correct answers, `_fp` incorrect answers. If systems have several runs, the
@@ -44,13 +44,13 @@ class PairRegions(NamedTuple):
 
 @dataclass(frozen=True)
 class Regions:
-    """Shared and unshared answers of pairs of systems on one test set.
+    """Numbers of shared and unshared answers of pairs of systems on one test set.
 
     Attributes:
         test_set: The name of the test set.
         gold: The number of answers in the gold.
-        is_complete: True if all pairs are included. Otherwise only pairs of neighbours, and pairs with the best system,
-            are included.
+        is_complete: True if all pairs are included. Otherwise only pairs of adjacent systems, and pairs with the best
+            system, are included.
         pairs: The pairs. The name of a system is (team, system).
     """
 
@@ -71,7 +71,10 @@ class _Submission(NamedTuple):
 
 
 def load_regions(connection: Connection, task: TaskRow, boards: Sequence[Leaderboard]) -> Iterator[Regions]:
-    """Yield the numbers of shared and unshared answers for each test set."""
+    """Yield the numbers of answers that pairs of systems share or do not share.
+
+    Each value has the pairs of one test set.
+    """
     for test_set in dict.fromkeys(board.test_set for board in boards):
         submissions = _load_submissions(connection, task.slug, test_set)
         n_gold = _count_gold(connection, task.task_id, test_set)
@@ -99,7 +102,11 @@ def _select_track_boards(boards: Sequence[Leaderboard], test_set: str) -> list[L
 
 
 def _select_pairs(boards: Sequence[Sequence[_Submission]]) -> tuple[list[tuple[_Submission, _Submission]], bool]:
-    """Return the pairs whose answers are counted, and True if these are all pairs."""
+    """Return the pairs of submissions whose shared answers are counted.
+
+    If counting all pairs takes too long, only pairs of adjacent systems and pairs with the best system are selected.
+    The second value is True if all pairs are selected.
+    """
     pairs = list(dict.fromkeys(pair for board in boards for pair in combinations(board, 2)))
     if all(len(board) <= FEW for board in boards) and sum(a.answers + b.answers for a, b in pairs) <= ANSWERS:
         return pairs, True
@@ -129,9 +136,10 @@ def _count_gold(connection: Connection, task_id: int, test_set: str) -> int:
 
 def _count_shared_answers(connection: Connection,
                           pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], tuple[int, int]]:
-    """Return the number of correct and of all answers that two scorings share.
+    """Count the correct answers, and all answers, that two submissions share.
 
-    The numbers are sums over all pairs of runs. The keys are pairs of scoring ids.
+    The keys of the result are pairs of scoring ids, which identify the submissions. Numbers are sums over all pairs of
+    runs.
     """
     if not pairs:
         return {}
@@ -146,7 +154,9 @@ def _count_shared_answers(connection: Connection,
 
 
 def _make_regions(a: _Submission, b: _Submission, correct: int, answers: int) -> PairRegions:
-    """Return the shared and unshared answers of a pair, as means over pairs of runs.
+    """Return the numbers of answers that one or both of two systems give.
+
+    They are means over all pairs of runs.
 
     Args:
         a: The submission of the first system.
@@ -165,7 +175,7 @@ LISTED = 8  # items in each list of a system
 
 
 class DistinctiveItem(NamedTuple):
-    """Item on which one system is much better or worse than the other systems.
+    """Item on which one system is better or worse than the mean of the other systems.
 
     Attributes:
         item: The key of the item.
@@ -207,7 +217,7 @@ class DistinctiveItems:
 
 
 def load_distinctive_items(connection: Connection, task: TaskRow, limit: int) -> Iterator[DistinctiveItems]:
-    """Yield the items that distinguish each system.
+    """Yield for each system the items on which it differs most from other systems.
 
     Args:
         connection: A connection to the store.
@@ -293,7 +303,7 @@ OTHER = "other labels"
 
 
 class Cell(NamedTuple):
-    """Number of items with one gold label and one predicted label.
+    """One cell of a confusion matrix: the number of items with a pair of labels.
 
     `gold` and `predicted` are indices of `Confusions.labels`; None means that there is no label.
     """
@@ -305,7 +315,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True)
 class Confusions:
-    """Numbers of items by gold label and predicted label, on one test set.
+    """Confusion matrices of all systems on one test set.
 
     Attributes:
         test_set: The name of the test set.
@@ -323,7 +333,9 @@ class Confusions:
 
 
 def load_confusions(connection: Connection, task: TaskRow, *, every_name: bool) -> Iterator[Confusions]:
-    """Yield the confusions of labels for each test set with labels or types.
+    """Yield the confusion matrices of all systems, for each test set with labels.
+
+    A label is the label of an item, or the type of an answer such as a span.
 
     Args:
         connection: A connection with one transaction for all queries.
@@ -342,9 +354,9 @@ def load_confusions(connection: Connection, task: TaskRow, *, every_name: bool) 
 
 
 def _load_gold_labels(connection: Connection, task: TaskRow) -> dict[str, tuple[bool, dict[str, int]]]:
-    """Return the frequency of each gold label, or of each type, by test set.
+    """Return how often each label occurs in the gold of each test set.
 
-    The Boolean is True if the gold has types.
+    If answers have types, types are counted instead of labels, and the Boolean is True.
     """
     rows = connection.execute(text("""
         WITH gold AS (
@@ -366,7 +378,7 @@ def _load_gold_labels(connection: Connection, task: TaskRow) -> dict[str, tuple[
 
 def _load_cells(connection: Connection, task: str, test_set: str,
                 places: Mapping[str, int]) -> dict[tuple[str, str], tuple[Cell, ...]]:
-    """Return the non-empty cells of each system, by (team, system).
+    """Return the non-empty cells of the confusion matrices, by (team, system).
 
     Args:
         connection: A connection to the store.
@@ -394,7 +406,7 @@ def _load_cells(connection: Connection, task: str, test_set: str,
 
 
 class Version(NamedTuple):
-    """Version of a system on a test set.
+    """Submitted version of a system on a test set, with its score.
 
     `score` is the score by the primary metric and the current gold. It is None if the version has no score. It is also
     None if scores were hidden as long as this version was the newest one.
@@ -410,7 +422,10 @@ class Version(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """Scores and names of a system's runs, by one metric on all items of a test set."""
+    """Scores of a system's runs, such as one per random seed, by one metric.
+
+    `names` has the name of each run. The scores are scores on all items of a test set.
+    """
 
     test_set: str
     team: str
@@ -443,7 +458,7 @@ def load_versions(connection: Connection, task: TaskRow, phases: Phases) -> list
 
 
 def load_runs(connection: Connection, task: TaskRow) -> list[Runs]:
-    """Load the scores of all runs by all metrics, for systems with several runs."""
+    """Load the score of each run by each metric, for systems with several runs."""
     if not has_row(connection, "submission_source WHERE replicate > 0"):
         return []
     rows = connection.execute(text("""
@@ -462,9 +477,9 @@ def load_runs(connection: Connection, task: TaskRow) -> list[Runs]:
 
 
 def _name_runs(factors: Sequence[Mapping[str, str]], n: int) -> tuple[str, ...]:
-    """Return the names of a system's runs.
+    """Return the names of a system's `n` runs, such as `seed 7`, or else `run 1`.
 
-    A name has the declared factors of the run, such as a seed. Without factors, it is a number.
+    `factors` has the declared properties of each run; it is empty if none are declared.
     """
     if len(factors) == n:
         return tuple(", ".join(f"{name} {level}" for name, level in levels.items()) for levels in factors)
@@ -502,7 +517,7 @@ class NewBest:
 
 @dataclass(frozen=True)
 class History:
-    """Best systems of a leaderboard over time.
+    """All best systems that a leaderboard has had, in order of time.
 
     Attributes:
         key: Identifies the leaderboard.
@@ -516,7 +531,7 @@ class History:
 
 
 def load_histories(connection: Connection, task: TaskRow, phases: Phases, until: int | None = None) -> list[History]:
-    """Load the history of best systems of each leaderboard.
+    """Load for each leaderboard the best systems that it has had over time.
 
     Leaderboards of facets, and leaderboards with fewer than two visible comparisons, are left out.
 
@@ -600,10 +615,9 @@ def _make_history(connection: Connection, key: LeaderboardKey, states: Sequence[
 
 def _load_decisions(connection: Connection, pairs: Sequence[tuple[int, int, int]]) -> Mapping[
         tuple[int, int], tuple[bool, float | None]]:
-    """Return the test results between best systems and former best systems.
+    """Return whether best systems differ significantly from the former best systems.
 
-    A result is the decision and the adjusted p-value. The keys are a comparison id and the id of the former best
-    submission.
+    The result has the decision and the adjusted p-value, by the id of the comparison and of the former best submission.
 
     Args:
         connection: A connection to the store.
@@ -622,7 +636,7 @@ def _load_decisions(connection: Connection, pairs: Sequence[tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Details:
-    """Details of a task's systems for its page.
+    """Additional data about a task's systems, for its web page.
 
     Attributes:
         versions: The versions of all systems, ordered by test set, system and time of submission.
@@ -646,7 +660,7 @@ NO_DETAILS = Details()
 
 def load_details(connection: Connection, task: TaskRow, boards: Sequence[Leaderboard], items: int,
                  until: int | None = None) -> Details:
-    """Load the details of a task.
+    """Load versions, runs, confusion matrices and other data about a task's systems.
 
     Args:
         connection: The transaction in which the boards were loaded.

@@ -25,7 +25,7 @@ Kind = Literal["label", "answer", "span", "tree", "alignment", "ranking", "text"
 
 @dataclass(frozen=True)
 class KnownAnswer:
-    """Answer to an item that occurs in the gold or in a run.
+    """One of the different answers that the gold and the systems give to an item.
 
     Attributes:
         key: The content: a label, the tokens of a span such as `3-4`, an arc of a tree such as `2>5`, ...
@@ -44,11 +44,11 @@ class KnownAnswer:
 
 @dataclass(frozen=True)
 class SystemOutput:
-    """Response to one item in one run, or in the gold (`system` is None).
+    """Response to one item by one run of a system, or by the gold.
 
     Attributes:
         source: `gold` for the gold, `gold NAME` for a named reference, `system` for a run.
-        team, system, replicate, track: The team, the system, the number and the track of the run.
+        team, system, replicate, track: The team, the system, the number and the track of the run; None for the gold.
         said: The answers as indices of `ItemView.known`, the best answer first if answers have scores. For rankings,
             only the first answers. None if the response is a text or numbers.
         returned, found: The number of answers, and the number of these answers that the gold has.
@@ -74,7 +74,7 @@ class SystemOutput:
 
 @dataclass(frozen=True)
 class ItemView:
-    """One item with its gold and the answers of all runs.
+    """One item with the gold and the answers of all runs.
 
     Attributes:
         task, test_set, item: The task, the test set and the key of the item.
@@ -105,15 +105,18 @@ class ItemView:
         return " ".join(self.tokens) if self.tokens else None
 
     def select_correct(self, output: SystemOutput) -> list[KnownAnswer]:
-        """Return the answers of an output that are in the gold."""
+        """Return the answers of a system's output that are in the gold."""
         return [self.known[n] for n in output.said or () if self.known[n].in_gold]
 
     def select_incorrect(self, output: SystemOutput) -> list[KnownAnswer]:
-        """Return the answers of an output that are not in the gold."""
+        """Return the answers of a system's output that are not in the gold."""
         return [self.known[n] for n in output.said or () if not self.known[n].in_gold]
 
     def select_missing(self, output: SystemOutput) -> list[KnownAnswer]:
-        """Return the gold answers, except merely possible answers, that an output lacks."""
+        """Return the gold answers that a system's output lacks.
+
+        Gold answers that are merely possible are not missing.
+        """
         places = set(output.said or ())
         return [answer for n, answer in enumerate(self.known)
                 if answer.in_gold and not answer.possible and n not in places]
@@ -140,7 +143,7 @@ _RESPONSES = """
 
 
 class Run(NamedTuple):
-    """One run of a submission."""
+    """One run of a submission: one of several outputs, such as one per random seed."""
 
     team: str
     system: str
@@ -162,7 +165,7 @@ class _Response(NamedTuple):
 
 
 class ItemAnswers(NamedTuple):
-    """All answers to one item.
+    """All answers to one item, by the gold and by all runs of the systems.
 
     Attributes:
         known: The different answers of the gold and of all runs.
@@ -177,7 +180,10 @@ class ItemAnswers(NamedTuple):
 
 def _load_answer_sets(connection: Connection, items: Mapping[int, Item], runs: Sequence[Run], *,
                       is_ranking: bool) -> dict[int, ItemAnswers]:
-    """Load sets of answers by item id; of a ranking, only the first `FIRST` answers."""
+    """Load all answers to some items, by the id of the item.
+
+    If answers are rankings of documents, only the first `FIRST` documents of each are loaded.
+    """
     parameters = {"items": list(items), "scorings": [run.scoring_id for run in runs], "ranking": is_ranking,
                   "most": FIRST if is_ranking else _ALL}
     golds: dict[int, dict[int, tuple[str, str]]] = {item_id: {} for item_id in items}
@@ -192,7 +198,10 @@ def _load_answer_sets(connection: Connection, items: Mapping[int, Item], runs: S
 
 def _make_answer_set(item: Item, gold: Mapping[int, tuple[str, str]], responses: Iterable[_Response],
                      runs: Sequence[Run]) -> ItemAnswers:
-    """Return all answers to one item; `ItemView.known` explains their order."""
+    """Combine the answers of the gold and of all runs to one item.
+
+    Different answers are listed in the order that `ItemView.known` documents.
+    """
     possible = {f"{source + 1}-{target + 1}" for source, target in item.gold.possible} if isinstance(
         item.gold, Links) else set()
     judged: Mapping[str, int] = item.gold if isinstance(item.gold, dict) else {}
@@ -217,29 +226,29 @@ def _make_answer_set(item: Item, gold: Mapping[int, tuple[str, str]], responses:
 
 
 def _load_values(connection: Connection, parsed: ParseCache, runs: Sequence[Run]) -> Values:
-    """Return the answers of every run to all items of the gold."""
+    """Return the answers of every run to all items of the gold, [runs][items]."""
     answers = {scoring_id: parsed.load_joined(catalog.get(connection, ScoringRow, scoring_id=scoring_id))
                for scoring_id in dict.fromkeys(run.scoring_id for run in runs)}
     return [answers[run.scoring_id][run.replicate] for run in runs]
 
 
 def _make_texts(item: Item, answers: Sequence[Answer | None]) -> ItemAnswers:
-    """Return the reference texts of an item, and the texts of all runs."""
+    """Combine the reference texts of an item and the texts of all runs."""
     golds = [SystemOutput("gold" if name == "gold" else f"gold {name}", text=reference)
              for name, reference in item.gold.items()]
     return ItemAnswers([], golds, [{"text": None if answer is None else str(answer.value)} for answer in answers])
 
 
 def _make_numbers(item: Item, answers: Sequence[Answer | None]) -> ItemAnswers:
-    """Return the numbers of the gold, if it has any, and of all runs."""
+    """Combine the numbers of the gold (if any) and of all runs for one item."""
     return ItemAnswers([], [SystemOutput("gold", numbers=_name_numbers(item.gold))], [
         {"numbers": None if answer is None else _name_numbers(answer.value)} for answer in answers])
 
 
 def _name_numbers(value: Any) -> Mapping[str, float] | None:
-    """Return the numbers of an answer by name; a single number has the empty name.
+    """Return the numbers of an answer by name.
 
-    A pair consists of the sum of log-probabilities and the number of tokens.
+    A single number has the empty name. A pair has the names `log-probability` and `tokens`.
     """
     if isinstance(value, Mapping):
         return value
@@ -289,7 +298,7 @@ def list_hard_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
 
 
 def list_suspect_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
-    """Return the items whose gold all submissions contradict.
+    """Return the items whose gold is possibly wrong: all submissions contradict it.
 
     The list begins with the items on which most submissions agree on another answer.
 
@@ -306,7 +315,9 @@ def list_suspect_items(connection: Connection, task: TaskRow, limit: int) -> Row
 
 
 def require_items(connection: Connection, task: TaskRow) -> None:
-    """Raise an error if a public file does not contain the items of a task.
+    """Raise an error if this registry file does not contain the items of a task.
+
+    A public file does not contain them if the task withholds its gold.
 
     Raises:
         MismatchError: The gold is withheld.
@@ -316,7 +327,10 @@ def require_items(connection: Connection, task: TaskRow) -> None:
 
 
 def has_answers(connection: Connection, task: TaskRow) -> bool:
-    """Return True if the answers to the task's items are sets, and not free texts."""
+    """Return True if answers to the task's items are labels, spans or other sets.
+
+    Free texts and numbers are not sets of answers.
+    """
     return bool(connection.execute(text("""
         SELECT count(*) FROM answer JOIN test_set USING (gold_revision_id)
         WHERE test_set.task_id = :task AND test_set.is_declared"""), {"task": task.task_id}).scalar_one())
@@ -328,26 +342,31 @@ _KINDS: Mapping[str, Kind] = {
 
 
 def load_item_views(connection: Connection, task: TaskRow, key: str) -> list[ItemView]:
-    """Load an item with all answers, from every test set that has the item.
+    """Load an item by its key, with the answers of the gold and of all runs.
+
+    The result has one value per test set with this item.
 
     Raises:
         UnknownNameError: No test set has the item.
         MismatchError: The gold is withheld, or texts are not in this public file.
     """
     require_items(connection, task)
-    views, parsed, known = list[ItemView](), ParseCache(connection), list[str]()
+    views, parsed, all_keys = list[ItemView](), ParseCache(connection), list[str]()
     for test_set in catalog.test_sets(connection, task.task_id):
         keys = catalog.item_keys(connection, test_set.gold_revision_id)
-        known += keys
+        all_keys += keys
         if key in keys:
             views += _load_views(connection, parsed, task, test_set, [keys.index(key)])
     if not views:
-        raise UnknownNameError("item", key, known)
+        raise UnknownNameError("item", key, all_keys)
     return views
 
 
 def load_disputed_items(connection: Connection, task: TaskRow, limit: int) -> list[ItemView]:
-    """Load the most disputed items of each test set, with all answers to these items."""
+    """Load the items of each test set on which systems disagree most.
+
+    The result includes the answers of the gold and of all runs to these items.
+    """
     views, parsed = list[ItemView](), ParseCache(connection)
     for test_set in catalog.test_sets(connection, task.task_id):
         places = {key: n for n, key in enumerate(catalog.item_keys(connection, test_set.gold_revision_id))}
@@ -360,7 +379,10 @@ def load_disputed_items(connection: Connection, task: TaskRow, limit: int) -> li
 
 def _load_views(connection: Connection, parsed: ParseCache, task: TaskRow, test_set: TestSetRow,
                 places: Sequence[int]) -> Iterator[ItemView]:
-    """Yield the items at some places (from 0) of a test set's gold, with all answers."""
+    """Yield items of a test set with the answers of the gold and of all runs.
+
+    `places` has the positions of the items in the gold, from 0.
+    """
     first, _ = catalog.item_ids(connection, test_set.gold_revision_id)
     gold_items = parsed.items(test_set.gold_revision_id)
     items = {first + place: gold_items[place] for place in places}
@@ -400,7 +422,10 @@ def _load_runs(connection: Connection, test_set: TestSetRow) -> list[Run]:
 
 def _load_answers(connection: Connection, parsed: ParseCache, kind: Kind, items: Mapping[int, Item],
                   runs: Sequence[Run], first: int) -> Mapping[int, ItemAnswers]:
-    """Return the answers by item id; `first` is the id of the first item in the gold."""
+    """Return the answers of the gold and of all runs, by the id of the item.
+
+    `first` is the id of the first item in the gold.
+    """
     if kind not in ("text", "number"):
         return _load_answer_sets(connection, items, runs, is_ranking=kind == "ranking")
     make_answers = _make_texts if kind == "text" else _make_numbers
@@ -417,7 +442,7 @@ def _get_tokens(item: Item) -> Sequence[str]:
 
 
 def _load_facets(connection: Connection, task: TaskRow, test_set: TestSetRow) -> dict[int, list[str]]:
-    """Return the facets of each item, by item id."""
+    """Return the facets of each item, such as `genre=news`, by the id of the item."""
     (declared,) = (section for section in decode_manifest(task.manifest).test_set if section.name == test_set.name)
     facets: dict[int, list[str]] = {}
     for name in declared.facets:

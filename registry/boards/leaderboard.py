@@ -23,14 +23,14 @@ from registry.errors import counted
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.manifest import decode_manifest
 from registry.messages import NO_MESSAGES, Message, Messages, Severity, sentence
-from registry.metric_names import metric_decimals, metric_label, metric_title, says_no_more
+from registry.metric_names import is_redundant_id, metric_decimals, metric_label, metric_title
 from registry.rendering.table import NUMBERS
 from registry.significance import TESTS, PredictionPowered
 from registry.values import parse
 
 
 class Comparison(NamedTuple):
-    """Settings, size and overall test of the comparison behind a leaderboard.
+    """Settings, size and overall test of the comparison that made a leaderboard.
 
     The overall test compares all systems together. If the comparison has none, `overall`, `statistic`, `degrees` and
     `p_value` are None.
@@ -61,13 +61,12 @@ class Comparison(NamedTuple):
 
 @dataclass(frozen=True)
 class PairDecision:
-    """Test result of two systems, A and B.
+    """Result of the significance test of two systems, A and B.
 
     Attributes:
-        a, b: The places of A and B in the standings, from 0. On a leaderboard, A is the better system.
+        a, b: The positions of A and B on the leaderboard, from 0. On a leaderboard, A is the better system.
         significant: True if A and B differ significantly.
-        row: The difference A - B and the p-values. On a leaderboard, the row has all `PAIR_KEYS`
-            (reports/columns.py).
+        row: The difference A - B and the p-values. On a leaderboard, the row has all `PAIR_KEYS` (reports/columns.py).
     """
 
     a: int = field(compare=False)
@@ -77,31 +76,31 @@ class PairDecision:
 
     @property
     def difference(self) -> float | None:
-        """The difference A - B; positive if A is better."""
+        """Difference in score of two systems, A - B; positive if A is better."""
         return self.row["difference"]  # type: ignore[no-any-return]
 
     @property
     def p_value(self) -> float | None:
-        """The raw p-value."""
+        """P-value of the test, before the correction for multiple comparisons."""
         return self.row["p_value"]  # type: ignore[no-any-return]
 
     @property
     def p_adjusted(self) -> float | None:
-        """The p-value after the correction for the pairs of the family."""
+        """P-value of the test, after the correction for multiple comparisons."""
         return self.row["p_adjusted"]  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)
 class Decisions(Sequence[PairDecision]):
-    """Test results of all pairs, stored as columns.
+    """Results of the significance tests of all pairs of systems, stored as columns.
 
-    Iteration, and an index, make single `PairDecision`s from the columns.
+    Iteration and indexing return a `PairDecision` for each pair.
 
     Attributes:
-        a, b: The places of systems A and B in the standings, from 0, [pairs].
+        a, b: The positions of systems A and B on the leaderboard, from 0, [pairs].
         columns: Values that differ between pairs, by their key in a row. Each column is [pairs], and masks NULL.
         common: Values that are the same for all pairs, by their key in a row.
-        systems: Values of the system at each place in the standings. In a row, their keys end in `_a` or `_b`.
+        systems: Values of the system at each position. In a row, their keys end in `_a` or `_b`.
     """
 
     a: Ints
@@ -112,11 +111,11 @@ class Decisions(Sequence[PairDecision]):
 
     @property
     def significant(self) -> Flags:
-        """True for significant pairs, [pairs]."""
+        """True for each pair of systems that differ significantly, [pairs]."""
         return self.columns["significant"].astype(bool)
 
     def numbers(self, key: str) -> Floats:
-        """Return a column as floats, [pairs]; NULL becomes nan."""
+        """Return one column of the test results as floats, [pairs]; NULL becomes nan."""
         return np.ma.filled(self.columns[key].astype(np.float64), np.nan)
 
     def __len__(self) -> int:
@@ -140,7 +139,7 @@ class Decisions(Sequence[PairDecision]):
             yield PairDecision(a, b, row["significant"], row)
 
     def select(self, pairs: NDArray[Any]) -> Decisions:
-        """Return only the pairs that an array of indices, or a mask, selects."""
+        """Return only the pairs of systems that an array of indices, or a mask, selects."""
         return Decisions(self.a[pairs], self.b[pairs], {key: column[pairs] for key, column in self.columns.items()},
                          self.common, self.systems)
 
@@ -172,7 +171,7 @@ class Intervals(NamedTuple):
     messages: tuple[Message, ...] = ()
 
     def statements(self, comparison: Comparison) -> tuple[str | Message, ...]:
-        """Return the sentences and messages about intervals below the board."""
+        """Return sentences and messages about the confidence intervals of a leaderboard."""
         methods = [f"{method} for {values}"
                    for values, method in (("scores", self.scores), ("differences", self.differences)) if method]
         if not methods:
@@ -188,10 +187,10 @@ NO_INTERVALS = Intervals()
 
 
 def describe_intervals(comparison: Comparison, request: str, *, has_scores: bool) -> Intervals:
-    """Return the methods of a comparison's confidence intervals, with messages.
+    """Return in words how the confidence intervals of a leaderboard are computed.
 
     Args:
-        comparison: The comparison.
+        comparison: The settings of the comparison.
         request: The recorded request of the comparison as JSON. It names the methods that need no resampling.
         has_scores: True if some score has an interval.
     """
@@ -232,9 +231,7 @@ DECIMALS: int = NUMBERS["decimals"]  # decimals of scores for people, unless the
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """Result of one system in a comparison.
-
-    The states in `registry.boards.states` have only the fields without a default.
+    """Result of one system in a comparison: its score, rank, wins and losses.
 
     Attributes:
         rank: The rank by the score at full precision, such as 1, 2, 2, 4. None for baselines and late submissions that
@@ -245,7 +242,8 @@ class Standing:
         display_name: The system's name for people, with the team or the version if the name alone is ambiguous.
         submission: The name of the submission, `team/system@version`.
         score: The score; None if it is undefined.
-        kind: The kind of the submission: `primary`, `contrastive` or `baseline`.
+        kind: The kind of the submission: `primary`, `contrastive` or `baseline`. This and the following fields have
+            their defaults in the states of `registry.boards.states`.
         ci_low, ci_high: The ends of the score's confidence interval.
         runs, run_sd: The number of runs, and the standard deviation of their scores.
         wins, losses: The number of significant differences in the system's favour, and against the system.
@@ -300,7 +298,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Leaderboard:
-    """Systems of one test set, track, facet and metric, with their scores and tests.
+    """Scores, ranks and tests of the systems on one test set, by one metric.
 
     Attributes:
         task, test_set, track, facet, metric: The parts of the leaderboard's key; `metric` is the metric's alias.
@@ -314,7 +312,7 @@ class Leaderboard:
             systems in the standings. Empty if there are too many groups.
         statements: Sentences about the comparison, and messages about its limits.
         signature: One line that identifies gold, metric, test and family.
-        ranks: The kind of rank range that people see.
+        ranks: The kind of rank ranges to show.
         outdated: Messages about the reasons why the board is out of date.
         rank_warnings: Warnings about the simultaneous ranks.
         declared_title: The metric's title for people, if the task declares one.
@@ -352,12 +350,15 @@ class Leaderboard:
 
     @property
     def key(self) -> LeaderboardKey:
-        """The key, which is unique among leaderboards."""
+        """Task, test set, track, facet and metric, which identify the leaderboard."""
         return LeaderboardKey(self.task, self.test_set, self.track, self.facet, self.metric)
 
     @property
     def shared_values(self) -> dict[str, Any]:
-        """The values that all rows of the leaderboard share; the keys are `SHARED_KEYS`."""
+        """Values that are equal in all rows of the leaderboard, such as the task.
+
+        The keys are `SHARED_KEYS`.
+        """
         return {key: getattr(self, key) for key in SHARED_KEYS}
 
     @property
@@ -372,7 +373,7 @@ class Leaderboard:
 
     @property
     def metric_label(self) -> str:
-        """The heading of the column of scores."""
+        """Heading of the column of scores: a name of the metric."""
         return metric_label(self.metric, self.metric_name, self.declared_title)
 
     @property
@@ -415,7 +416,7 @@ class Leaderboard:
 
     @property
     def _submission_messages(self) -> tuple[Message, ...]:
-        """The different messages about submissions, each with the names of its systems."""
+        """Messages about submissions; equal messages are combined and name all systems."""
         names: dict[Message, list[str]] = {}
         for standing in self.standings:
             for message in standing.messages:
@@ -425,7 +426,10 @@ class Leaderboard:
 
     @property
     def _rounding_messages(self) -> tuple[Message, ...]:
-        """A message if the rounded scores of systems with different ranks are equal."""
+        """Message that systems with different ranks have equal scores after rounding.
+
+        It is empty if there are no such systems.
+        """
         ranked = [standing for standing in self.standings if standing.score is not None and standing.rank is not None]
         groups = [list(group) for _, group in groupby(
             ranked, lambda standing: f"{standing.score:.{self.decimals}f}")]
@@ -443,9 +447,9 @@ class Leaderboard:
 
     @cached_property
     def rank_ranges(self) -> tuple[tuple[int, int] | None, ...]:
-        """The first and the last rank of each system's rank range; None without a rank.
+        """First and last rank that each system can have; None for unranked systems.
 
-        `ranks` is the kind of the ranges.
+        The method that determines the ranges depends on `ranks`.
         """
         if self.ranks == "cluster":
             clusters = [standing.cluster for standing in self.standings if standing.cluster is not None]
@@ -459,10 +463,11 @@ class Leaderboard:
 
     @cached_property
     def clusters(self) -> tuple[int | None, ...]:
-        """The clusters that people see, which never contradict the rank ranges.
+        """Number of each system's cluster; None for unranked systems.
 
-        If `ranks` is `simultaneous` or `bootstrap`, a new cluster begins where all rank ranges above end before all
-        rank ranges below begin. For other kinds of rank ranges, the clusters of the significance tests are stored.
+        Clusters never contradict the rank ranges on display. If `ranks` is `simultaneous` or `bootstrap`, a new cluster
+        begins where all rank ranges above end before all rank ranges below begin. For other kinds of rank ranges, the
+        clusters of the significance tests are stored.
         """
         stored = tuple(standing.cluster for standing in self.standings)
         ranked = [n for n, places in enumerate(self.rank_ranges) if places is not None]
@@ -475,7 +480,10 @@ class Leaderboard:
 
     @cached_property
     def beaten_places(self) -> tuple[tuple[int, ...], ...]:
-        """For each place in the standings, the places of all significantly worse systems."""
+        """For each system, the positions of all systems that are significantly worse.
+
+        Positions on the leaderboard count from 0.
+        """
         wins = np.zeros((len(self.standings),) * 2, dtype=bool)
         significant = self.decisions.select(self.decisions.significant)
         wins[significant.a, significant.b] = True
@@ -490,7 +498,7 @@ SHARED_KEYS = (*LeaderboardKey._fields, "metric_name", "signature")
 
 
 def make_board_title(board: Mapping[str, Any], declared_title: str | None = None) -> str:
-    """Return the title of a leaderboard.
+    """Return the title of a leaderboard, such as `task/test, track open: F1`.
 
     Args:
         board: The values of `SHARED_KEYS`.
@@ -499,13 +507,13 @@ def make_board_title(board: Mapping[str, Any], declared_title: str | None = None
     """
     track = f"track {board['track']}" if board["track"] else None
     alias, metric = board["metric"], declared_title or metric_title(board["metric_name"])
-    is_alone = declared_title or says_no_more(alias, board["metric_name"], metric)
+    is_alone = declared_title or is_redundant_id(alias, board["metric_name"], metric)
     return ", ".join(filter(None, (f"{board['task']}/{board['test_set']}", track, board["facet"]))) + (
         f": {metric}" if is_alone else f": {alias} = {metric}")
 
 
 def get_metric_display(manifest: str, metric: str, metric_name: str) -> dict[str, Any]:
-    """Return the title (`declared_title`) and the `decimals` of a metric for people.
+    """Return the title of a metric, and the number of decimals of its scores.
 
     Args:
         manifest: The stored manifest of the task, which can declare both values.
@@ -518,7 +526,7 @@ def get_metric_display(manifest: str, metric: str, metric_name: str) -> dict[str
 
 
 def make_display_names(rows: Sequence[Mapping[str, Any]], side: str = "") -> list[str]:
-    """Return the names of systems for people.
+    """Return names of systems that are short but not ambiguous.
 
     A name has the team if several teams use the system's name, and the version if it is not 1.
 

@@ -88,7 +88,7 @@ Columns = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class StoredBoard:
-    """Stored data of one leaderboard.
+    """Stored data of one leaderboard: settings, systems and pairs of systems.
 
     Attributes:
         settings: The settings and the size of the comparison.
@@ -116,13 +116,14 @@ class StoredTask:
 
 def load_stored_boards(connection: Connection, tasks: Sequence[str], metric: str | None = None,
                        pairs: Sequence[str] = ALL_PAIRS) -> dict[str, StoredTask]:
-    """Load the stored data of leaderboards, by task id.
+    """Load the stored data of leaderboards, by the id of the task.
 
     Args:
         connection: A connection to the store.
         tasks: The ids of the tasks.
-        metric: A metric's alias; None: all metrics.
-        pairs: The columns of pairs, in addition to the decisions: `ALL_PAIRS`, `PAGE_PAIRS` or `BOARD_PAIRS`.
+        metric: A metric's alias; None for all metrics.
+        pairs: The columns to load for each pair of systems: `ALL_PAIRS`, `PAGE_PAIRS` or `BOARD_PAIRS`. Test decisions
+            are always loaded.
     """
     rows = _load_rows(connection, tasks, metric)
     ids = [comparison_id for task_rows in rows.values() for comparison_id in task_rows]
@@ -141,7 +142,10 @@ def load_stored_boards(connection: Connection, tasks: Sequence[str], metric: str
 
 
 def _load_rows(connection: Connection, tasks: Sequence[str], metric: str | None) -> dict[str, dict[int, list[Row]]]:
-    """Load the rows of all leaderboards, by task id and comparison id."""
+    """Load one row per system of each leaderboard, by task id and comparison id.
+
+    `metric` is a metric's alias; None loads all metrics.
+    """
     rows = [dict(row._mapping) for row in connection.execute(_ROWS, {"tasks": list(tasks), "metric": metric})]
     if not rows:
         return {}
@@ -157,7 +161,10 @@ def _load_rows(connection: Connection, tasks: Sequence[str], metric: str | None)
 
 
 def _load_messages(connection: Connection, tasks: Sequence[str]) -> dict[int, Messages]:
-    """Return messages about submissions, by submission id; run numbers begin at 1."""
+    """Return messages about submissions, by the id of the submission.
+
+    A message about one of several runs has the number of the run, counted from 1.
+    """
     if not has_row(connection, "scoring_message") and not (
             has_row(connection, "gold_revision WHERE n_items >= 10") and has_row(connection, _EQUAL_SUBMISSIONS)):
         return {}
@@ -165,11 +172,17 @@ def _load_messages(connection: Connection, tasks: Sequence[str]) -> dict[int, Me
     for row in connection.execute(_MESSAGES, {"tasks": list(tasks)}):
         run = {"run": row.replicate + 1} if row.several and row.replicate is not None else {}
         messages.setdefault(row.submission_id, []).append(Message(row.code, json.loads(row.parameters) | run))
-    return {submission: Messages(found) for submission, found in messages.items()}
+    return {submission: Messages(submission_messages) for submission, submission_messages in messages.items()}
 
 
 def _load_pairs(connection: Connection, ids: Sequence[int], pairs: Sequence[str]) -> dict[int, Columns]:
-    """Load the columns of all pairs of some comparisons, by comparison id."""
+    """Load the test results of all pairs of systems, by the id of the comparison.
+
+    Args:
+        connection: A connection to the store.
+        ids: The ids of the comparisons.
+        pairs: The columns to load, in addition to the decisions.
+    """
     if not ids:
         return {}
     texts = _list_texts(connection)
@@ -182,10 +195,10 @@ def _load_pairs(connection: Connection, ids: Sequence[int], pairs: Sequence[str]
         WHERE comparison_pair.comparison_id IN :comparisons
         ORDER BY comparison_pair.comparison_id, position""").bindparams(  # noqa: S608 - columns, of `_VALUES`
             bindparam("comparisons", list(ids), expanding=True),
-            *(bindparam(key, known or [""], expanding=True) for key, known in texts.items())))
-    for key, known in texts.items():  # rows with the same text share one object, to save memory
-        objects = np.empty(len(known) + 1, dtype=object)
-        objects[1:] = list(map(Messages.load, known)) if key == "messages" else known
+            *(bindparam(key, values_of_key or [""], expanding=True) for key, values_of_key in texts.items())))
+    for key, values_of_key in texts.items():  # rows with the same text share one object, to save memory
+        objects = np.empty(len(values_of_key) + 1, dtype=object)
+        objects[1:] = list(map(Messages.load, values_of_key)) if key == "messages" else values_of_key
         columns[key] = objects[columns[key]]
     if "alternative" in columns:
         columns["alternative"] = _ALTERNATIVES[columns["alternative"]]
@@ -195,7 +208,10 @@ def _load_pairs(connection: Connection, ids: Sequence[int], pairs: Sequence[str]
 
 
 def _list_texts(connection: Connection) -> dict[str, list[str]]:
-    """Return the different texts in each column of `_TEXTS`, over all stored pairs."""
+    """Return the different texts in some columns of the stored test results.
+
+    These columns repeat few different texts, so rows can share them.
+    """
     rows = connection.execute(select(*(models.pair_result.c[key] for key in _TEXTS)).distinct()).all()
     return {key: sorted({row._mapping[key] for row in rows} - {None}) for key in _TEXTS}
 
@@ -211,9 +227,9 @@ def make_leaderboards(task: StoredTask, ranks: Ranks = "range",
 
     Args:
         task: The stored data.
-        ranks: The kind of rank range that people see.
-        resampled: For each submission, the share of resamples in which the submission has each rank. For `simultaneous`
-            ranks, the submission's first and last rank instead.
+        ranks: The kind of rank ranges to show.
+        resampled: For each submission, the share of resamples in which it has each rank. For `simultaneous` ranks, the
+            submission's first and last rank instead.
     """
     families = parse_families(task.requests)
     return [_make_leaderboard(board, ranks, resampled or {}, task.requests[board.settings.comparison_id],
@@ -223,14 +239,14 @@ def make_leaderboards(task: StoredTask, ranks: Ranks = "range",
 def load_leaderboards(connection: Connection, task_row: TaskRow, metric: str | None = None,
                       ranks: Ranks | None = None, pairs: Sequence[str] = ALL_PAIRS,
                       stored: StoredTask | None = None) -> list[Leaderboard]:
-    """Load the leaderboards of a task.
+    """Load the leaderboards of a task from the database.
 
     Args:
         connection: A connection to the store.
         task_row: The task.
-        metric: A metric's alias; None: all metrics.
-        ranks: The kind of rank range that people see; None: the task's.
-        pairs: The columns of pairs to load (`load_stored_boards`).
+        metric: A metric's alias; None for all metrics.
+        ranks: The kind of rank ranges to show; None for the kind that the task declares.
+        pairs: The columns to load for each pair of systems (`load_stored_boards`).
         stored: The stored data of these leaderboards; None: load the data.
     """
     manifest = decode_manifest(task_row.manifest)
@@ -307,7 +323,10 @@ def _make_decisions(board: StoredBoard) -> Decisions:
 
 
 def _get_resampled_ranks(row: Row, resampled: ResampledRanks, ranks: Ranks, confidence: float) -> Row:
-    """Return the fields of a standing with resampled ranks; empty if there are none."""
+    """Return the resampled ranks of one system, as fields of its `Standing`.
+
+    The result is empty if ranks are not resampled.
+    """
     if not resampled:
         return {}
     board = LeaderboardKey(*(row[key] for key in LeaderboardKey._fields))
@@ -320,7 +339,7 @@ def _get_resampled_ranks(row: Row, resampled: ResampledRanks, ranks: Ranks, conf
 
 
 def summarise_resampled_ranks(frequencies: Floats, confidence: float) -> Row:
-    """Return the fields of a standing that summarise ranks in resamples.
+    """Summarise a system's ranks in resamples, as fields of its `Standing`.
 
     Args:
         frequencies: The share of resamples in which the system has each rank, [ranks].

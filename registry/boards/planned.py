@@ -15,7 +15,10 @@ _METHODS: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of a
 
 
 def describe_plan(plan: Plan, *, in_full: bool) -> Iterator[str]:
-    """Yield lines about a planned comparison: a summary if `in_full`, and warnings."""
+    """Yield lines about a planned comparison: its size, its methods, and warnings.
+
+    Without `in_full`, only warnings are yielded.
+    """
     if in_full and plan.n_new_pairs:
         boards = [board for board in plan.boards if board.n_new_pairs]
         sizes = [board.n_systems for board in boards]
@@ -46,7 +49,10 @@ def _list_warnings(plan: Plan) -> Iterator[str]:
 
 
 def _describe_methods(plan: Plan) -> str:
-    """Return the number of p-values by method, and the reason for simulations."""
+    """Return in words how many p-values are exact, asymptotic or simulated.
+
+    The text has the reason for simulations.
+    """
     counts = {phrase: n for method, phrase in _METHODS.items() if (n := plan.count_by_method(method))}
     if (n_simulated := counts.pop("simulated", 0)):
         boards = [board for board in plan.boards if board.n_simulated]

@@ -186,7 +186,8 @@ def _measure_pair(connection: Connection, task_row: TaskRow, board: Leaderboard)
     settings = {key: getattr(comparison, key) for key in ("alpha", "seed", "confidence")}
     unit = "cluster" if comparison.unit == "cluster" else "item"
     request = build_request(task_row, {**settings, "unit": unit}, (board.metric,))
-    keys = choose_keys(connection, task_row, request, Choice(board.task, board.metric, board.test_set), every_facet=True)
+    choice = Choice(board.task, board.metric, board.test_set)
+    keys = choose_keys(connection, task_row, request, choice, every_facet=True)
     key = next((key for key in keys if (key.track, key.facet_name) == (board.track, board.facet)), None)
     if key is None:
         return None

@@ -30,9 +30,9 @@ _NOT_COMPARED = text("SELECT slug FROM task WHERE slug NOT IN (SELECT task FROM 
 
 
 def explain_missing_tasks(connection: Connection) -> dict[str, str]:
-    """Return the reasons why tasks have no visible leaderboard.
+    """Return the reason why a task has no visible leaderboard, for all such tasks.
 
-    The keys are the ids of these tasks, and the values are sentences.
+    The keys are the ids of the tasks, and the values are sentences.
     """
     hidden = find_left_out(connection)
     reasons = {task: f"{sentence}." for task, sentence in zip(hidden.blind, hidden.sentences, strict=True)}
@@ -51,11 +51,11 @@ class NewGold:
 
 @dataclass(frozen=True)
 class NewSystems:
-    """Systems that one command submitted.
+    """Systems that one command added to a task.
 
     Attributes:
-        new: The names for people of new systems.
-        new_versions: The names for people of systems that have an earlier version.
+        new: Display names of new systems.
+        new_versions: Display names of systems that had an earlier version.
     """
 
     new: tuple[str, ...]
@@ -93,7 +93,7 @@ Event = NewGold | NewSystems | WithdrawnSubmissions | NewLeader
 
 @dataclass(frozen=True)
 class Change:
-    """A change of a task.
+    """An event in a task that a news feed can report, such as a new system.
 
     Attributes:
         key: A unique key without names of teams and systems. It stays the same as long as the registry's log does.
@@ -113,7 +113,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Changes:
-    """Changes of all tasks in a registry.
+    """Events in all tasks of a registry, such as new systems, for a news feed.
 
     Attributes:
         origin: The digest of the first command that wrote into the registry. It identifies the registry.
@@ -156,7 +156,7 @@ _OF_ENTRY = text("SELECT event_id, coalesce(run.digest, '') FROM event JOIN run 
 
 
 def load_changes(connection: Connection, tasks: Sequence[str] | None = None) -> Changes:
-    """Load the changes of tasks with visible scores.
+    """Load all events in tasks with visible scores, such as new systems.
 
     Args:
         connection: A connection to the store.
@@ -228,7 +228,7 @@ def _load_leaders(connection: Connection, tasks: Mapping[int, TaskRow]) -> Itera
 
 @dataclass(frozen=True)
 class PlacedSystem:
-    """Place of a ranked system on the first leaderboard of one task.
+    """Rank of a system on the first leaderboard of one task.
 
     Attributes:
         team, system: The names of the team and the system.
@@ -305,7 +305,7 @@ class Overview:
 
 
 def find_first_board(task: TaskBoards) -> FirstBoard:
-    """Return the data of a task's first leaderboard on all items."""
+    """Return the ranks of the systems on a task's first leaderboard on all items."""
     board = next((board for board in task.primary_first if board.facet is None), None)
     if board is None:
         return FirstBoard(task.task, task.about.anonymous, None)

@@ -39,7 +39,7 @@ _ORIGINS = text("""
 
 @dataclass(frozen=True)
 class TaskAbout:
-    """Facts about a task for its page.
+    """Facts about a task for its web page.
 
     Attributes:
         declared: The declaration of the task in the manifest.
@@ -58,7 +58,7 @@ class TaskAbout:
 
 @dataclass(frozen=True)
 class TaskBoards:
-    """The leaderboards of one task.
+    """The leaderboards of one task, with optional details.
 
     Attributes:
         task, title, version: The id, the title and the version of the task.
@@ -84,13 +84,13 @@ class TaskBoards:
 
     @property
     def primary_first(self) -> list[Leaderboard]:
-        """The leaderboards, in an order that begins with the primary metric."""
+        """The leaderboards of the task; those by the primary metric come first."""
         return sorted(self.boards, key=lambda board: board.metric != self.primary)
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The leaderboards of the requested tasks.
+    """The leaderboards of the requested tasks, all from one state of the registry.
 
     Attributes:
         tasks: The tasks with their leaderboards.
@@ -104,17 +104,17 @@ class Snapshot:
 
     @property
     def boards(self) -> list[Leaderboard]:
-        """All leaderboards."""
+        """The leaderboards of all tasks in one list."""
         return [board for task in self.tasks for board in task.boards]
 
     def with_averages(self, averages: Sequence[MacroBoard]) -> Snapshot:
-        """Return a copy in which each task has its macro-averages over test sets."""
+        """Return a copy in which each task has its average scores over test sets."""
         return replace(self, tasks=tuple(
             replace(task, averages=[average for average in averages if average.task == task.task])
             for task in self.tasks))
 
     def past(self, moment: Moment) -> Snapshot:
-        """Return a copy whose texts say that the boards show a moment of the past."""
+        """Return a copy that states that its leaderboards show a moment of the past."""
         return replace(self, warnings=tuple(f"then, {warning}" for warning in self.warnings), tasks=tuple(
             replace(task, past=moment.heading, boards=[
                 replace(board, statements=(moment.heading, *board.statements)) for board in task.boards])
@@ -123,15 +123,17 @@ class Snapshot:
 
 def load_snapshot(connection: Connection, task: str | Sequence[str] | None = None, metric: str | None = None,
                   ranks: Ranks | None = None, *, items: int = 0, pairs: Sequence[str] = ALL_PAIRS) -> Snapshot:
-    """Load leaderboards, and the items on which submissions disagree most.
+    """Load the leaderboards of some tasks, and optionally their most disputed items.
+
+    Disputed items are items on which submissions disagree most.
 
     Args:
         connection: A connection with one transaction for all queries.
         task: The id of one task, or the ids of several tasks; None: all tasks.
         metric: The alias of a metric; None: all metrics.
-        ranks: The kind of rank range that people see; None: the kind that each task declares.
+        ranks: The kind of rank ranges to show; None: the kind that each task declares.
         items: The number of items to load per test set.
-        pairs: The columns of pairs to load (`registry.boards.load.load_stored_boards`).
+        pairs: The columns to load for each pair of systems (`registry.boards.load.load_stored_boards`).
 
     Raises:
         UnknownNameError: The task or the metric is unknown.
@@ -144,7 +146,7 @@ def load_snapshot(connection: Connection, task: str | Sequence[str] | None = Non
     catalog.check_metric(connection, rows, metric)
     stored = load_stored_boards(connection, slugs, metric, pairs)
     origins, primary = _load_origins(connection, stored), catalog.primary_aliases(connection)
-    outdated = [found for found in find_outdated(connection, single) if task is None or found.task in slugs]
+    outdated = [entry for entry in find_outdated(connection, single) if task is None or entry.task in slugs]
     tasks, warnings = [], list[str]()
     for row in rows:
         boards = [_add_outdated(board, outdated) for board in load_leaderboards(
@@ -167,13 +169,17 @@ def load_snapshot(connection: Connection, task: str | Sequence[str] | None = Non
 
 
 def _get_tasks(connection: Connection, tasks: Sequence[str]) -> list[TaskRow]:
-    """Return the tasks with some ids; raise the same errors as `catalog.tasks`."""
-    known = {row.slug: row for row in catalog.tasks(connection)} if len(tasks) > 1 else {}
-    return [known[task] if task in known else catalog.tasks(connection, task)[0] for task in tasks]
+    """Return the database rows of the tasks with these ids, in this order.
+
+    Raises:
+        UnknownNameError: No task has one of the ids.
+    """
+    rows = {row.slug: row for row in catalog.tasks(connection)} if len(tasks) > 1 else {}
+    return [rows[task] if task in rows else catalog.tasks(connection, task)[0] for task in tasks]
 
 
 def add_details(connection: Connection, snapshot: Snapshot, items: int, moment: Moment | None = None) -> Snapshot:
-    """Return a snapshot with the details of its tasks.
+    """Add details to the tasks of a snapshot, such as runs and confusion matrices.
 
     Args:
         connection: The transaction in which the snapshot was loaded.
@@ -189,7 +195,10 @@ def add_details(connection: Connection, snapshot: Snapshot, items: int, moment: 
 
 
 def _load_origins(connection: Connection, stored: Mapping[str, StoredTask]) -> dict[int, Row[Any]]:
-    """Load the gold, the time and the program of each comparison, by comparison id."""
+    """Load the gold, the time and the program version of each stored comparison.
+
+    The keys are the ids of the comparisons.
+    """
     ids = [board.settings.comparison_id for task in stored.values() for board in task.boards]
     rows = connection.execute(_ORIGINS, {"ids": ids}).all() if ids else []
     return {row.comparison_id: row for row in rows}
@@ -209,4 +218,4 @@ def _make_about(row: TaskRow, origins: Sequence[Row[Any]], *, anonymous: bool) -
 
 def _add_outdated(board: Leaderboard, outdated: Sequence[Outdated]) -> Leaderboard:
     return replace(board, outdated=tuple(
-        found.message for found in outdated if (found.task, found.test_set) == (board.task, board.test_set)))
+        entry.message for entry in outdated if (entry.task, entry.test_set) == (board.task, board.test_set)))

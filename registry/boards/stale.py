@@ -47,7 +47,7 @@ _SCORED_BY = text("""
 
 
 class Outdated(NamedTuple):
-    """Message about the outdated leaderboards of one test set."""
+    """Message that the leaderboards of one test set are out of date, and why."""
 
     task: str
     test_set: str
@@ -59,10 +59,11 @@ class Outdated(NamedTuple):
 
 
 def find_outdated(connection: Connection, task: str | None = None) -> list[Outdated]:
-    """Return messages about leaderboards that are out of date.
+    """Return messages about leaderboards that are out of date, with the reasons.
 
-    A leaderboard is out of date in four cases. Its submissions, its gold or its family have changed. One of its teams
-    was purged. Other code than this program computed its scores. Its scores were computed again after the comparison.
+    There are four reasons. Submissions, gold or family (the leaderboards whose p-values are corrected together) have
+    changed. A team was purged. Other code than this program computed the scores. The scores were computed again after
+    the comparison.
 
     Args:
         connection: A connection to the store.
@@ -84,9 +85,10 @@ def find_outdated(connection: Connection, task: str | None = None) -> list[Outda
 
 
 def _find_other_code(connection: Connection, task: str | None) -> Iterator[Outdated]:
-    """Yield messages about leaderboards whose scores come from other code or changed.
+    """Yield messages about leaderboards whose scores are not up to date.
 
-    Scores have changed if they were computed again after the comparison.
+    Either the code of the metric was not the code of this program, or the scores were computed again after the
+    comparison.
     """
     rescored, runs = rescorings(connection), load_scorers(connection)
     if not rescored and not any(_describe_differences(runs, {row.run_id}, row.name) for row in connection.execute(
@@ -116,19 +118,22 @@ def _find_other_code(connection: Connection, task: str | None) -> Iterator[Outda
 
 
 def _describe_differences(runs: Mapping[int, Mapping[str, Scorer]], run_ids: Iterable[int], metric: str) -> set[str]:
-    """Return the differences between this program's code of a metric and older code.
+    """Describe how this program's code of a metric differs from earlier code.
 
     Args:
         runs: The code of each metric, by the id of the command that used it.
         run_ids: The ids of the commands that computed the scores.
         metric: The name of the metric.
+
+    Returns:
+        The distinct differences; empty if there are none.
     """
     scorers = [run_scorer for run_id in run_ids if (run_scorer := runs.get(run_id, {}).get(metric))]
     return {describe_difference(before, _get_scorer(metric)) for before in scorers} - {""}
 
 
 def _get_scorer(name: str) -> Scorer:
-    """Return a description of a metric's code in this program.
+    """Return the version of a metric's code in this program.
 
     If the metric comes from a package that is not installed, the description names only this package.
     """

@@ -28,7 +28,7 @@ from registry.significance.multiple import (
 )
 from registry.values import parse
 
-_MOST_BASELINES = 5  # in a sentence
+_MOST_BASELINES = 5  # names in a sentence
 _MOST_BOARDS = 4
 _OTHER_PAIRS = " All other pairs are tested two-sided."
 _RANK_SENTENCES: dict[Ranks, str] = {
@@ -42,13 +42,13 @@ _RANK_SENTENCES: dict[Ranks, str] = {
 
 
 def has_observed_direction(comparison: Comparison) -> bool:
-    """Return True if the tests take their direction from the data."""
+    """Return True if tests are one-sided in the direction of the observed gain."""
     return comparison.alternative == OBSERVED
 
 
 def describe_direction(comparison: Comparison, request: str, rows: Sequence[Mapping[str, Any]],
                        names: Sequence[str]) -> str:
-    """Return a sentence that names the one-sided tests, and the reason.
+    """Return a sentence that names the pairs that are tested one-sided, and why.
 
     The sentence is empty if all pairs are tested two-sided.
 
@@ -79,7 +79,7 @@ def describe_direction(comparison: Comparison, request: str, rows: Sequence[Mapp
 
 @dataclass(frozen=True)
 class StoredFamily:
-    """Family of a board: the boards of a task whose p-values are corrected together.
+    """A family: the leaderboards of a task whose p-values are corrected together.
 
     Attributes:
         boards: The names of the family's boards without the task; empty if the board is a family by itself.
@@ -94,10 +94,10 @@ class StoredFamily:
     n_boards: int = 1
 
     def compute_share(self, board: str, pairs: int, family_size: int) -> float:
-        """Return the share of the family's pairs that are on boards with the same items.
+        """Return the share of a family's pairs on leaderboards with the same items.
 
-        These are the boards with the same test set, track and facet as `board`. If the board is a family by itself, the
-        share is 1.
+        A family is a set of leaderboards whose p-values are corrected together. The items are the same if test set,
+        track and facet are. If `board` is a family by itself, the share is 1.
 
         >>> StoredFamily(("dev, f1", "dev, acc", "test, f1")).compute_share("dev, f1", 3, 15)
         0.4
@@ -112,7 +112,9 @@ class StoredFamily:
 
 
 def parse_families(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
-    """Return the families of all boards of a task, by comparison id.
+    """Return the family of each leaderboard of a task, by comparison id.
+
+    A family is a set of leaderboards whose p-values are corrected together.
 
     Args:
         requests: The recorded requests of the task's comparisons as JSON, by comparison id.
@@ -125,7 +127,7 @@ def parse_families(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
 
 
 def describe_family(family: StoredFamily, correction: str, alpha: float, n_pairs: int) -> tuple[str | Message, ...]:
-    """Return a sentence that names the pairs over which the error rate holds.
+    """Return a sentence that names the pairs whose p-values are corrected together.
 
     A message follows if declared boards are absent. The result is empty if the correction controls no error rate, or if
     the task has no other board.
@@ -147,16 +149,17 @@ def describe_family(family: StoredFamily, correction: str, alpha: float, n_pairs
     if not family.boards:
         each = f"; each of the {family.n_boards} boards of the task has its own"
         return (f"{scope} of this board{each if family.n_single == family.n_boards else single}.",)
-    said = (f"{scope} of {counted(len(family.boards), 'board')} ({listed(family.boards, _MOST_BOARDS, '; ')})"
-            f"{single if family.n_single else ''}.")
-    return (said, Message("incomplete-family", {"boards": list(family.absent)})) if family.absent else (said,)
+    sentence = (f"{scope} of {counted(len(family.boards), 'board')} ({listed(family.boards, _MOST_BOARDS, '; ')})"
+                f"{single if family.n_single else ''}.")
+    return (sentence, Message("incomplete-family", {"boards": list(family.absent)})) if family.absent else (sentence,)
 
 
 def find_changed_families(connection: Connection, task: str | None,
                           changed: Collection[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """Yield the task and the test set of each board whose family has changed.
+    """Yield the task and test set of each leaderboard whose family has changed.
 
-    A family has changed if one of its boards is new, or if the submissions or the gold of one of its boards changed.
+    A family is a set of leaderboards whose p-values are corrected together. It has changed if one of its leaderboards
+    is new, or has changed submissions or gold.
 
     Args:
         connection: A connection to the store.
@@ -185,7 +188,7 @@ def find_changed_families(connection: Connection, task: str | None,
 
 def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decisions, share: float = 1.0,
                     ranks: Ranks = "range", request: str = "{}") -> tuple[str | Message, ...]:
-    """Return sentences about a comparison's results, and messages about limits.
+    """Return sentences about a comparison's results, and messages about their limits.
 
     Args:
         comparison: The comparison.
@@ -193,7 +196,7 @@ def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decision
         pairs: The test results.
         share: The share of alpha for boards with the same items (`StoredFamily.compute_share`). Only corrections by
             joint resamples use it.
-        ranks: The kind of rank range that people see.
+        ranks: The kind of rank ranges to show.
         request: The recorded request of the comparison as JSON. Its `chance_codes` are codes of messages that chance
             explains; such messages are left out.
     """
@@ -221,9 +224,10 @@ def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decision
 
 
 def _summarise_pair_messages(pairs: Decisions, chance_codes: Collection[str]) -> Iterator[Message]:
-    """Summarise the messages of all pairs as messages about the board.
+    """Combine the messages about single pairs of systems to messages about the board.
 
-    Each message has the number of pairs that it concerns. Messages with one of the `chance_codes` are left out.
+    Each message has the number of pairs that it concerns. Messages with one of the `chance_codes` are left out, because
+    chance explains them.
     """
     different, numbers = _number_messages(pairs)
     is_purged = _find_purged_pairs(pairs)
@@ -246,9 +250,9 @@ def _summarise_pair_messages(pairs: Decisions, chance_codes: Collection[str]) ->
 
 
 def _number_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
-    """Return the different collections of messages of pairs.
+    """Return the distinct message lists of pairs of systems.
 
-    The second value has the index of each pair's collection, [pairs].
+    The second value has the index of each pair's list, [pairs].
     """
     column = pairs.columns["messages"]
     ids = np.fromiter(map(id, column), dtype=np.int64, count=len(column))  # equal messages share few objects
@@ -257,7 +261,7 @@ def _number_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
 
 
 def _find_purged_pairs(pairs: Decisions) -> Flags:
-    """Return True for each pair with a purged team, [pairs].
+    """Return True for each pair with a team whose data was purged, [pairs].
 
     The p-values of such pairs were deleted.
     """
@@ -266,7 +270,7 @@ def _find_purged_pairs(pairs: Decisions) -> Flags:
 
 
 def _describe_runs(comparison: Comparison, runs: Sequence[int]) -> Sequence[Message]:
-    """Return a message that names the runs and items for which conclusions hold.
+    """Return a message if conclusions hold only for these runs or these items.
 
     The result is empty if every system has a single run, or if conclusions hold for other runs and items too.
     """
@@ -283,7 +287,7 @@ def _describe_runs(comparison: Comparison, runs: Sequence[int]) -> Sequence[Mess
 
 
 def _describe_results(comparison: Comparison, n_significant: int, ranks: Ranks) -> str:
-    """Return a sentence with the number of significant differences, and the test."""
+    """Return a sentence with the number of significant differences, and their test."""
     correction = CORRECTIONS[comparison.correction]
     level = f"at {100 * comparison.alpha:g} %"
     if correction.controls == "false discovery rate":
@@ -302,7 +306,7 @@ def _describe_results(comparison: Comparison, n_significant: int, ranks: Ranks) 
 
 
 def describe_sample(comparison: Comparison, units: str) -> str:
-    """Return in words what a comparison samples at random: units, runs, or both.
+    """Return in words what a comparison regards as random: units, runs, or both.
 
     Args:
         comparison: The comparison.

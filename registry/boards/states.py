@@ -41,6 +41,8 @@ _CHANGES_WITHOUT_P_VALUES = ("ranked", "version", "overall")
 class State:
     """A leaderboard as one stored comparison computed it.
 
+    Two states of a leaderboard can be compared, for example before and after a correction of the gold.
+
     Attributes:
         key: Identifies the leaderboard.
         comparison_id: The id of the comparison in the database that contains the state.
@@ -83,7 +85,7 @@ def load_latest_states(connection: Connection, task: str | None = None,
                        metric: str | None = None) -> dict[LeaderboardKey, list[State]]:
     """Load the two latest states of every leaderboard, the latest state first.
 
-    A leaderboard with a single comparison has only one state.
+    Each comparison stores a new state. A leaderboard with a single comparison has only one state.
 
     Args:
         connection: A connection to the store.
@@ -110,7 +112,9 @@ def load_latest_states(connection: Connection, task: str | None = None,
 
 def load_states(connection: Connection, name: str | None, task: str | None = None,
                 metric: str | None = None) -> dict[LeaderboardKey, State]:
-    """Load the state with an id, or the latest state of every leaderboard.
+    """Load the stored state of one leaderboard by its id, or the latest ones of all.
+
+    A state is a leaderboard as one stored comparison computed it.
 
     Args:
         connection: A connection to the store.
@@ -125,9 +129,9 @@ def load_states(connection: Connection, name: str | None, task: str | None = Non
     if name is None:
         return {key: last for key, (last, *_) in load_latest_states(connection, task, metric).items()}
     rows = connection.execute(text(f"{_STATES} ORDER BY comparison_id")).all()  # the last row with an id counts
-    known = {row.signature.rpartition("id:")[2]: row for row in rows}
-    if (row := known.get(name.rpartition("id:")[2])) is None:
-        raise UnknownNameError("database file or state of a board", name, known)
+    rows_by_id = {row.signature.rpartition("id:")[2]: row for row in rows}
+    if (row := rows_by_id.get(name.rpartition("id:")[2])) is None:
+        raise UnknownNameError("database file or state of a board", name, rows_by_id)
     state = _load_state(connection, row)
     return {state.key: state}
 
@@ -182,7 +186,9 @@ def _find_in_signature(signature: str, key: str) -> str | None:
 
 def _load_pairs(connection: Connection, comparison_id: int, submissions: Sequence[int],
                 names: Sequence[str]) -> Iterator[tuple[tuple[str, str], PairDecision]]:
-    """Yield the names of each pair, in alphabetical order, and the test result.
+    """Yield the names and the test result of each pair of systems.
+
+    The two names are in alphabetical order.
 
     Args:
         connection: A connection to the store.
@@ -224,7 +230,7 @@ class CorrectedItem:
 
 @dataclass(frozen=True)
 class SystemItems:
-    """Items whose sufficient statistics changed for one system.
+    """Items on which a system's statistics changed, because the gold was corrected.
 
     Attributes:
         system: The name of the system, `team/system`.
@@ -239,7 +245,7 @@ class SystemItems:
 
 @dataclass(frozen=True)
 class Correction:
-    """The changes between two revisions of a test set's gold.
+    """Changes between two revisions of a test set's gold, and their effects.
 
     Attributes:
         n_before, n_after: The number of items in the earlier and in the later revision.
@@ -255,13 +261,13 @@ class Correction:
 
     @property
     def on_board(self) -> list[CorrectedItem]:
-        """The corrected items that the leaderboard counts."""
+        """Corrected items that the leaderboard counts."""
         return [item for item in self.items if item.on_board]
 
 
 def find_correction(before: tuple[Connection, State], after: tuple[Connection, State],
                     most: int = 3) -> Correction | None:
-    """Find the changes of the gold between two states of a leaderboard.
+    """Find the items whose gold changed between two states of a leaderboard.
 
     Args:
         before: A connection to the database of the earlier state, and the earlier state.
@@ -300,7 +306,7 @@ def _is_in_facet(facet: str | None, item: Item | None) -> bool:
 
 
 def _load_gold(connection: Connection, state: State) -> tuple[dict[str, Item], Reader]:
-    """Return the gold items of a state by key, and the reader of the gold file."""
+    """Return the gold items of a stored leaderboard by key, and the gold's reader."""
     revision = catalog.get(connection, GoldRevisionRow, gold_revision_id=connection.execute(text(
         "SELECT gold_revision_id FROM comparison WHERE comparison_id = :id"), {"id": state.comparison_id}).scalar_one())
     items = ParseCache(connection).items(revision.gold_revision_id)
@@ -335,11 +341,13 @@ def _describe_gold(reader: Reader, item: Item) -> str:
     return ", ".join(_list_answers(reader, item)) or (content if isinstance(content, str) else canonical_json(content))
 
 
-Statistics = dict[tuple[str, int], tuple[Any, ...]]  # of one system, by item and run
+Statistics = dict[tuple[str, int], tuple[Any, ...]]  # statistics of one system, by item and run
 
 
 def _load_statistics(connection: Connection, state: State, gold: Mapping[str, Item]) -> dict[str, Statistics]:
-    """Load the sufficient statistics of every system, by the system's name.
+    """Load the sufficient statistics of every system, by the name of the system.
+
+    They are the numbers per item from which scores are computed.
 
     Args:
         connection: A connection to the store.
@@ -386,7 +394,7 @@ def _find_changed_items(system: str, before: Statistics, after: Statistics, most
 
 @dataclass(frozen=True)
 class StandingChange:
-    """Change of one system's standing between two states.
+    """Change of one system's result between two states of a leaderboard.
 
     Attributes:
         system: The name of the system, `team/system`.
@@ -402,7 +410,7 @@ class StandingChange:
 
 @dataclass(frozen=True)
 class DecisionChange:
-    """Change of one pair's p-values or decision between two states.
+    """Change of one pair's test result between two states of a leaderboard.
 
     Attributes:
         systems: The names `team/system` of the two systems.
@@ -417,7 +425,7 @@ class DecisionChange:
 
     @property
     def is_substantial(self) -> bool:
-        """True if the decision or the raw p-value changed."""
+        """True if the significance or the uncorrected p-value of a pair changed."""
         return self.before.significant != self.after.significant or self.before.p_value != self.after.p_value
 
 
@@ -442,7 +450,7 @@ class BoardDifference:
 
 
 def compare_states(before: State, after: State, correction: Correction | None = None) -> BoardDifference:
-    """Compare two states of one leaderboard.
+    """Return the differences between two states of a leaderboard, and their causes.
 
     Args:
         before: The earlier state.
@@ -458,9 +466,9 @@ def compare_states(before: State, after: State, correction: Correction | None = 
 
 
 def _find_causes(before: State, after: State) -> dict[str, str]:
-    """Return sentences about the changes that affect all systems.
+    """Return the changes between two states of a leaderboard that affect all systems.
 
-    The keys are short names of the changes, such as `gold` or `alpha`.
+    The keys are short names of the changes, such as `gold` or `alpha`; the values are sentences.
     """
     causes = {}
     if before.gold != after.gold:

@@ -16,7 +16,7 @@ from registry.store.embargoes import require_scores
 
 
 def describe_places(boards: Sequence[Leaderboard], test_set: str, submission: str) -> Iterator[str]:
-    """Yield a sentence about a submission's place on each board of a test set.
+    """Yield a sentence about a submission's rank on each leaderboard of a test set.
 
     Args:
         boards: The leaderboards.
@@ -63,9 +63,9 @@ def load_submission_scores(connection: Connection, task: str, submission: str) -
     rows = connection.execute(text("""
         SELECT name, team || '/' || system AS system, version FROM ranked_submission WHERE task = :task"""),
         {"task": task}).all()
-    known = {name for row in rows for name in (row.system, f"{row.system}@{row.version}")}
-    if submission not in known:
-        raise UnknownNameError("submission", submission, known)
+    known_names = {name for row in rows for name in (row.system, f"{row.system}@{row.version}")}
+    if submission not in known_names:
+        raise UnknownNameError("submission", submission, known_names)
     names = [row.name for row in rows if submission in (row.system, f"{row.system}@{row.version}")]
     scores = [SubmissionScore._make(row) for row in connection.execute(
         text("SELECT test_set, metric, score FROM submission_score WHERE submission IN :names").bindparams(
@@ -76,7 +76,9 @@ def load_submission_scores(connection: Connection, task: str, submission: str) -
 
 
 class LadderRow(NamedTuple):
-    """Submission that raised the released score of a Ladder.
+    """Submission whose score the Ladder mechanism released.
+
+    The mechanism releases a score only if it is clearly better than the last released score.
 
     Attributes:
         rank: The rank among all submissions that raised the score.
@@ -94,9 +96,9 @@ class LadderRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Ladder:
-    """Leaderboard by the Ladder mechanism.
+    """Leaderboard of released scores, by the Ladder mechanism (Blum and Hardt 2015).
 
-    The mechanism releases a score only if the score is clearly better than the last released score.
+    The mechanism releases a score only if it is clearly better than the last released score.
 
     Attributes:
         task, test_set, track: The task, the test set and the track.
@@ -123,7 +125,10 @@ class Ladder:
 
 
 def load_ladders(connection: Connection, task: str | None) -> list[Ladder]:
-    """Load the Ladders of tasks, for the current gold and the primary metric.
+    """Load the leaderboards of scores that the Ladder mechanism released.
+
+    The mechanism releases a score only if it is clearly better than the last released score. Only the current gold and
+    the primary metric count.
 
     Args:
         connection: A connection to the store.

@@ -21,7 +21,7 @@ GC_THRESHOLDS = (200_000, 20, 100)
 
 
 def main() -> None:
-    """Run the command line; the entry point of `registry` and `evalregistry`."""
+    """Run the command line; this is the entry point of `registry` and `evalregistry`."""
     for argument in sys.argv[1:]:
         if not argument.isascii() and any("\ud800" <= c <= "\udfff" for c in argument):
             sys.exit(f"error: the argument {argument!r} is not UTF-8; rename the file")
@@ -42,9 +42,10 @@ def main() -> None:
 
 
 def _buffer_stdout() -> None:
-    """Buffer stdout even if PYTHONUNBUFFERED is set.
+    """Buffer stdout even if the variable PYTHONUNBUFFERED is set.
 
-    Unbuffered Python drops the rest of a text that the system accepts only in part, for example after SIGSTOP.
+    Without a buffer, Python loses the rest of a text if the system accepts only a part of it, for example after
+    SIGSTOP.
     """
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):  # False if a caller of `main` replaced stdout
         sys.stdout = open(sys.stdout.fileno(), "w", buffering=1, encoding=sys.stdout.encoding,  # noqa: SIM115
@@ -52,7 +53,7 @@ def _buffer_stdout() -> None:
 
 
 def _choose_encoding() -> None:
-    """Write UTF-8 to files and pipes; on a terminal, replace characters that it cannot show."""
+    """Write UTF-8 to files and pipes; replace characters that a terminal cannot show."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
             if stream.isatty() or "PYTHONIOENCODING" in os.environ:

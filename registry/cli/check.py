@@ -81,9 +81,15 @@ def check(
 
 def _declare_files(task: ResolvedTask, files: list[Path], test_set: str | None,
                    options: list[str] | None) -> Iterator[DeclaredSubmission]:
-    """Yield the submission in each file.
+    """Yield each file as a submission, with its team, system and options.
 
-    The `[[submit]]` table of the manifest that matches the file declares it; otherwise the command line does.
+    These come from the `[[submit]]` table of the manifest that matches the file, or else from the command line.
+
+    Args:
+        task: The task with its manifest.
+        files: The files.
+        test_set: The test set that the user names; None otherwise.
+        options: The options of the reader that the user gives, as `NAME=VALUE`.
     """
     from registry.evaluation.ingest.declared import build_submission, match_files
     from registry.manifest import make_submit
@@ -101,7 +107,15 @@ def _declare_files(task: ResolvedTask, files: list[Path], test_set: str | None,
 
 def _check_manifest(manifest: Path, root: Path | None, db: Path | None, limit: int | None,
                     execution: Execution) -> CheckResult:
-    """Check a manifest and all its files; errors of the manifest itself are problems, too."""
+    """Check a manifest and all its files; collect errors of the manifest, too.
+
+    Args:
+        manifest: The path of the manifest.
+        root: The folder of the files; None: the manifest's folder.
+        db: The registry with which the task is compared; None: no comparison.
+        limit: The largest number of problems to list; None: all.
+        execution: The settings of parallel work.
+    """
     from registry.evaluation.checking.check import CheckResult, check_task
     from registry.evaluation.ingest.similar_names import warnings_about
 
@@ -120,7 +134,10 @@ def _check_manifest(manifest: Path, root: Path | None, db: Path | None, limit: i
 
 
 def _print_problems(checked: CheckResult, format_: Format | None) -> None:
-    """Print warnings and problems: as lines on stderr, or as a table if a format is requested."""
+    """Print the results of a check as lines on stderr, or as a table.
+
+    A table is printed if the user requests a format.
+    """
     report_all(checked.warnings, "warning")
     if format_ is None:
         _report_problems(checked)
@@ -133,7 +150,10 @@ def _print_problems(checked: CheckResult, format_: Format | None) -> None:
 
 
 def _report_problems(checked: CheckResult) -> None:
-    """Print each likely cause once, then the number of problems per file and category, then the problems."""
+    """Print the problems of a check as lines.
+
+    Likely causes come first, then the number of problems per file and category, then each problem.
+    """
     causes = Counter((problem.error.path, problem.cause) for problem in checked.problems if problem.cause)
     for (path, cause), n in causes.items():
         more = " and more" if any(file == path for file, _ in checked.unlisted) else ""

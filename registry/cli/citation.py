@@ -61,5 +61,5 @@ _METHODS = r"""
 
 
 def format_citation() -> str:
-    """Return BibTeX entries of the program and of four papers."""
+    """Return BibTeX entries of this program and of the papers with its methods."""
     return _PROGRAM + _METHODS

@@ -38,12 +38,19 @@ _open_contexts: ContextVar[ExitStack] = ContextVar("_open_contexts")
 
 
 def keep_open(manager: AbstractContextManager[T]) -> T:
-    """Enter a context that ends with the command."""
+    """Enter a context manager that is closed at the end of the command."""
     return _open_contexts.get().enter_context(manager)
 
 
 def add_parameters(function: Callable[..., None], parameters: Iterable[Parameter]) -> None:
-    """Replace `**values` in a function's signature by keyword parameters, which typer turns into options."""
+    """Replace `**values` in a function's signature by named parameters.
+
+    Typer turns these parameters into options.
+
+    Args:
+        function: The function of a command.
+        parameters: Tuples (name, annotation, default value) for typer.
+    """
     signature = inspect.signature(function, eval_str=True)
     written = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
     added = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
@@ -52,7 +59,10 @@ def add_parameters(function: Callable[..., None], parameters: Iterable[Parameter
 
 
 def make_command(function: Callable[..., None], name: str, description: str | None = None) -> TyperCommand:
-    """Make the command of a function; its help is the description, by default the docstring."""
+    """Make a typer command from a function.
+
+    The text of `--help` is the description, by default the docstring.
+    """
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     app.command(name, cls=RegistryCommand, help=description)(function)
     command = typer.main.get_command(app)
@@ -61,24 +71,28 @@ def make_command(function: Callable[..., None], name: str, description: str | No
 
 
 class RegistryCommand(TyperCommand):
-    """A command whose options have headings; some options of the program may follow it."""
+    """Command with headings above its options in `--help`.
+
+    Some options of the program, such as `--verbose`, may also follow the command.
+    """
 
     def get_params(self, ctx: Any) -> list[Any]:
-        """Return the command's parameters, and the options of the program whose flags the command does not use."""
+        """Return the command's parameters, and program options that may follow it."""
         own = super().get_params(ctx)
         flags = {flag for parameter in own for flag in parameter.opts}
         return [*own, *(_copy_for_command(option) for option in ctx.find_root().command.params
                         if option.name in _PROGRAM_OPTIONS and not flags & set(option.opts))]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write arguments and options."""
+        """Write the arguments and options for `--help`."""
         write_parameters(self, ctx, formatter)
 
 
 def _copy_for_command(option: Any) -> Any:
-    """Copy an option of the program, so that it can follow a command.
+    """Copy an option of the program so that it can follow a command.
 
-    The option works through its callback, which runs only if the option is given.
+    An example is `--verbose`. The copy is hidden in `--help`. It works through its callback, which runs only if the
+    option is given.
     """
     option = copy.copy(option)
     option.default, option.envvar, option.hidden, option.expose_value = None, None, True, False
@@ -86,10 +100,11 @@ def _copy_for_command(option: Any) -> Any:
 
 
 class LazyCommand(TyperCommand):
-    """A command that is imported on use.
+    """Command whose module is imported only if the command is used.
 
     Attributes:
-        target: Its function or group, as `module:name` in `registry.cli`, or `STUDY`.
+        target: The function or group of the command, as `module:name` in `registry.cli`; or `STUDY`, for the command of
+            a study.
     """
 
     def __init__(self, target: str, summary: str, heading: str | None = None) -> None:
@@ -97,7 +112,7 @@ class LazyCommand(TyperCommand):
         self.target = target
 
     def load(self, name: str) -> Any:
-        """Import the command."""
+        """Import the module, and return the command."""
         module, _, attribute = self.target.partition(":")
         target = getattr(import_module(f"registry.cli.{module}"), attribute)
         if isinstance(target, TyperGroup):
@@ -105,15 +120,18 @@ class LazyCommand(TyperCommand):
         return target(name) if self.target == STUDY else make_command(target, name)
 
     def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
-        """Import the command and let it parse the arguments."""
+        """Import the module, and let the command parse its arguments."""
         return self.load(str(info_name)).make_context(info_name, args, parent, **extra)
 
 
 class RegistryGroup(TyperGroup):
-    """A group of commands below headings, in the order of definition; errors suggest similar commands."""
+    """Group of commands, which `--help` lists below headings.
+
+    If a command does not exist, the error suggests similar commands.
+    """
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, then the options."""
+        """Write the commands and then the options for `--help`."""
         longest = max(map(len, self.commands))
         width = formatter.width - _MARGINS - longest
         for heading, commands in group_commands(self).items():
@@ -123,17 +141,23 @@ class RegistryGroup(TyperGroup):
         write_parameters(self, ctx, formatter)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Find a command; an error suggests the nearest names of all groups."""
+        """Return the command with the first argument as its name.
+
+        If it does not exist, the error suggests similar commands, also of other groups.
+        """
         if args[0][:1].isalnum() and args[0] not in self.commands and not ctx.resilient_parsing:
             ctx.fail(f"No such command {one_line(args[0])!r}; {suggest_command(args[0], ctx)}")
         return super().resolve_command(ctx, args)
 
 
 class Program(RegistryGroup):
-    """The whole program, which prints every error of a command as one line and sets the exit status."""
+    """Whole program with all commands.
+
+    It prints each error of a command as one line, and sets the exit status.
+    """
 
     def make_context(self, *arguments: Any, **extra: Any) -> Any:
-        """Parse the options before the command."""
+        """Parse the options before the command; errors suggest a remedy."""
         try:
             return super().make_context(*arguments, **extra)
         except Exception as error:
@@ -141,7 +165,10 @@ class Program(RegistryGroup):
             raise
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; a `RegistryError` becomes its exit status, an interrupt 130."""
+        """Run the command.
+
+        A `RegistryError` is printed and becomes the exit status; an interrupt has the exit status 130.
+        """
         try:
             with ExitStack() as stack:
                 _open_contexts.set(stack)
@@ -160,14 +187,14 @@ class Program(RegistryGroup):
 
 
 def write_parameters(command: Any, context: Any, formatter: Any) -> None:
-    """Write a command's arguments and options."""
+    """Write the arguments and options of a command below headings, for `--help`."""
     for heading, records in group_parameters(command, context):
         with formatter.section(heading):
             formatter.write_dl(records)
 
 
 def group_parameters(command: Any, context: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield each heading with its parameters and their descriptions.
+    """Return each heading of `--help` with its parameters and their descriptions.
 
     If a command has few options, they share one heading.
     """
@@ -183,7 +210,11 @@ def group_parameters(command: Any, context: Any) -> Iterator[tuple[str, list[tup
 
 
 def group_commands(group: Any) -> dict[str, dict[str, Any]]:
-    """Return the commands of each heading, by name."""
+    """Group the commands of a group by their headings.
+
+    Returns:
+        For each heading, the commands by name.
+    """
     groups: dict[str, dict[str, Any]] = defaultdict(dict)
     for name, command in group.commands.items():
         groups[command.rich_help_panel or "Commands"][name] = command

@@ -22,9 +22,13 @@ from registry.cli.settings import choose_database_path
 
 
 def complete_from_registry(kind: str) -> Callable[[typer.Context, str], list[str]]:
-    """Return a function that lists the names of a kind in the registry.
+    """Make a function that completes names in the registry, such as systems.
 
-    If the command line contains a task, only names of this task are listed.
+    Shells call the function to complete a command line. If the command line contains a task, only names of this task
+    are suggested.
+
+    Args:
+        kind: The kind of names, such as `system` or `test set`.
     """
     def list_names(ctx: typer.Context, incomplete: str) -> list[str]:
         from registry.store.completions import completions
@@ -37,7 +41,11 @@ def complete_from_registry(kind: str) -> Callable[[typer.Context, str], list[str
 
 
 def complete_from_program(*tables: str) -> Callable[[], list[str]]:
-    """Return a function that lists the names in tables of the package `registry`, given as `module:name`."""
+    """Make a function that lists names in tables of the program, such as `METRICS`.
+
+    Args:
+        tables: The tables as `module:name`, such as `metrics:METRICS`.
+    """
     def list_names() -> list[str]:
         pairs = [table.split(":") for table in tables]
         return [name for module, attribute in pairs for name in getattr(import_module(f"registry.{module}"), attribute)]

@@ -30,12 +30,12 @@ _PACKAGES = ("duckdb", "duckdb-sqlalchemy", "sqlalchemy", "numpy", "scipy", "num
 
 @dataclass
 class VerboseLog:
-    """Times and decisions of a command with `--verbose`.
+    """Log of a command that runs with `--verbose`.
 
     Attributes:
         start: Clock time at the start of the command.
         decisions: Decisions that are already printed.
-        stages: Number of runs and total seconds of each stage.
+        stages: Number of runs and total seconds of each stage of the work.
     """
 
     start: float = field(default_factory=time.perf_counter)
@@ -44,11 +44,11 @@ class VerboseLog:
 
     @property
     def stamp(self) -> str:
-        """The elapsed seconds, as the beginning of a line."""
+        """Elapsed time as the beginning of a line, such as `[   1.25 s] `."""
         return f"[{time.perf_counter() - self.start:7.2f} s] "
 
     def add_stage(self, stage: str, seconds: float) -> None:
-        """Add a completed run of a stage."""
+        """Record the duration of one run of a stage."""
         n_runs, total = self.stages.get(stage, (0, 0.0))
         self.stages[stage] = n_runs + 1, total + seconds
 
@@ -59,7 +59,7 @@ verbose_log: ContextVar[VerboseLog | None] = ContextVar("verbose_log", default=N
 
 
 def start_verbose_log() -> None:
-    """Start the log of `--verbose`, and print the versions for bug reports."""
+    """Start the log of `--verbose`, and print the versions of all packages."""
     import platform
 
     from registry.plugins import installed_version
@@ -73,7 +73,10 @@ def start_verbose_log() -> None:
 
 
 def end_verbose_log() -> None:
-    """Print the duration of each stage and the resources of the process, and end the log of `--verbose`."""
+    """Print the time of each stage and the memory of the process, and end the log.
+
+    Without `--verbose`, the function does nothing.
+    """
     from registry.platforms import peak_memory
 
     if (log := verbose_log.get()) is None:
@@ -87,26 +90,32 @@ def end_verbose_log() -> None:
 
 
 def explain(decision: str) -> None:
-    """Print a decision and its reason, once, if `--verbose` is given."""
+    """Print the reason for an automatic decision, if `--verbose` is given.
+
+    Each text is printed only once per command.
+    """
     if (log := verbose_log.get()) is not None and decision not in log.decisions:
         log.decisions.add(decision)
         report(f"verbose: {decision}")
 
 
 def report(message: str) -> None:
-    """Print one line on stderr."""
+    """Print a message as one line on stderr."""
     log = verbose_log.get()
     typer.echo(("" if log is None else log.stamp) + one_line(message), err=True)
 
 
 def report_all(messages: Iterable[str], kind: str = "") -> None:
-    """Print messages on stderr, each after its kind, such as `warning`."""
+    """Print messages on stderr, one per line.
+
+    `kind`, such as `warning`, is the beginning of each line.
+    """
     for message in messages:
         report(f"{kind}: {message}" if kind else message)
 
 
 def report_error(error: RegistryError) -> None:
-    """Print an error and the errors in its `others` on stderr, each as one line with a remedy."""
+    """Print an error and its further errors (`others`) on stderr, each with a remedy."""
     for problem in (error, *error.others):
         remedy = suggest_remedy(problem)
         report(f"{'error' if problem.exit_code else 'note'}: {problem}{remedy and f'; {remedy}'}")
@@ -117,7 +126,13 @@ def report_error(error: RegistryError) -> None:
 
 
 def report_end(*, changed: bool, dry_run: bool, next_step: str = "") -> None:
-    """Print whether the command wrote anything, and the next step."""
+    """Print at the end of a command whether it stored anything, and the next step.
+
+    Args:
+        changed: True if the command changed the registry.
+        dry_run: True if the changes were not stored.
+        next_step: The suggestion.
+    """
     if not changed:
         report_unchanged("nothing changed")
     elif dry_run:
@@ -127,7 +142,10 @@ def report_end(*, changed: bool, dry_run: bool, next_step: str = "") -> None:
 
 
 def report_unchanged(message: str) -> None:
-    """Print that everything is already stored; warn developers, because changed code keeps stored numbers."""
+    """Print the message of a command that found all results already stored.
+
+    Developers get a note if their code has uncommitted changes, because stored results are not recomputed then.
+    """
     from registry.provenance import code
 
     report(message)
@@ -164,7 +182,10 @@ def print_boards(boards: Sequence[Leaderboard], format_: Format | None, *, all_n
 
 
 def choose_format(format_: str | None) -> str:
-    """Return the requested format, by default `table` on a terminal and `tsv` otherwise."""
+    """Return the requested output format.
+
+    If none is requested (None), it is `table` on a terminal and `tsv` otherwise.
+    """
     if format_ is not None:
         explain(f"format {format_}: from --format or REGISTRY_FORMAT")
         return format_
@@ -176,14 +197,17 @@ def choose_format(format_: str | None) -> str:
 
 
 def write(text: str) -> None:
-    """Write a result to stdout."""
+    """Write a text to stdout, and flush it."""
     typer.echo(text, nl=False, color=True if color_mode.get() == "always" else None)
     if sys.stdout is not None:
         sys.stdout.flush()
 
 
 def inspect_terminal() -> tuple[int | None, bool]:
-    """Return the width of the terminal (None if stdout is not a terminal), and whether tables have colours."""
+    """Return the width of the terminal, and whether tables should have colours.
+
+    The width is None if stdout is not a terminal.
+    """
     mode = color_mode.get()
     if sys.stdout is None or not sys.stdout.isatty():
         return None, mode == "always"

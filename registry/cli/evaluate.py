@@ -75,7 +75,15 @@ def init(db: Db = None) -> None:
 
 
 def load_task(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
-    """Load a manifest and resolve its names; also return the bytes of the file."""
+    """Load a manifest, and look up its readers, metrics and tests.
+
+    Args:
+        manifest: The path of the manifest.
+        root: The folder of its files; None: the manifest's folder.
+
+    Returns:
+        The task, and the content of the manifest's file.
+    """
     from registry.evaluation.resolve import resolve
     from registry.manifest import load_manifest
 
@@ -87,7 +95,17 @@ def load_task(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
 
 def evaluate_manifest(database: Database, manifest: Path, root: Path | None, execution: Execution, actor: str | None,
                       *, dry_run: bool = False, public: bool = False) -> Evaluation:
-    """Apply, score and compare a manifest; with `public`, messages contain no hidden data."""
+    """Store the data of a manifest, score the submissions, and compare the systems.
+
+    Args:
+        database: The registry.
+        manifest: The path of the manifest.
+        root: The folder of its files; None: the manifest's folder.
+        execution: The settings of parallel work.
+        actor: The name of the user, for the log.
+        dry_run: True to store nothing.
+        public: True to print no hidden data in messages.
+    """
     from registry.pipeline import Job, apply_manifest, describe_applied, evaluate, load_visibility
     from registry.store.log import Journal
 
@@ -103,9 +121,11 @@ def evaluate_manifest(database: Database, manifest: Path, root: Path | None, exe
     return evaluate(job, ingest_manifest, create=True, dry_run=dry_run)
 
 
-def run(context: typer.Context, manifest: ManifestPath, root: Root = None, all_notes: AllNotes = False, db: Db = None,
-        format_: OutputFormat = None, workers: Workers = None, cluster: Cluster = None, memory: Memory = None, actor: Actor = None,
-        dry_run: DryRun = False, public: Public = False, wait: Wait = 60, quiet: Quiet = False) -> None:
+def run(
+    context: typer.Context, manifest: ManifestPath, root: Root = None, all_notes: AllNotes = False, db: Db = None,
+    format_: OutputFormat = None, workers: Workers = None, cluster: Cluster = None, memory: Memory = None,
+    actor: Actor = None, dry_run: DryRun = False, public: Public = False, wait: Wait = 60, quiet: Quiet = False,
+) -> None:
     """Evaluate a manifest: apply, score, compare, print boards.
 
     The command stores the results. Later runs compute only what changed.
@@ -125,7 +145,10 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, all_n
 
 
 def _load_public_boards(db: Path | None, task: str) -> list[Leaderboard]:
-    """Load the public boards of a task; while its scores are hidden, print a note and return none."""
+    """Load the public leaderboards of a task.
+
+    While its scores are hidden, the list is empty and a note is printed.
+    """
     from registry.boards.load import BOARD_PAIRS
     from registry.cli.results import load_boards
 
@@ -289,7 +312,10 @@ add_parameters(compare, [(name, option, None) for name, option in SIGNIFICANCE.i
 
 
 def _parse_integer(text: str) -> int | str:
-    """Convert a text to an integer; other texts are returned, and the check of the settings refuses them."""
+    """Convert a text to an integer, and return other texts unchanged.
+
+    The check of the settings then prints a better error than a conversion.
+    """
     try:
         return int(text)
     except ValueError:
@@ -298,7 +324,16 @@ def _parse_integer(text: str) -> int | str:
 
 def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | None, settings: Mapping[str, Any],
                    context: typer.Context) -> list[Leaderboard]:
-    """Compare tasks, report the results, and return the boards."""
+    """Test all pairs of systems, print a report, and return the leaderboards.
+
+    Args:
+        session: The session that writes to the registry.
+        job: The settings of the work.
+        task: The id of the task; None: all tasks.
+        metric: The metric; None: all metrics.
+        settings: Settings of the tests that replace those of the manifest.
+        context: The context of the command, for a note about options without effect.
+    """
     from registry.boards.load import load_leaderboards
     from registry.boards.planned import describe_plan
     from registry.evaluation.comparing.compare import compare as compare_task

@@ -73,7 +73,10 @@ def _list_metrics() -> Listing:
 
 
 def _describe_columns(family: str) -> str:
-    """List the columns of a family; numbered columns are shortened to `first to last`."""
+    """List the statistics of a family of metrics, such as `tp, fp, count1 to count4`.
+
+    Numbered columns are shortened to the first and the last one.
+    """
     runs = [list(run) for _, run in groupby(FAMILIES[family].columns, key=lambda name: name.rstrip("0123456789"))]
     return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else run[0] for run in runs)
 
@@ -128,10 +131,17 @@ def _list_corrections() -> Listing:
 
 
 def _add_plugins(rows: list[dict[str, Any]], catalogue: Catalogue[Any]) -> Listing:
-    """Add the entries of installed plugins, without loading them."""
+    """Add metrics, readers or the like that installed plugins offer.
+
+    The plugins are not loaded.
+
+    Args:
+        rows: The entries of the program.
+        catalogue: The catalogue that also finds plugins.
+    """
     keys = list(rows[0])
     return keys, rows + [dict.fromkeys(keys) | {"id": entry.full_name, "from": f"{entry.package} {entry.version}"}
-                         for entry in catalogue.offered()]
+                         for entry in catalogue.list_plugins()]
 
 
 def _list_options(class_: Any) -> str:
@@ -229,7 +239,7 @@ def query(
 
 
 def _query_into_file(request: QueryRequest, output: Path, timeout: float | None) -> list[str]:
-    """Write the answer into a new file, and return notes about omitted data."""
+    """Run a query, write the rows to a new file, and return notes about omitted data."""
     from registry.files import new_file
     from registry.query.process import ask
 
@@ -241,7 +251,10 @@ def _query_into_file(request: QueryRequest, output: Path, timeout: float | None)
 
 
 def _read_sql(sql: str | None, file: Path | None) -> tuple[str, str]:
-    """Return the SQL and the name of its source."""
+    """Return the SQL of a query, and the name of its source.
+
+    The SQL is the argument, or comes from stdin or a file.
+    """
     if (sql is None) == (file is None):
         raise typer.BadParameter("give the SQL as an argument, or - to read it from stdin, or --file FILE")
     try:

@@ -37,7 +37,10 @@ _REQUIREMENTS = {
 
 
 class Request(NamedTuple):
-    """A task to export in a format, with the options of the command line."""
+    """Request to export results of one task in one format.
+
+    `options` has the options of the command line that are given.
+    """
 
     database: Database
     task: str
@@ -46,12 +49,12 @@ class Request(NamedTuple):
 
 
 class ExportFormat(NamedTuple):
-    """A format of `registry export`.
+    """Format of the command `registry export`.
 
     Attributes:
-        write: Writes files and returns None, or returns a text for stdout.
-        required: Names of required options.
-        optional: Names of other options.
+        write: A function that returns the text for stdout, or writes files and returns None.
+        required: The names of required options.
+        optional: The names of other options.
     """
 
     write: Callable[[Request], str | None]
@@ -172,7 +175,7 @@ def _write_results(request: Request) -> None:
 
 
 def _write_bundle(request: Request) -> None:
-    """Write the files of a competition, and print notes for its organisers."""
+    """Write a Codabench competition as a zip file, and print notes for organisers."""
     from registry.competitions.bundle import BundleSettings, write_bundle
     from registry.readers import Document
     from registry.store import catalog

@@ -24,7 +24,7 @@ _MOST_ENTRIES = 100  # entries of a folder that are inspected
 
 
 def suggest_first_steps(database: Path) -> list[str]:
-    """Return two sentences: the next step in the current folder, and how to get help."""
+    """Return two sentences for newcomers: the next step, and how to get help."""
     if database.is_file():
         step = (f"{shlex.quote(str(database))} exists: `registry board` prints its leaderboards, `registry list tasks` "
                 "its tasks")
@@ -38,7 +38,10 @@ def suggest_first_steps(database: Path) -> list[str]:
 
 
 def find_manifest(folder: Path) -> Path | None:
-    """Return the only manifest in a folder and its direct subfolders; None if there is none or several."""
+    """Return the only manifest in a folder and its direct subfolders.
+
+    The result is None if there is no manifest, or several.
+    """
     try:
         subfolders = [path for path in islice(folder.iterdir(), _MOST_ENTRIES)
                       if path.is_dir() and not path.name.startswith(".")]
@@ -58,7 +61,9 @@ def _is_manifest(path: Path) -> bool:
 
 
 def suggest_remedy(error: Exception) -> str:
-    """Return a command that helps after an error: a missing registry, or a name whose error cannot list all names.
+    """Suggest a command that helps after an error; the text is empty for most errors.
+
+    There are suggestions for a missing registry, and for an unknown name if the error cannot list all valid names.
 
     >>> suggest_remedy(UnknownNameError("metric", "F2", map(str, range(100))))
     '`registry list metrics` lists all names'
@@ -74,7 +79,10 @@ def suggest_remedy(error: Exception) -> str:
 
 
 def add_remedy(error: Any) -> None:
-    """Add a remedy to a usage error of typer; leave other errors as they are."""
+    """Add a remedy to a usage error of typer, such as a missing argument.
+
+    Other errors stay unchanged.
+    """
     if type(error).__name__ == "MissingParameter" and not error.message:
         error.message = _describe_missing(error.param.name)
     elif type(error).__name__ == "NoSuchOption":
@@ -95,7 +103,7 @@ def _describe_missing(parameter: str) -> str:
 
 
 def suggest_command(name: str, context: Any) -> str:
-    """Suggest commands with similar names, including those of studies."""
+    """Suggest commands with a similar name as text, also commands of studies."""
     program = context.find_root().command.commands
     paths = {study: f"registry study {study}" for study in program["study"].load("study").commands}
     paths |= {command: f"registry {command}" for command in program}

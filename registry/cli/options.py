@@ -131,9 +131,13 @@ STUDY_SETTINGS = ("confidence", "margin")
 
 
 def find_database(path: Path | None, wait: float = 60) -> Database:
-    """Return the database from `--db`, or from the nearest `registry.toml`, or else the default.
+    """Return the database that a command uses.
 
-    Writers wait for up to `wait` seconds, and report the process that they wait for.
+    Its path is the value of `--db`, or named in the nearest `registry.toml`, or the default.
+
+    Args:
+        path: The value of `--db`.
+        wait: Seconds that a command waits until another process has finished writing.
     """
     from registry.store.database import Database, Patience
 
@@ -142,13 +146,13 @@ def find_database(path: Path | None, wait: float = 60) -> Database:
 
 def find_private_database(path: Path | None, at: str | None = None, *, public: bool = False,
                           wait: float = 60) -> Database:
-    """Return the database of a command that shows private data unless `--public` is given.
+    """Return the database of a command that by default shows private data, too.
 
     Args:
         path: The value of `--db`.
-        at: The past moment to show; None: now.
+        at: The past date to show; None: the present.
         public: True to show only public data.
-        wait: How long writers wait for their turn, in seconds.
+        wait: Seconds that a command waits until another process has finished writing.
     """
     database = find_database(path, wait)
     if public:
@@ -159,12 +163,14 @@ def find_private_database(path: Path | None, at: str | None = None, *, public: b
 
 
 def find_public_database(path: Path | None, at: str | None = None, *, private: bool = False) -> Database:
-    """Return the database of a command that shows public data unless `--private` is given.
+    """Return the database of a command that by default shows only public data.
+
+    If data are hidden, the result is a temporary copy without them.
 
     Args:
         path: The value of `--db`.
-        at: The past moment to show; None: now.
-        private: True to show all data.
+        at: The past date to show; None: the present.
+        private: True to show all data, with a warning.
     """
     from registry.store.embargoes import describe_hidden
 
@@ -181,13 +187,23 @@ def find_public_database(path: Path | None, at: str | None = None, *, private: b
 
 
 def _require_public(hidden: Sequence[str]) -> None:
-    """Raise MismatchError if data was hidden after `find_public_database` found everything public."""
+    """Raise an error if data were hidden while the command was starting.
+
+    Args:
+        hidden: Descriptions of the hidden data.
+
+    Raises:
+        MismatchError: Data are hidden.
+    """
     if hidden:
         raise MismatchError("names, scores or gold were hidden a moment ago; run the command again")
 
 
 def _publish(database: Database) -> Database:
-    """Publish a database into a temporary file, which is deleted at the end of the command."""
+    """Return a temporary copy of a database without hidden data.
+
+    The copy is deleted at the end of the command.
+    """
     from registry.publication.publish import publish_temporarily
 
     return keep_open(publish_temporarily(database, sources=True))
@@ -204,12 +220,17 @@ def _read_past(database: Database, at: str | None) -> Database:
 
 
 def choose_actor(name: str | None) -> str | None:
-    """Return the user's name for the log, from `--actor` or the nearest `registry.toml`; None without a name."""
+    """Return the user's name for the log.
+
+    The name is the value of `--actor`, or in the nearest `registry.toml`. The result is None if it is empty or absent.
+    """
     return (load_settings().actor if name is None else name) or None
 
 
 def parse_named_values(pairs: list[str] | None, option: str) -> dict[str, Any]:
-    """Parse the `NAME=VALUE` pairs of a repeatable option; a value is TOML, or else text.
+    """Parse the arguments `NAME=VALUE` of a repeatable option.
+
+    A value is TOML, or else text.
 
     >>> parse_named_values(["n=3", "flag=true", "system=aspen-s", 'version="2"'], "--param")
     {'n': 3, 'flag': True, 'system': 'aspen-s', 'version': '2'}
@@ -226,10 +247,15 @@ def parse_named_values(pairs: list[str] | None, option: str) -> dict[str, Any]:
 
 
 def check_option(check: Callable[[Any], T], value: Any, option: str) -> T:
-    """Return the checked value of an option.
+    """Check the value of an option with a function, and return its result.
+
+    Args:
+        check: A function that returns a valid value, and raises a ValueError for others.
+        value: The value.
+        option: The name of the option, for the error.
 
     Raises:
-        InputError: `check` refused the value.
+        InputError: The value is invalid.
     """
     try:
         return check(value)
@@ -238,13 +264,17 @@ def check_option(check: Callable[[Any], T], value: Any, option: str) -> T:
 
 
 def parse_attributes(pairs: list[str] | None, *declared_by: str) -> dict[str, Any]:
-    """Parse the values of `--attribute`.
+    """Parse the values of `--attribute NAME=VALUE`, which describe a submission.
 
-    Texts that have a column in the database become separate keys; the key `attributes` has all other values.
+    Returns:
+        `attributes` with most values, and a separate key for each text that has its own column in the database.
 
     Args:
-        pairs: Texts `NAME=VALUE`.
-        declared_by: Roles of the caller, as in `SubmissionField.declared_by`.
+        pairs: The texts `NAME=VALUE`.
+        declared_by: Roles of the user, such as `organiser`, which may declare some attributes only.
+
+    Raises:
+        InputError: A value is invalid, or the user's role may not declare it.
     """
     from registry.manifest import check_system_facts
     from registry.manifest.fields import check_attribute, check_line
@@ -262,7 +292,7 @@ def parse_attributes(pairs: list[str] | None, *declared_by: str) -> dict[str, An
 
 
 def parse_size(size: str, option: str, *, min_megabytes: int = 1) -> int:
-    """Return a memory size in bytes.
+    """Convert a memory size such as `512M` to bytes.
 
     >>> parse_size("512M", "--memory")
     536870912
@@ -275,7 +305,14 @@ def parse_size(size: str, option: str, *, min_megabytes: int = 1) -> int:
 
 
 def make_execution(workers: int | None, cluster: str | None, memory: str | None, *, quiet: bool) -> Execution:
-    """Make the execution of a command from its options, with a progress reporter unless `quiet`."""
+    """Make the settings of parallel work from the options of a command.
+
+    Args:
+        workers: The number of threads or processes; None: the default.
+        cluster: The address of a Dask cluster; None: this computer.
+        memory: The memory limit, such as `512M`; None: 2G.
+        quiet: True to print no progress.
+    """
     from registry.parallel.execution import Cluster as DaskCluster
     from registry.significance import Execution
 
@@ -288,7 +325,16 @@ def make_execution(workers: int | None, cluster: str | None, memory: str | None,
 
 def report_unused_options(context: typer.Context, execution: Execution, compared: ComparisonSummary,
                           scored: ScoringSummary | None = None) -> None:
-    """Print the options of the command line that had no effect because no comparison needed random numbers."""
+    """Print a note about options that had no effect, because no result was simulated.
+
+    For example, exact tests need no `--seed`. Only options that the user gave on the command line are listed.
+
+    Args:
+        context: The context of the command, with its options.
+        execution: The settings of parallel work.
+        compared: The summary of the comparison.
+        scored: The summary of the scoring, if the command has scored submissions.
+    """
     if not compared.n_comparisons or compared.is_random:
         return
     used_workers = compared.is_parallel or (scored is not None and scored.n_computed)

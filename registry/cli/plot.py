@@ -10,8 +10,8 @@ import typer
 from registry.cli.console import report
 from registry.cli.options import ChosenMetric, Db, Facet, Public, Task, TestSet, Track, find_private_database
 from registry.errors import InputError
-from registry.reports.figures.drawing import limits as parse_limits
-from registry.reports.figures.kinds import Kind, draw, look_for
+from registry.reports.figures.drawing import parse_limits
+from registry.reports.figures.kinds import Kind, draw, make_look
 
 if TYPE_CHECKING:
     from registry.boards.leaderboard import Ranks
@@ -22,7 +22,7 @@ _MAX_SYSTEMS = 200  # a figure with them, as wide as a column, is two feet high
 def plot(
     task: Task,
     kind: Annotated[Kind, typer.Argument(metavar="KIND", case_sensitive=False, help=(
-        "scores (with intervals), pairs (a matrix of p-values), gains (confidence by gain), alike (a "
+        "scores (with intervals), pairs (a matrix of p-values), gains (confidence by gain), groups (a "
         "critical-difference diagram) or ranks (frequencies of ranks in resamples)."))],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=(
         "The file to write: .svg, .pdf, .png, or .pgf for LaTeX."))],
@@ -63,7 +63,7 @@ def plot(
 
     if by != "team" and kind != "gains":
         raise InputError(f"--by marks pairs in a figure of gains; leave it out for {kind}")
-    look = look_for(kind, limits=None if limits is None else parse_limits(limits), width=width, height=height,
+    look = make_look(kind, limits=None if limits is None else parse_limits(limits), width=width, height=height,
                     font_size=font_size, label=label, palette=palette)
     with find_private_database(db, public=public).reading() as connection:
         (row,) = catalog.tasks(connection, task)

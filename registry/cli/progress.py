@@ -23,13 +23,13 @@ class _Stage:
 
 
 class Reporter:
-    """Prints the progress of nested stages, the outer ones first, with the estimated remaining time.
+    """Prints the progress of nested stages of work, and the remaining time.
 
     Args:
-        write: Writes text, with line ends.
-        is_terminal: True to rewrite one line, False to add lines.
-        clock: Returns the time in seconds.
-        end_stage: Called with the name and the duration of each completed stage.
+        write: A function that writes text.
+        is_terminal: True to rewrite one line, False to add lines from time to time.
+        clock: A function that returns the time in seconds.
+        end_stage: A function that is called with the name and the duration of each completed stage.
     """
 
     def __init__(self, write: Callable[[str], None], *, is_terminal: bool,
@@ -41,7 +41,10 @@ class Reporter:
         self._line_length = 0  # characters on the terminal's line
 
     def __call__(self, name: str, done: int, total: int) -> None:
-        """Record the progress of a stage, from 0 to its total, and print a line if one is due."""
+        """Record that `done` of `total` parts of a stage are complete.
+
+        A line is printed if the last one is old enough.
+        """
         now = self._clock()
         stage = self._stages.setdefault(name, _Stage(now, done, total))
         stage.done, stage.total = done, total
@@ -70,7 +73,10 @@ def _describe_stage(name: str, stage: _Stage, now: float) -> str:
 
 
 def make_reporter(*, quiet: bool) -> Reporter | None:
-    """Make the reporter of a command, which writes to stderr; None with `--quiet` or without stderr."""
+    """Make the progress reporter of a command, which writes to stderr.
+
+    The result is None with `--quiet` or without stderr.
+    """
     if quiet or sys.stderr is None:
         return None
     stream = sys.stderr

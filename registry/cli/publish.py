@@ -126,7 +126,7 @@ def site(
 
 
 def check_folder_address(url: str) -> str:
-    """Return a web address with a final slash.
+    """Return a web address of a folder with a slash at its end.
 
     Raises:
         InputError: The text is not a web address.
@@ -137,7 +137,15 @@ def check_folder_address(url: str) -> str:
 
 
 def _load_site(connection: Connection, names: Sequence[str], items: int) -> tuple[Snapshot, Changes, dict[str, str]]:
-    """Load a site: the boards, the changes, and why tasks are left out (only if the caller named none).
+    """Load the leaderboards and the changes that a site shows.
+
+    Args:
+        connection: A connection to the registry.
+        names: The ids of the tasks; empty: all tasks with public results.
+        items: The number of items per test set.
+
+    Returns:
+        The leaderboards, the changes, and the reasons why tasks are left out (empty if tasks are named).
 
     Raises:
         UnknownNameError: A named task does not exist.
@@ -158,7 +166,15 @@ def _load_site(connection: Connection, names: Sequence[str], items: int) -> tupl
 
 def _load_contents(connection: Connection, task: str | Sequence[str], items: int, ranks: Ranks | None = None,
                    moment: Moment | None = None) -> Snapshot:
-    """Load the contents of the pages of tasks."""
+    """Load all contents of the pages of one or several tasks.
+
+    Args:
+        connection: A connection to the registry, or to its past state.
+        task: The id of a task, or several ids.
+        items: The number of items per test set.
+        ranks: The kind of rank ranges; None: as the task declares.
+        moment: The past date of the connection; None: the present.
+    """
     from registry.boards.load import PAGE_PAIRS
     from registry.boards.snapshot import add_details
 
@@ -257,7 +273,16 @@ def reveal(task: Task, scores: Scores = False, db: Db = None, format_: OutputFor
 
 def _set_embargo(task: str, column: str, until: datetime | None, database: Database, actor: str | None, *,
                  dry_run: bool) -> Listing:
-    """Set the end of an embargo, and return the teams with their pseudonyms."""
+    """Hide or reveal the names or scores of a task; return teams with pseudonyms.
+
+    Args:
+        task: The id of the task.
+        column: The column of the database with the end of the embargo, such as `anonymous_until`.
+        until: The end of the embargo; None to end it now.
+        database: The registry.
+        actor: The name of the user, for the log.
+        dry_run: True to store nothing.
+    """
     from registry.evaluation.ingest.hiding import set_hiding
     from registry.store import catalog
     from registry.store.history import list_teams

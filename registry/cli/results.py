@@ -157,21 +157,21 @@ def compare_pair(
 def load_boards(connection: Connection, task: str | Sequence[str] | None, metric: str | None = None,
                 ranks: Ranks | None = None, *, items: int = 0, averages: bool = False,
                 pairs: Sequence[str] | None = None, about: str = "", moment: Moment | None = None) -> Snapshot:
-    """Load the boards of a command, and print warnings about outdated results.
+    """Load the leaderboards for a command, and print warnings about outdated results.
 
     Args:
         connection: A connection to the registry, or to its past state.
         task: The id of a task, several ids, or None for all tasks.
         metric: The metric's id; None: all metrics.
-        ranks: The kind of ranks; None: as the task declares.
-        items: How many items per test set to load.
-        averages: True to prepare averages over test sets.
+        ranks: The kind of rank ranges; None: as the task declares.
+        items: The number of items per test set to load.
+        averages: True to prepare averages over test sets (see `add_averages`).
         pairs: The columns of pairs to load; None: all.
-        about: The beginning of the error if there are no boards.
-        moment: The past moment of the connection.
+        about: The beginning of the error if there are no leaderboards.
+        moment: The past date of the connection; None: the present.
 
     Raises:
-        MismatchError: There are no boards.
+        MismatchError: There are no leaderboards.
     """
     from registry.boards.load import ALL_PAIRS, NOT_COMPARED
     from registry.boards.snapshot import load_snapshot
@@ -189,7 +189,11 @@ def load_boards(connection: Connection, task: str | Sequence[str] | None, metric
 
 
 def _select_signature(snapshot: Snapshot, moment: Moment | None) -> list[Leaderboard]:
-    """Return all leaderboards, or only the one with the signature that `--at` names."""
+    """Return the leaderboard with the signature in `--at`; without one, return all.
+
+    Raises:
+        MismatchError: No leaderboard has the signature.
+    """
     if moment is None or moment.signature is None:
         return snapshot.boards
     boards = [board for board in snapshot.boards if board.signature == moment.signature]
@@ -199,12 +203,18 @@ def _select_signature(snapshot: Snapshot, moment: Moment | None) -> list[Leaderb
 
 
 def add_averages(snapshot: Snapshot, database: Database) -> Snapshot:
-    """Add averages over test sets to loaded boards; compute missing ones, and store them if possible."""
+    """Add averages over test sets to loaded leaderboards.
+
+    Averages that are not stored are computed, and stored if possible.
+    """
     return snapshot.with_averages(_load_averages(snapshot.asked, database))
 
 
 def _plan_averages(connection: Connection, snapshot: Snapshot, metric: str | None) -> Iterator[PlannedStudy]:
-    """Yield the studies of averages; print a note about tasks with submissions that are not scored yet."""
+    """Yield the studies that compute averages over test sets.
+
+    If a task has submissions that are not scored yet, a note is printed, and its averages are left out.
+    """
     for contents in snapshot.tasks:
         if len({board.test_set for board in contents.boards}) < 2:
             continue
@@ -241,7 +251,10 @@ def _load_averages(studies: Sequence[PlannedStudy], database: Database) -> list[
 
 
 class _StateName(NamedTuple):
-    """Reference to a state of leaderboards: a database file, its state at a past moment, or one comparison in it."""
+    """Name of a state of leaderboards, as the user gives it to `registry diff`.
+
+    It is a database file, a past date of this file, or one comparison in it.
+    """
 
     file: Path
     at: str | None = None

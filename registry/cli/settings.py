@@ -14,14 +14,17 @@ from registry.errors import InputError, suggest
 
 @dataclass(frozen=True)
 class Settings:
-    """The keys of a `registry.toml`: `database`, and `actor` under [registry]."""
+    """Settings in `registry.toml`: the database, and the name of the user (`actor`)."""
 
     database: Path | None = None
     actor: str | None = None
 
 
 def load_settings() -> Settings:
-    """Load the nearest `registry.toml`, from the current folder upwards."""
+    """Load the nearest `registry.toml` in the current folder or the folders above it.
+
+    Without such a file, all settings are None.
+    """
     try:
         current = Path.cwd()
     except OSError as error:
@@ -37,7 +40,16 @@ def load_settings() -> Settings:
 
 
 def _check_settings(tables: dict[str, Any], folder: Path, file: str) -> Settings:
-    """Check the keys of a settings file; its paths are relative to its folder."""
+    """Check the content of a settings file, and return the settings.
+
+    Args:
+        tables: The parsed TOML.
+        folder: The folder of the file; the path of the database is relative to it.
+        file: The path of the file, for errors.
+
+    Raises:
+        InputError: A key is unknown, or a value has another type.
+    """
     table = tables.get("registry", {})
     if not isinstance(table, dict):
         raise InputError("registry must be a table: [registry]", path=file)
@@ -55,7 +67,10 @@ def _check_settings(tables: dict[str, Any], folder: Path, file: str) -> Settings
 
 
 def choose_database_path(path: Path | None) -> Path:
-    """Return the database file from `--db`, REGISTRY_DB or `registry.toml`, in this order, or `registry.duckdb`."""
+    """Return the path of the database file.
+
+    It is `path` (from `--db` or REGISTRY_DB), or else named in `registry.toml`, or else `registry.duckdb`.
+    """
     if path is not None:
         explain(f"database {path}: from {'REGISTRY_DB' if os.environ.get('REGISTRY_DB') == str(path) else '--db'}")
         return path

@@ -32,8 +32,8 @@ from registry.cli.progress import make_reporter
 from registry.errors import InputError, UnknownNameError
 
 if TYPE_CHECKING:
-    from registry.quick.make import Made
-    from registry.quick.plan import Asked
+    from registry.quick.make import QuickTask
+    from registry.quick.plan import Request
     from registry.significance import Execution
     from registry.store.database import Database
     from registry.store.log import Journal
@@ -96,10 +96,10 @@ def quick(
     """
     from registry.pipeline import TaskPlace, evaluate_task
     from registry.provenance import recorded_name
-    from registry.quick.plan import Asked
+    from registry.quick.plan import Request
     from registry.store.log import Journal
 
-    request = Asked(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
+    request = Request(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
                     in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()), tuple(column or ()), by,
                     tuple(pool or ()), sets)
     made = _make_task(system, request, test)
@@ -129,9 +129,9 @@ def new(
 
     The command detects files and columns like `registry quick`.
     """
-    from registry.quick.plan import Asked
+    from registry.quick.plan import Request
 
-    request = Asked(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
+    request = Request(kind, parse_named_values(option, "--option"), metric, missing, runs, gold, tuple(item or ()),
                     in_order, tuple(label or ()), tuple(score or ()), tuple(text or ()), tuple(column or ()), by,
                     tuple(pool or ()), sets)
     made = _make_task(system, request, test)
@@ -140,8 +140,8 @@ def new(
     report(f"next: check it, then `registry run {manifest}`")
 
 
-def _make_task(system: list[Path], request: Asked, test: str | None) -> Made:
-    """Read the files; print a preview, the equivalent options, notes and warnings."""
+def _make_task(system: list[Path], request: Request, test: str | None) -> QuickTask:
+    """Make a task from files; print a preview, the options, notes and warnings."""
     from registry.quick.make import make
 
     made = make(system, request, test)
@@ -191,7 +191,7 @@ def import_(
 
 def _import_submissions(path: Path, task: str, options: dict[str, Any], journal: Journal, database: Database, *,
                         dry_run: bool, quiet: bool) -> None:
-    """Add the downloaded submissions of a competition to a stored task."""
+    """Add the downloaded submissions of a Codabench competition to a stored task."""
     from registry.competitions.download import Codabench
     from registry.evaluation.ingest.apply import import_submissions
     from registry.evaluation.ingest.context import Ingest
@@ -215,7 +215,19 @@ def _import_submissions(path: Path, task: str, options: dict[str, Any], journal:
 
 def _import_task(kind: str, path: Path, slug: str, folder: Path, options: dict[str, Any], journal: Journal,
                  database: Database, execution: Execution, *, dry_run: bool) -> None:
-    """Make a task from the results of another program, store it and score it."""
+    """Make a task from the results of another program, store it and score it.
+
+    Args:
+        kind: The name of the importer.
+        path: The file or folder of the results.
+        slug: The id of the task.
+        folder: The folder to write the manifest and its files.
+        options: The options of the importer.
+        journal: The log entry of the command.
+        database: The registry.
+        execution: The settings of parallel work.
+        dry_run: True to store nothing.
+    """
     from registry.evaluation.ingest.apply import apply
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.scoring.score import score

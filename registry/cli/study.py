@@ -38,7 +38,7 @@ from registry.cli.options import (
     make_execution,
 )
 from registry.errors import InputError
-from registry.plugins import find_offered
+from registry.plugins import find_plugins
 from registry.studies import STUDIES, load_study
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ group = RegistryGroup(name="study", no_args_is_help=True, rich_markup_mode=None,
 group.commands.update({name: LazyCommand(STUDY, study.help) for name, study in STUDIES.items()})
 group.commands.update({
     offered.full_name: LazyCommand(STUDY, f"A study of {offered.package} {offered.version}.")
-    for offered in find_offered("study")})
+    for offered in find_plugins("study")})
 group.commands.update({
     "synthesize": LazyCommand("study_files:synthesize", "Write a task with simulated system outputs."),
     "resample-train": LazyCommand("study_files:resample_train", "Write resampled training files.")})
@@ -79,7 +79,10 @@ _WORK: tuple[Parameter, ...] = (("workers", Workers, None), ("cluster", Cluster,
 
 
 def make_study_command(name: str) -> TyperCommand:
-    """Make the command of a study, with the options of its class."""
+    """Make the command that runs a study.
+
+    The options of the command are the fields of the study's class.
+    """
     study = load_study(name)
 
     def run(**values: Any) -> None:
@@ -91,7 +94,7 @@ def make_study_command(name: str) -> TyperCommand:
 
 
 def _list_parameters(study: type[Study]) -> Iterator[Parameter]:
-    """Yield the name, annotation and default value of every parameter."""
+    """Yield (name, annotation, default value) of each parameter of a study's command."""
     yield "task", *{"one": (Task, inspect.Parameter.empty), "all": (TaskName, None),
                     "none": (OptionalTask, None)}[study.task]
     hints = typing.get_type_hints(study)
@@ -124,7 +127,10 @@ def _format_flag(name: str) -> str:
 
 
 def _make_option(field: Field[Any], type_: Any) -> tuple[Any, Any]:
-    """Return the annotation and the default value of a field's option; a tuple becomes a repeatable option."""
+    """Return the typer annotation and default value for a field of a study's class.
+
+    A field that is a tuple becomes a repeatable option.
+    """
     option, default = field.metadata["option"], field.default
     if option.parse is not None:
         type_, default = str | None, option.default_text
@@ -135,7 +141,7 @@ def _make_option(field: Field[Any], type_: Any) -> tuple[Any, Any]:
 
 
 def _make_study(study: type[Study], values: Mapping[str, Any]) -> Study:
-    """Make the study from the values of its options."""
+    """Make a study from the values of the command's options."""
     settings = {}
     for field in _list_options(study):
         value = values[field.name]
@@ -148,7 +154,12 @@ def _make_study(study: type[Study], values: Mapping[str, Any]) -> Study:
 
 
 def _run_study(study_class: type[Study], values: Mapping[str, Any]) -> None:
-    """Compute or load the study, print it, and draw it if `--plot` is given."""
+    """Run a study or load its stored result; print the result, and draw it.
+
+    Args:
+        study_class: The class of the study.
+        values: The values of all arguments and options of the command.
+    """
     from registry.reports.figures.drawing import check_form
     from registry.studies.run import StudyResult, run_study
     from registry.studies.study import Choice
@@ -203,7 +214,16 @@ def _print_results(results: list[StudyResult], values: Mapping[str, Any]) -> Non
 
 def make_archive(database: Database, study: str, task: str | None, settings: Mapping[str, Any] | None = None,
                  actor: str | None = None, *, dry_run: bool = False) -> Archive:
-    """Make the archive in which a command finds and stores a study, with its journal."""
+    """Return the archive with which a command loads and stores results of a study.
+
+    Args:
+        database: The registry.
+        study: The study with its options, as text for the log.
+        task: The id of the task; None: all tasks.
+        settings: Settings of the tests, for the log.
+        actor: The name of the user, for the log.
+        dry_run: True to store nothing.
+    """
     from registry.store.log import Journal
     from registry.studies.run import Archive
 
@@ -212,6 +232,6 @@ def make_archive(database: Database, study: str, task: str | None, settings: Map
 
 
 def report_unstored(archive: Archive) -> None:
-    """Print why studies could not be stored."""
+    """Print the reason if the results of a study could not be stored."""
     if archive.store_error is not None:
         report(f"note: not stored, only shown: {archive.store_error}")

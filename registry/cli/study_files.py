@@ -111,7 +111,14 @@ def resample_train(
 
 
 def _parse_systems(systems: list[str], pairs: list[str]) -> tuple[dict[str, float], dict[tuple[str, str], float]]:
-    """Return the rates of systems, and the correlations of pairs."""
+    """Parse the options `--system NAME=RATE` and `--pair A,B=CORRELATION`.
+
+    Returns:
+        The rate of each system, and the correlation of each pair of systems.
+
+    Raises:
+        InputError: An option has another form.
+    """
     try:
         rates = {name: float(rate) for name, rate in parse_named_values(systems, "--system").items()}
     except (TypeError, ValueError):
@@ -124,7 +131,10 @@ def _parse_systems(systems: list[str], pairs: list[str]) -> tuple[dict[str, floa
 
 
 def _split_pair(pair: str, systems: Container[str]) -> tuple[str, str]:
-    """Split `A,B` into two systems; names may contain commas."""
+    """Split `A,B` into the names of two systems, which may contain commas.
+
+    If several splits are possible, a split into two existing systems is chosen.
+    """
     parts = pair.split(",")
     splits = [(",".join(parts[:n]).strip(), ",".join(parts[n:]).strip()) for n in range(1, len(parts))]
     if not splits:

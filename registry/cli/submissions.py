@@ -84,7 +84,17 @@ def amend(
 
 def _declare(command: str, submission: str, reason: str, facts: dict[str, Any], database: Database, actor: str | None,
              *, dry_run: bool) -> None:
-    """Store new facts of a submission, and print them."""
+    """Store new facts about a submission, such as its track, and print them.
+
+    Args:
+        command: The name of the command, for the log.
+        submission: The name of the submission.
+        reason: The reason for the change.
+        facts: The new values by name.
+        database: The registry.
+        actor: The name of the user, for the log.
+        dry_run: True to store nothing.
+    """
     from registry.evaluation.submissions.life import amend as amend_submissions
     from registry.evaluation.submissions.life import select_submissions
     from registry.manifest.fields import check_line
@@ -135,7 +145,12 @@ def purge(
 
 
 def _report_purge(purged: PurgeSummary, path: Path) -> None:
-    """Print the deleted rows, and other places that may contain the team's data."""
+    """Print the deleted data of a team, and places that may still contain its data.
+
+    Args:
+        purged: The summary of the deletion.
+        path: The path of the registry.
+    """
     rows = ", ".join(f"{n} of {table}" for table, n in purged.removed.items())
     report(f"the team's name is now {purged.name}; deleted or emptied rows: {rows}")
     report(f"{counted(purged.n_blanked, 'entry', 'entries')} of the log and of commands' parameters are blank; "

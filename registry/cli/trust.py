@@ -73,7 +73,10 @@ def show(
 
 
 def _print_sections(sections: Sequence[Section], format_: ShowFormat, *, abbreviate: bool) -> None:
-    """Print the sections of a history; `abbreviate` shortens digests."""
+    """Print the history of a result as one table per section.
+
+    With `abbreviate`, digests, times and numbers are shortened.
+    """
     from registry.rendering.render import render
     from registry.rendering.table import Table
 
@@ -85,7 +88,7 @@ def _print_sections(sections: Sequence[Section], format_: ShowFormat, *, abbrevi
 
 
 def _abbreviate(value: Any) -> Any:
-    """Shorten a value for people: digests as in signatures, times to the second, numbers to 4 decimals."""
+    """Shorten a digest, a time (to seconds) or a number (to 4 decimals) for people."""
     if isinstance(value, float):
         return round(value, 4)
     if isinstance(value, datetime):
@@ -134,7 +137,15 @@ def verify(
 
 def _verify_copy(registry: Database, task: str | None, results: str, execution: Execution,
                  head: str | None) -> VerificationResult:
-    """Verify a copy of a registry or of a public file."""
+    """Verify a temporary copy of a registry or of a public file.
+
+    Args:
+        registry: The registry.
+        task: The id of the task; None: all tasks.
+        results: The comparisons and studies to recompute: `all`, `none`, a number, or an id.
+        execution: The settings of parallel work.
+        head: A published head of the log to compare with; None: no comparison.
+    """
     import tempfile
 
     from registry.evaluation.verifying.stored import KINDS, verify_definitions

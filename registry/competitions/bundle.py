@@ -60,13 +60,13 @@ _PLATFORMS = [f"manylinux_2_{n}_x86_64" for n in range(28, 16, -1)] + [
 
 @dataclass(frozen=True)
 class Wheel:
-    """A wheel file and its version."""
+    """An installable package file (wheel) and the version of the package."""
 
     path: Path
     version: Version
 
     def requirements(self, python: str) -> list[Requirement]:
-        """Return the requirements on Linux.
+        """Return the packages that this package requires on Linux.
 
         Raises:
             InputError: The file is not a wheel.
@@ -85,7 +85,14 @@ class Wheel:
 
 
 def find_needed_wheels(folder: Path, metrics: Iterable[Metric], python: str) -> list[Path]:
-    """Find the wheels in `folder` that a scoring program of these metrics requires.
+    """Find the package files (wheels) that a competition's scoring program needs.
+
+    The bundle contains these files, and the scoring program installs nothing else.
+
+    Args:
+        folder: Folder with wheels.
+        metrics: Metrics that the scoring program computes.
+        python: Python version of the scoring program, such as `3.12`.
 
     Raises:
         InputError: The folder or a wheel does not exist (the message has the command that downloads all wheels), or a
@@ -118,7 +125,7 @@ def find_needed_wheels(folder: Path, metrics: Iterable[Metric], python: str) -> 
 
 
 def _list_roots(metrics: Iterable[Metric]) -> list[Requirement]:
-    """List the requirements of a scoring program of these metrics."""
+    """List the packages that a scoring program needs directly for these metrics."""
     names = set(ALWAYS)
     for metric in metrics:
         if isinstance(metric, METEOR):
@@ -130,7 +137,10 @@ def _list_roots(metrics: Iterable[Metric]) -> list[Requirement]:
 
 
 def _read_requirements() -> Mapping[str, Requirement]:
-    """Return the requirements of this package by name, without markers."""
+    """Return the packages that this program requires, by name.
+
+    Conditions such as the operating system are left out.
+    """
     try:
         lines = metadata.requires("evalregistry") or []
     except metadata.PackageNotFoundError:
@@ -143,7 +153,7 @@ def _read_requirements() -> Mapping[str, Requirement]:
 
 
 def _find_wheels(folder: Path, python: str) -> dict[str, list[Wheel]]:
-    """Return the matching wheels of a folder by distribution."""
+    """Return the wheels in a folder that run on the platform, by name of the package."""
     major, minor = (int(part) for part in python.split("."))
     supported = {*cpython_tags((major, minor), platforms=_PLATFORMS),
                  *compatible_tags((major, minor), f"cp{major}{minor}", _PLATFORMS)}
@@ -159,7 +169,7 @@ def _find_wheels(folder: Path, python: str) -> dict[str, list[Wheel]]:
 
 
 def _make_environment(python: str) -> dict[str, str]:
-    """Return the environment in which the markers of requirements are evaluated."""
+    """Describe the platform, to evaluate conditional requirements of packages."""
     return {"implementation_name": "cpython", "implementation_version": f"{python}.0", "os_name": "posix",
             "platform_machine": "x86_64", "platform_python_implementation": "CPython", "platform_release": "",
             "platform_system": "Linux", "platform_version": "", "python_full_version": f"{python}.0",
@@ -167,7 +177,9 @@ def _make_environment(python: str) -> dict[str, str]:
 
 
 def format_yaml(table: Mapping[str, Any]) -> str:
-    """Format a mapping of texts, numbers, truth values, lists and mappings; keys are plain words.
+    """Format nested dictionaries and lists as YAML.
+
+    Values are texts, numbers and truth values; keys must be plain words.
 
     >>> phases = [{"index": 0, "tasks": [0, 1]}, {"index": 1, "tasks": []}]
     >>> print(format_yaml({"title": "A: b", "phases": phases}), end="")
@@ -198,7 +210,10 @@ def _format_lines(value: Mapping[str, Any] | list[Any]) -> Iterator[str]:
 
 
 def _format_scalar(value: Any) -> str:
-    """Format a scalar in one line; invisible characters become escapes."""
+    """Format a text, number or truth value as YAML in one line.
+
+    Invisible characters become escapes.
+    """
     if not isinstance(value, str):
         return json.dumps(value)
     return "".join(c if c.isprintable() else _escape(c) for c in json.dumps(value, ensure_ascii=False))
@@ -215,7 +230,10 @@ TIME_LIMIT = 1200  # seconds for scoring a submission
 
 @dataclass(frozen=True)
 class Phase:
-    """A period in which participants submit to some test sets; `end` is None if it has no end."""
+    """A period of a competition, in which participants submit to some test sets.
+
+    `end` is None if the period has no end.
+    """
 
     start: datetime
     end: datetime | None
@@ -223,12 +241,14 @@ class Phase:
 
     @property
     def name(self) -> str:
-        """The names of the test sets, joined by commas."""
+        """Name of the phase: the names of its test sets, joined by commas."""
         return ", ".join(self.test_sets)
 
 
 def make_phases(manifest: Manifest, start: datetime) -> list[Phase]:
-    """Return the consecutive phases of a competition that begins at `start`.
+    """Divide a competition into phases that end at the deadlines of its test sets.
+
+    Test sets with the same deadline share a phase. The first phase begins at `start`.
 
     Raises:
         InputError: The first deadline is not after the start.
@@ -248,11 +268,11 @@ def make_phases(manifest: Manifest, start: datetime) -> list[Phase]:
 
 
 def make_competition(task: ResolvedTask, phases: Sequence[Phase], python: str, *, hidden: bool) -> dict[str, Any]:
-    """Return the content of competition.yaml.
+    """Return the content of competition.yaml, which declares a competition.
 
     Args:
         task: The task.
-        phases: Its phases.
+        phases: The phases of the competition.
         python: The Python version of the scoring program.
         hidden: True if participants see no scores.
 
@@ -300,7 +320,10 @@ def _make_phase(n: int, phase: Phase, names: Sequence[str], manifest: Manifest, 
 
 
 def _make_columns(task: ResolvedTask) -> Iterator[dict[str, Any]]:
-    """Return the leaderboard's columns, the primary metric first: the platform sorts by it."""
+    """Yield the columns of the competition's leaderboard, the primary metric first.
+
+    The platform sorts by the first column.
+    """
     primary, declared = task.manifest.primary.id, {metric.id: metric for metric in task.manifest.metric}
     for n, name in enumerate(sorted(task.metrics, key=lambda name: name != primary)):
         if len(name) > MAX_KEY:
@@ -313,7 +336,7 @@ def _make_columns(task: ResolvedTask) -> Iterator[dict[str, Any]]:
 
 
 def make_pages(task: ResolvedTask, phases: Sequence[Phase], *, hidden: bool) -> Mapping[str, str]:
-    """Return the competition's pages and terms in Markdown by path."""
+    """Return the competition's web pages in Markdown, by path."""
     about, manifest = task.manifest.task, task.manifest
     facts = [("Organisers", ", ".join(about.organisers)), ("Contact", about.contact), ("Page", about.url),
              ("Cite", about.citation)]
@@ -336,7 +359,7 @@ def make_pages(task: ResolvedTask, phases: Sequence[Phase], *, hidden: bool) -> 
 
 
 def make_terms(task: ResolvedTask) -> str:
-    """Return default terms of participation, from the manifest."""
+    """Return default terms of participation, with the limits and licence of the task."""
     about, limits = task.manifest.task, task.manifest.submission
     parts = ["# Terms", "The organisers check, score and store submissions, and may publish the scores.",
             f"The data is licensed under {about.licence}." if about.licence else "",
@@ -354,12 +377,12 @@ def _describe_submission(phases: Sequence[Phase]) -> str:
 
 
 def _escape_markup(text: str | None) -> str:
-    """Escape Markdown and HTML."""
+    """Escape the characters that have a meaning in Markdown or HTML."""
     return re.sub(r"([\\`*_{}\[\]<>#|&])", r"\\\1", " ".join((text or "").split()))
 
 
 def _format_moment(moment: datetime) -> str:
-    """Format a moment as text, because the platform drops the time of YAML dates."""
+    """Format a time as UTC text, because the platform drops the time of YAML dates."""
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
 
 
@@ -377,10 +400,10 @@ The items to answer. To check a file before you submit it:
 
 @dataclass(frozen=True)
 class BundleSettings:
-    """Settings of a bundle.
+    """Settings of a bundle: a zip file that creates a competition on Codabench.
 
     Attributes:
-        wheels: The folder of the wheels.
+        wheels: The folder of the package files (wheels) for the scoring program.
         python: The Python version of the scoring program, such as `3.12`.
         start: The start of the first phase; None: the day when the task was stored.
         terms: The terms of participation in Markdown; None: default terms from the manifest.
@@ -393,7 +416,16 @@ class BundleSettings:
 
 
 def write_bundle(connection: Connection, row: TaskRow, settings: BundleSettings, output: Path) -> list[str]:
-    """Write the competition of a task as a new zip file, and return notes for the organisers.
+    """Write a zip file that creates a competition for a task on Codabench.
+
+    Args:
+        connection: Connection to the registry.
+        row: The task.
+        settings: Settings of the zip file.
+        output: Path of the zip file, which must not exist.
+
+    Returns:
+        Notes for the organisers.
 
     Raises:
         InputError: The platform cannot run the task, a wheel is missing, or the file already exists.
@@ -436,7 +468,7 @@ def write_bundle(connection: Connection, row: TaskRow, settings: BundleSettings,
 
 
 def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
-    """Write files into a zip file whose bytes depend only on these files."""
+    """Write a reproducible zip file, whose bytes depend only on the given files."""
     with zipfile.ZipFile(path, "w") as archive:
         for name in sorted(files):
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
@@ -447,7 +479,7 @@ def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
 
 
 def draw_logo() -> bytes:
-    """Return the logo that the platform requires, three bars, as a PNG file."""
+    """Draw the logo that the platform requires, three bars, as a PNG file."""
     side, bars = 240, ((30, 90), (95, 150), (160, 200))
     rows = b"".join(b"\0" + b"".join(
         b"\x1f\x5f\xa8" if any(left <= x < left + 50 and y >= side - 20 - high for left, high in bars) and y < side - 20
@@ -460,7 +492,7 @@ def draw_logo() -> bytes:
 
 
 def _collect_program(wheels: Sequence[Path], python: str) -> Files:
-    """Return the files of the scoring program: starter, this package, and wheels."""
+    """Collect the files of the scoring program: start script, this package, wheels."""
     folder = Path(version.__file__).parent
     code = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*")
             if path.suffix in _PACKAGE_SUFFIXES and path.is_file()}
@@ -472,12 +504,12 @@ def _collect_program(wheels: Sequence[Path], python: str) -> Files:
 
 
 def _find_reader(task: ResolvedTask, test_set: TestSet) -> Reader:
-    """Return the reader of submissions that declare no options."""
+    """Return the default reader of submissions to a test set."""
     return task.submission_reader(test_set, make_submit(file="submission", system="submission"))
 
 
 def _warn_about_readers(connection: Connection, row: TaskRow, task: ResolvedTask, test_set: TestSet) -> Iterator[str]:
-    """Warn about stored submissions with another reader."""
+    """Yield a warning if stored submissions do not use the default reader."""
     reader = repr(_find_reader(task, test_set))
     readers = [submission.reader for submission in catalog.submissions(connection, row.task_id)
                if submission.test_set == test_set.name]
@@ -487,7 +519,7 @@ def _warn_about_readers(connection: Connection, row: TaskRow, task: ResolvedTask
 
 
 def _collect_gold(connection: Connection, row: TaskRow, test_set: TestSet) -> Files:
-    """Return the gold files of a test set by role."""
+    """Return the content of the gold files of a test set, by role such as `gold`."""
     stored = next(stored for stored in catalog.test_sets(connection, row.task_id) if stored.name == test_set.name)
     revision = catalog.get(connection, GoldRevisionRow, gold_revision_id=stored.gold_revision_id)
     digests = catalog.gold_sources(connection, revision.gold_revision_id, revision.reader)
@@ -495,7 +527,13 @@ def _collect_gold(connection: Connection, row: TaskRow, test_set: TestSet) -> Fi
 
 
 def _make_task_files(task: ResolvedTask, gold: Mapping[str, Files], names: Sequence[str]) -> Files:
-    """Return the manifest (without tests and submissions) and the gold files for some test sets."""
+    """Return a manifest and gold files that declare a task with only some test sets.
+
+    Args:
+        task: The task.
+        gold: Gold files by role, by name of the test set.
+        names: Names of the test sets to include.
+    """
     files: Files = {}
     test_sets = []
     for test_set in task.manifest.test_set:
@@ -514,7 +552,14 @@ def _make_task_files(task: ResolvedTask, gold: Mapping[str, Files], names: Seque
 
 
 def _make_starting_kit(files: Mapping[str, bytes]) -> tuple[Files, list[str]]:
-    """Return the files with which participants check submissions, and notes for the organisers."""
+    """Make the files with which participants can check their submissions.
+
+    Args:
+        files: Manifest and gold files.
+
+    Returns:
+        The files, and notes for the organisers.
+    """
     with tempfile.TemporaryDirectory() as folder:
         write_files(Path(folder), files)
         manifest = Path(folder) / MANIFEST

@@ -33,8 +33,8 @@ _COLUMNS = ("Submission ID", "Owner", "Created When", "Status", "Phase")
 
 
 @dataclass(frozen=True)
-class Listed:
-    """An entry of the platform's list of submissions.
+class ListEntry:
+    """A submission in the list that Codabench exports.
 
     Attributes:
         time: When the submission was uploaded.
@@ -50,14 +50,17 @@ class Listed:
     is_leading: bool | None = None
 
 
-def read_list(document: Document) -> dict[int, Listed]:
-    """Read a list of submissions from CSV or JSON, and return its entries by their numbers.
+def read_list(document: Document) -> dict[int, ListEntry]:
+    """Read Codabench's list of submissions from a CSV or JSON file.
+
+    Returns:
+        The entries of the list, by number of the submission.
 
     Raises:
         InputError: The file is invalid; the message names the line or the entry.
     """
     is_json = document.text().lstrip().startswith(("[", "{"))
-    entries: dict[int, Listed] = {}
+    entries: dict[int, ListEntry] = {}
     for line, row in _read_json_rows(document) if is_json else _read_rows(document, _COLUMNS):
         entry = _parse_entry(row, document, line)
         if entry.id in entries:
@@ -69,7 +72,10 @@ def read_list(document: Document) -> dict[int, Listed]:
 
 
 def read_leaderboard(document: Document) -> set[int]:
-    """Read the numbers of the submissions on a leaderboard from CSV or JSON.
+    """Read which submissions are on Codabench's leaderboard (CSV or JSON).
+
+    Returns:
+        Numbers of the submissions.
 
     Raises:
         InputError: The file is invalid, or a name in it does not end in a number.
@@ -105,7 +111,7 @@ def _read_rows(document: Document, columns: tuple[str, ...]) -> Iterator[tuple[i
 
 
 def _read_json_rows(document: Document) -> Iterator[tuple[int | None, Mapping[str, Any]]]:
-    """Yield the entries of a list in JSON, without entries that are parts of another submission."""
+    """Yield the submissions in a list in JSON, without parts of other submissions."""
     content = read_json(document)
     entries = content.get("results") if isinstance(content, dict) else content
     if not isinstance(entries, list):
@@ -121,7 +127,7 @@ def _read_json_rows(document: Document) -> Iterator[tuple[int | None, Mapping[st
             yield None, {column: entry[key] for column, key in keys.items()} | leading
 
 
-def _parse_entry(row: Mapping[str, Any], document: Document, line: int | None) -> Listed:
+def _parse_entry(row: Mapping[str, Any], document: Document, line: int | None) -> ListEntry:
     number, owner, created, status, phase = (str(row[name]) for name in _COLUMNS)
     if not _is_number(number):
         raise document.error(f"{number!r} is not the number of a submission", line)
@@ -130,7 +136,7 @@ def _parse_entry(row: Mapping[str, Any], document: Document, line: int | None) -
     except ValueError:
         raise document.error(f"{created!r} is not a date and time", line) from None
     time = time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
-    return Listed(int(number), owner, time, status == "Finished", phase, row.get("is_leading"))
+    return ListEntry(int(number), owner, time, status == "Finished", phase, row.get("is_leading"))
 
 
 def _is_number(text: str) -> bool:
@@ -144,8 +150,8 @@ _FAILED = "failed.txt"  # the platform adds it if some submissions are missing
 
 
 @dataclass(frozen=True)
-class Downloaded:
-    """One participant's zip file with its entry in the platform's list.
+class DownloadedFile:
+    """A participant's zip file in a download, and its entry in the submission list.
 
     Attributes:
         member: The path of the zip file in the download.
@@ -154,18 +160,18 @@ class Downloaded:
     """
 
     member: str
-    entry: Listed
+    entry: ListEntry
     has_only_day: bool
 
     @property
     def time(self) -> str:
-        """The time of submission, or its day if the time of day is unknown."""
+        """Time of the submission, or only its day if the time of day is unknown."""
         return f"{self.entry.time:%Y-%m-%d}" if self.has_only_day else f"{self.entry.time:%Y-%m-%dT%H:%M:%SZ}"
 
 
 @dataclass(frozen=True)
 class Download:
-    """The contents of a download.
+    """The submissions in a file that was downloaded from Codabench.
 
     Attributes:
         submissions: In the order of their times.
@@ -199,7 +205,7 @@ class Codabench(Value):
     test_set: str | None = None
 
     def read(self, path: Path, task: ResolvedTask) -> Download:
-        """Read a download for a task.
+        """Read the submissions to a task from a file that was downloaded from Codabench.
 
         Raises:
             InputError: The file is not a download, or no file of a submission is the answer to a test set; names the
@@ -230,8 +236,8 @@ class Codabench(Value):
             declared.append(_declare(document, download, test_set, task))
         return Download(declared, notes, {source.name: source.digest for source in sources})
 
-    def _select_submissions(self, archive: Archive, listing: Document | None) -> tuple[list[Downloaded], list[str]]:
-        """Return the scored submissions by time, and notes about the others."""
+    def _select_submissions(self, archive: Archive, listing: Document | None) -> tuple[list[DownloadedFile], list[str]]:
+        """Return the scored submissions, oldest first, and notes about the others."""
         names = [name for name in archive.names
                  if not name.endswith("/") and not is_system_file(PurePosixPath(name).name)]
         notes = []
@@ -247,7 +253,7 @@ class Codabench(Value):
                 more = f" ({counted(len(missing), 'submission')} in all)" if len(missing) > 1 else ""
                 raise InputError(f"the list lacks the downloaded submission {missing[0]}{more}; give the list of the "
                                  "same competition with all its phases", path=listing.path)
-            downloads = [Downloaded(download.member, entries[number], has_only_day=False)
+            downloads = [DownloadedFile(download.member, entries[number], has_only_day=False)
                          for number, download in members.items()]
         scored = [download for download in downloads if download.entry.is_scored]
         if n_unscored := len(downloads) - len(scored):
@@ -258,8 +264,12 @@ class Codabench(Value):
             raise InputError(f"no submission of phase {self.phase!r}; the phases are {phases}", path=archive.path)
         return sorted(selected, key=lambda download: (download.entry.time, download.entry.id)), notes
 
-    def _read_leading(self, downloads: Sequence[Downloaded]) -> tuple[set[int], list[Document]]:
-        """Return the numbers of the submissions on the leaderboard, and the leaderboard's file if given."""
+    def _read_leading(self, downloads: Sequence[DownloadedFile]) -> tuple[set[int], list[Document]]:
+        """Find out which submissions are on the leaderboard.
+
+        Returns:
+            Numbers of the submissions, and the file with the leaderboard if it is given.
+        """
         if self.leaderboard is not None:
             document = Document.load(self.leaderboard)
             return read_leaderboard(document), [document]
@@ -268,20 +278,27 @@ class Codabench(Value):
                              "list of submissions as JSON")
         return {download.entry.id for download in downloads if download.entry.is_leading}, []
 
-    def _find_test_sets(self, download: Downloaded, task: ResolvedTask) -> list[str]:
-        """Return the test sets of a submission, from the name of its phase, as in a bundle."""
-        known = [test_set.name for test_set in task.manifest.test_set]
+    def _find_test_sets(self, download: DownloadedFile, task: ResolvedTask) -> list[str]:
+        """Return the test sets that a submission answers, according to its phase.
+
+        The names of phases are lists of test sets, such as `dev, test`.
+        """
+        names = [test_set.name for test_set in task.manifest.test_set]
         requested = [self.test_set] if self.test_set is not None else download.entry.phase.split(", ")
-        if set(requested) <= set(known):
+        if set(requested) <= set(names):
             return requested
-        if len(known) == 1 and self.test_set is None:
-            return known
-        raise InputError(f"{requested[0]!r} is not a test set of the task ({', '.join(known)}); give the test set of a "
+        if len(names) == 1 and self.test_set is None:
+            return names
+        raise InputError(f"{requested[0]!r} is not a test set of the task ({', '.join(names)}); give the test set of a "
                          "phase by --option phase=PHASE and --option test_set=NAME")
 
 
-def _parse_name(archive: Archive, member: str) -> tuple[int, Downloaded]:
-    """Parse the name of a participant's zip file."""
+def _parse_name(archive: Archive, member: str) -> tuple[int, DownloadedFile]:
+    """Parse the file name of a participant's zip file.
+
+    Returns:
+        The number of the submission, and the file with the facts in its name.
+    """
     if (match := _NAME.fullmatch(PurePosixPath(member).name)) is None:
         raise InputError("the name is not of the platform's form ID_OWNER_PhaseIdN_DATE_TIME_NAME",
                          path=archive.make_path(member))
@@ -290,12 +307,19 @@ def _parse_name(archive: Archive, member: str) -> tuple[int, Downloaded]:
         time = datetime.fromisoformat(day).replace(tzinfo=UTC)
     except ValueError:
         raise InputError(f"{day} is not a valid date", path=archive.make_path(member)) from None
-    entry = Listed(int(number), owner, time, is_scored=True, phase=phase)
-    return entry.id, Downloaded(member, entry, has_only_day=True)
+    entry = ListEntry(int(number), owner, time, is_scored=True, phase=phase)
+    return entry.id, DownloadedFile(member, entry, has_only_day=True)
 
 
-def _find_answer(archive: Archive, download: Downloaded, test_set: str, test_sets: Sequence[str]) -> Document:
-    """Return the file for a test set from a participant's zip file."""
+def _find_answer(archive: Archive, download: DownloadedFile, test_set: str, test_sets: Sequence[str]) -> Document:
+    """Return a participant's output for one test set, from the participant's zip.
+
+    Args:
+        archive: The download, which contains the zip file.
+        download: The zip file.
+        test_set: Name of the test set.
+        test_sets: Names of all test sets that the zip file answers.
+    """
     inner = Archive(Document(archive.make_path(download.member), archive.read(download.member)))
     files = [name for name in inner.names if not name.endswith("/") and not any(
         map(is_system_file, PurePosixPath(name).parts))]
@@ -303,8 +327,17 @@ def _find_answer(archive: Archive, download: Downloaded, test_set: str, test_set
     return Document(inner.make_path(name), inner.read(name), name=f"{download.entry.id}/{name}")
 
 
-def _declare(document: Document, download: Downloaded, test_set: str, task: ResolvedTask) -> DeclaredSubmission:
-    """Declare a submission, with the facts that the platform gives about it."""
+def _declare(document: Document, download: DownloadedFile, test_set: str, task: ResolvedTask) -> DeclaredSubmission:
+    """Declare a participant's output as a submission to the task.
+
+    Owner, number and time of the submission come from the platform.
+
+    Args:
+        document: The output.
+        download: The zip file that contains the output.
+        test_set: Name of the test set.
+        task: The task.
+    """
     entry, deadline = download.entry, task.manifest.deadline(test_set)
     is_late = deadline is not None and (entry.time.date() > deadline.astimezone(UTC).date() if download.has_only_day
                                         else entry.time > deadline)

@@ -37,7 +37,11 @@ _PLAIN_FILES = ("100644", "100755")
 
 @dataclass(frozen=True)
 class Change:
-    """A changed file of a pull request: its mode and object in the head, and git's status `A`, `M`, `D` or `T`."""
+    """A file that a pull request changes.
+
+    `mode` and `blob` identify its new content in git; `status` is `A` (added), `M` (modified), `D` (deleted) or `T`
+    (type changed).
+    """
 
     path: str
     mode: str
@@ -47,14 +51,21 @@ class Change:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of the check; the comment is empty if the pull request has no submission."""
+    """The result of checking a pull request, with a comment for its author.
+
+    The comment is empty if the pull request has no submission.
+    """
 
     comment: str
     refused: bool
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Check a pull request, write the comment, and return the exit status."""
+    """Check a pull request with submissions, and write a comment for its author.
+
+    Returns:
+        The exit status: 0, or 3 if the pull request is refused.
+    """
     parser = argparse.ArgumentParser(prog="python -m registry.competitions.pull_request", description=__doc__)
     parser.add_argument("--repository", type=Path, default=Path(), help=(
         "a clone that contains both commits (default: the current folder)"))
@@ -76,13 +87,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def judge(git: _Git, base: str, head: str, manifest: str, *, allow_changes: bool = False) -> Verdict:
-    """Check the files that a pull request adds, and update the boards.
+    """Check the submissions that a pull request adds, and compute new leaderboards.
 
     Args:
         git: The repository.
         base: The commit into which the pull request would be merged.
         head: The commit of the pull request.
-        manifest: The task's manifest in the repository.
+        manifest: The path of the task's manifest in the repository.
         allow_changes: True to allow changes of existing submissions.
 
     Raises:
@@ -117,7 +128,17 @@ def _list_submissions(manifest: Path) -> set[Path]:
 
 
 def _reserve(change: Change, folder: Path) -> str | None:
-    """Create an empty file for a file of the head; return the reason if this is not allowed, otherwise None."""
+    """Create an empty placeholder for a file that a pull request adds.
+
+    The names of all files decide which of them are submissions, before any content is read.
+
+    Args:
+        change: The file.
+        folder: Folder with the files of the repository.
+
+    Returns:
+        The reason why the file is forbidden, such as a path outside the repository; None if it is allowed.
+    """
     path = folder / change.path
     if not path.parent.resolve().is_relative_to(folder) or (path.exists() and not path.is_file()) or path.is_symlink():
         return f"{change.path}: outside the repository"
@@ -132,7 +153,11 @@ def _reserve(change: Change, folder: Path) -> str | None:
 
 
 def _write_submissions(git: _Git, submissions: Sequence[Change], folder: Path) -> list[str]:
-    """Write the head's submissions into the reserved files, and return problems."""
+    """Write the content of the submissions of a pull request into empty files.
+
+    Returns:
+        Problems, such as files that are too large; empty if there are none.
+    """
     if len(submissions) > MAX_FILES:
         return [f"{len(submissions):,} files; at most {MAX_FILES:,} are allowed"]
     problems, bytes_left = [], MAX_TOTAL_BYTES
@@ -149,7 +174,13 @@ def _write_submissions(git: _Git, submissions: Sequence[Change], folder: Path) -
 
 
 def _evaluate(manifest: Path, paths: Sequence[str], folder: Path) -> Verdict:
-    """Check the files; if they are valid and the task has its gold, run it."""
+    """Check the submitted files and, if the gold exists, compute the leaderboards.
+
+    Args:
+        manifest: The manifest of the task.
+        paths: Paths of the submitted files in the repository.
+        folder: Folder with the files of the repository.
+    """
     task = load_manifest(manifest)[0]
     checked = _run_registry("check", *(str(folder / path) for path in paths), "--task", str(manifest), "--quiet",
                             folder=folder)
@@ -175,7 +206,10 @@ _ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "LANG", "SYSTEMROOT", "TEMP", "TMP", "
 
 
 def _run_registry(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command of the registry; remove the temporary folder from its output."""
+    """Run a command of this program in another process, such as `check`.
+
+    The path of the temporary folder is removed from the output.
+    """
     environment = {name: value for name, value in os.environ.items() if name in _ENVIRONMENT}
     try:
         process = subprocess.run(  # noqa: S603 (this program, with paths as arguments)
@@ -194,7 +228,7 @@ def _make_comment(heading: str, output: str) -> str:
 
 
 def _quote(output: str) -> str:
-    """Format untrusted text as a code block that the text cannot end."""
+    """Format an untrusted text as a Markdown code block, which the text cannot close."""
     text = "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in output)
     text = text.strip("\n")
     if len(text) > MAX_COMMENT // 2:
@@ -205,13 +239,16 @@ def _quote(output: str) -> str:
 
 
 class _Git:
-    """Objects of a repository, read without its working tree, hooks or filters."""
+    """Access to a git repository that runs no code from the repository.
+
+    It reads objects only, without working tree, hooks and filters.
+    """
 
     def __init__(self, repository: Path) -> None:
         self._repository = repository
 
     def list_changes(self, base: str, head: str) -> list[Change]:
-        """List the changes of the head since its common ancestor with the base."""
+        """List the files that commit `head` changes since it branched off from `base`."""
         common = self._run("merge-base", self._find_commit(base), self._find_commit(head)).decode().strip()
         fields = self._run("diff", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", common,
                            self._find_commit(head)).decode("utf-8", "backslashreplace").split("\0")
@@ -224,7 +261,7 @@ class _Git:
         return changes
 
     def unpack(self, commit: str, folder: Path) -> None:
-        """Write the files of a commit into a folder."""
+        """Write all files of a commit into a folder."""
         content = self._run("archive", "--format=tar", self._find_commit(commit))
         with tarfile.open(fileobj=io.BytesIO(content)) as archive:
             # Python before 3.11.4 (as in Debian 12) has no filters.
@@ -232,11 +269,11 @@ class _Git:
             archive.extractall(folder)  # noqa: S202
 
     def get_size(self, blob: str) -> int:
-        """Return the size of an object in bytes."""
+        """Return the size of a file in git in bytes; `blob` is the hash of its content."""
         return int(self._run("cat-file", "-s", blob))
 
     def read(self, blob: str) -> bytes:
-        """Return the content of an object."""
+        """Return the content of a file in git; `blob` is the hash of its content."""
         return self._run("cat-file", "blob", blob)
 
     def _find_commit(self, name: str) -> str:

@@ -50,7 +50,7 @@ text-align: left }} td.n {{ text-align: right; font-variant-numeric: tabular-num
 
 
 def make_accepted_page(file: str, n_items: int, scores: Mapping[str, float], warnings: Sequence[str]) -> str:
-    """Return the HTML page of a scored submission; nan is an undefined score."""
+    """Make the HTML page that shows a participant the scores; nan means undefined."""
     texts = {name: "undefined" if math.isnan(score) else repr(score) for name, score in scores.items()}
     rows = "".join(f'<tr><td>{_escape(name)}</td><td class="n">{score}</td></tr>\n' for name, score in texts.items())
     table = f"<table>\n<tr><th>measure</th><th>score</th></tr>\n{rows}</table>\n" if scores else ""
@@ -59,7 +59,12 @@ def make_accepted_page(file: str, n_items: int, scores: Mapping[str, float], war
 
 
 def make_refused_page(problems: Sequence[str], unlisted: int) -> str:
-    """Return the HTML page of a refused submission."""
+    """Make the HTML page that tells a participant why a submission is refused.
+
+    Args:
+        problems: The problems to list.
+        unlisted: Number of further problems.
+    """
     more = f"<p>{unlisted} more problems are not listed.</p>\n" if unlisted else ""
     return _PAGE.format(title="Refused", body=f"{_format_list('Problems', problems)}{more}")
 
@@ -79,10 +84,15 @@ _SYSTEM_FILES = {"metadata", "metadata.yaml", "thumbs.db", "desktop.ini"}  # of 
 
 
 def read_submission(folder: Path, test_set: str, test_sets: Sequence[str]) -> Document:
-    """Read the file for `test_set` from a submission that answers `test_sets`.
+    """Read a participant's file for one test set from an unpacked submission.
 
-    If there is one test set, the file may have any name. If there are several, its name begins with the test set:
-    `dev`, `dev.tsv`, `dev.conll.gz`. Messages name the file by its path in the folder.
+    If the submission answers one test set, the file may have any name. If it answers several, the name begins with the
+    test set: `dev`, `dev.tsv`, `dev.conll.gz`. Messages name the file by its path in the folder.
+
+    Args:
+        folder: Folder of the submission.
+        test_set: Name of the test set.
+        test_sets: Names of all test sets that the submission answers.
 
     Raises:
         InputError: There is no such file or more than one, it is a link, or it cannot be read.
@@ -95,7 +105,7 @@ def read_submission(folder: Path, test_set: str, test_sets: Sequence[str]) -> Do
 
 
 def choose_file(files: Sequence[str], test_set: str, test_sets: Sequence[str], path: str) -> str:
-    """Return the file for a test set by the rules of `read_submission`.
+    """Choose a submission's file for one test set by its name; see `read_submission`.
 
     Raises:
         InputError: There is no such file or more than one; `path` is the name of the submission in the message.
@@ -116,7 +126,7 @@ def choose_file(files: Sequence[str], test_set: str, test_sets: Sequence[str], p
 
 
 def _list_files(folder: Path) -> list[str]:
-    """List a submission's files by path, without system files."""
+    """List the files of a submission, without files that operating systems add."""
     files = []
     for parent, folders, names in os.walk(folder):
         if len(Path(parent).relative_to(folder).parts) > MAX_DEPTH:
@@ -135,12 +145,15 @@ def _list_files(folder: Path) -> list[str]:
 
 
 def is_system_file(name: str) -> bool:
-    """Return True if operating systems or platforms add files or folders with this name."""
+    """Return True for files or folders that operating systems or platforms add."""
     return name.startswith((".", "__MACOSX")) or name.lower() in _SYSTEM_FILES
 
 
 def _find_test_set(name: str, test_sets: Sequence[str]) -> str | None:
-    """Return the test set in a file's name: the longest match, because `dev` and `dev.hard` may both exist."""
+    """Return the test set with which a file name begins: `dev.tsv` -> `dev`.
+
+    The longest match is returned, because `dev` and `dev.hard` may both exist. The result is None if no name matches.
+    """
     return max((test_set for test_set in test_sets if name == test_set or name.startswith(f"{test_set}.")),
                key=len, default=None)
 
@@ -152,7 +165,7 @@ MAX_LISTED = 50  # problems of a submission
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the program in the reference data.
+    """Settings of the scoring program, stored next to the gold.
 
     Attributes:
         test_set: The test set to score.
@@ -166,7 +179,7 @@ class Settings:
 
     @classmethod
     def read(cls, path: Path) -> Settings:
-        """Read the settings from a file of JSON."""
+        """Read the settings from a JSON file."""
         content = json.loads(path.read_text("utf-8"))
         return cls(content["test_set"], tuple(content["of_phase"]), content["hidden"])
 
@@ -176,7 +189,10 @@ class Settings:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Score `INPUT/res` against `INPUT/ref`, and write `scores.json` and `detailed_results.html` into `OUTPUT`.
+    """Run the scoring program on the platform: score one submission.
+
+    It compares `INPUT/res` (the submission) with `INPUT/ref` (the gold), and writes `scores.json` and
+    `detailed_results.html` into `OUTPUT`.
 
     Args:
         arguments: The folders INPUT and OUTPUT.
@@ -202,6 +218,10 @@ def main(arguments: Sequence[str]) -> int:
 
 def score_submission(reference: Path, submitted: Path) -> tuple[str, dict[str, float]]:
     """Check and score a submission; return its HTML page and its scores by metric.
+
+    Args:
+        reference: Folder with the task, the gold and the settings.
+        submitted: Folder of the submission.
 
     Raises:
         InputError: The submission is refused; `others` has the further problems.
@@ -233,7 +253,11 @@ def _declare(task: ResolvedTask, document: Document) -> DeclaredSubmission:
 
 
 def _check(task: ResolvedTask, document: Document) -> CheckResult:
-    """Check a submission against the items without their gold, as participants do."""
+    """Check a submission with the task that participants have, which lacks the gold.
+
+    Raises:
+        InputError: The submission is invalid.
+    """
     with tempfile.TemporaryDirectory() as folder:
         write_pack(make_task_pack(task), Path(folder))
         pack = _resolve(Path(folder) / MANIFEST)

@@ -12,7 +12,10 @@ from pathlib import Path
 
 
 def main() -> int:
-    """Score the submission in `INPUT/res` with the arguments INPUT and OUTPUT of the command line."""
+    """Start the scoring program: install its wheels temporarily, and run it.
+
+    The command line has two arguments, the folders INPUT and OUTPUT. Returns the exit status.
+    """
     program = Path(__file__).resolve().parent
     required = (program / "python.txt").read_text("utf-8").strip()
     if (current := f"{sys.version_info[0]}.{sys.version_info[1]}") != required:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 from registry.boards.leaderboard import Leaderboard
-from registry.direct.task import TASK, Made
+from registry.direct.task import TASK, TemporaryTask
 from registry.errors import InputError, RegistryError, UnknownNameError, counted, suggest
 from registry.messages import Messages
 from registry.parallel.execution import Execution
@@ -19,7 +19,7 @@ from registry.pipeline import TaskPlace, evaluate_task
 from registry.rendering.render import TableDisplay
 from registry.rendering.table import Table
 from registry.reports.boards import make_board_table, make_pair_table
-from registry.reports.figures.kinds import KINDS, Kind, draw, look_for
+from registry.reports.figures.kinds import KINDS, Kind, draw, make_look
 from registry.store.database import Database
 from registry.store.log import Journal
 
@@ -32,7 +32,7 @@ _CONFLICT = "exists with other content; name another folder, or remove this file
 
 
 class Sizes(TypedDict, total=False):
-    """Layout of a figure, with the keys of the options of `registry plot`."""
+    """Layout options of a figure, the same as those of the command `registry plot`."""
 
     width: str
     height: str
@@ -44,17 +44,17 @@ class Sizes(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Pair:
-    """The comparison of two systems.
+    """Comparison of two systems, A and B.
 
     Attributes:
         a, b: The names of the systems.
         difference: The score of A minus the score of B; None if a score is undefined.
-        interval: Confidence interval of the difference, not corrected for the number of pairs; None if the test has no
-            interval.
+        interval: The ends of the confidence interval of the difference, without a correction for the number of pairs;
+            None if the test has no interval.
         p_value: The raw p-value.
         p_adjusted: The p-value after the correction for the number of pairs.
         significant: True if the systems differ significantly.
-        method: The computation of the p-value, such as `exact` or `monte-carlo`.
+        method: The method that computed the p-value, such as `exact` or `monte-carlo`.
     """
 
     a: str
@@ -67,35 +67,39 @@ class Pair:
     method: str
 
     def swap(self) -> Pair:
-        """Return the comparison of B with A."""
+        """Return the same comparison with A and B swapped.
+
+        The difference and its interval change their sign.
+        """
         low, high = (None if end is None else -end for end in reversed(self.interval or (None, None)))
         return replace(self, a=self.b, b=self.a, interval=self.interval and (low, high),
                        difference=None if self.difference is None else 0.0 - self.difference)
 
 
-class _Framed(TableDisplay):
-    """A table that can be converted to a data frame."""
+class _FrameSource(TableDisplay):
+    """Base class of tables that can be converted to a data frame."""
 
     _package: Package | None
 
     def to_frame(self, package: Package | None = None) -> pandas.DataFrame | polars.DataFrame:
-        """Return a data frame with all columns.
+        """Convert the table to a data frame with all columns.
 
         Args:
-            package: `pandas` or `polars`. Default: the package of the user's values, or else an installed one.
+            package: `pandas` or `polars`. Default: the package of the evaluated values, or else an installed one.
 
         Raises:
+            InputError: `package` has another value.
             RegistryError: The package is not installed.
         """
-        wanted = package or self._package or ("pandas" if find_spec("pandas") else "polars")
-        if wanted not in ("pandas", "polars"):
-            raise InputError(f"frames are of pandas or polars, not {wanted!r}")
-        if find_spec(wanted) is None:
-            raise RegistryError(f"this needs {wanted}: pip install 'evalregistry[frames]'")
+        library = package or self._package or ("pandas" if find_spec("pandas") else "polars")
+        if library not in ("pandas", "polars"):
+            raise InputError(f"frames are of pandas or polars, not {library!r}")
+        if find_spec(library) is None:
+            raise RegistryError(f"this needs {library}: pip install 'evalregistry[frames]'")
         table = self._table
         columns = {key: [list(row[key]) if isinstance(row[key], tuple) else row[key] for row in table.rows]
                    for key in table.keys}
-        if wanted == "pandas":
+        if library == "pandas":
             import pandas
 
             return pandas.DataFrame(columns)
@@ -104,10 +108,10 @@ class _Framed(TableDisplay):
         return polars.DataFrame(columns, strict=False)
 
 
-class Pairs(_Framed, Sequence[Pair]):
-    """The pairs of a leaderboard; `pairs["a", "b"]` is the comparison of two systems.
+class Pairs(_FrameSource, Sequence[Pair]):
+    """Sequence of the comparisons of all system pairs on a leaderboard.
 
-    Pairs of the best systems come first.
+    `pairs["a", "b"]` is the comparison of systems a and b. Pairs of the best systems come first.
     """
 
     def __init__(self, board: Leaderboard, names: Sequence[str], package: Package | None = None) -> None:
@@ -151,7 +155,7 @@ def _number(value: Any) -> float | None:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure, which a notebook shows and `save` writes."""
+    """Figure in SVG format that notebooks display."""
 
     svg: str = field(repr=False)
 
@@ -159,19 +163,19 @@ class Picture:
         return self.svg
 
 
-class Board(_Framed):
-    """The leaderboard of one metric, with the results of the significance tests.
+class Board(_FrameSource):
+    """Leaderboard of one metric, with scores and significance tests of all pairs.
 
-    `len(board)` is the number of systems, and `repr(board)` the table of `registry board`.
+    `len(board)` is the number of systems. `print(board)` prints the same table as the command `registry board`.
 
     Attributes:
-        messages: Messages about the data and the tests: sentences that begin with `warning: ` or `note: `.
+        messages: Messages about the data and the tests, as sentences that begin with `warning: ` or `note: `.
     """
 
-    def __init__(self, board: Leaderboard, made: Made, messages: Sequence[str],
+    def __init__(self, board: Leaderboard, task: TemporaryTask, messages: Sequence[str],
                  package: Package | None = None) -> None:
         self.messages = tuple(messages)
-        self._board, self._made, self._package = board, made, package
+        self._board, self._task, self._package = board, task, package
 
     @property
     def _table(self) -> Table:
@@ -186,37 +190,42 @@ class Board(_Framed):
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """The names of the systems, best first."""
-        return tuple(self._made.names[standing.submission.rpartition("@")[0]] for standing in self._board.standings)
+        """Names of the systems, best first."""
+        return tuple(self._task.names[standing.submission.rpartition("@")[0]] for standing in self._board.standings)
 
     @property
     def scores(self) -> dict[str, float | None]:
-        """The scores by the name of the system, best first; None for an undefined score."""
+        """Score of each system by name, best first; None if a score is undefined."""
         return {name: standing.score for name, standing in zip(self.systems, self._board.standings, strict=True)}
 
     @property
     def best(self) -> tuple[str, ...]:
-        """The names of the systems that no other system beats significantly, best score first."""
+        """Names of the systems that no other system beats significantly, best first."""
         standings = zip(self.systems, self._board.standings, strict=True)
         return tuple(name for name, standing in standings if standing.rank_low == 1)
 
     @property
     def warnings(self) -> Messages:
-        """Messages about the board, each with `code`, `severity` and `parameters`; `str` gives the text."""
+        """Messages about the leaderboard.
+
+        Each message has `code`, `severity` and `parameters`; `str(message)` is its text.
+        """
         return self._board.warnings
 
     @property
     def pairs(self) -> Pairs:
-        """The comparisons of all pairs of systems."""
+        """Comparisons of all pairs of systems."""
         return Pairs(self._board, self.systems, self._package)
 
     @property
     def signature(self) -> str:
-        """The signature: one line with gold, metric, test, correction and settings, for the paper."""
+        """One line for papers that identifies gold, metric, test and settings."""
         return self._board.signature
 
     def to_task(self, folder: str | Path, task: str | None = None) -> Path:
-        """Write the data as a task: a manifest and its files, which `registry run` stores in a registry.
+        """Save the evaluated data as a task: a folder with a manifest and data files.
+
+        The command `registry run` can then store the task in a registry.
 
         Args:
             folder: The folder to write; it is created if necessary.
@@ -231,27 +240,27 @@ class Board(_Framed):
         from registry.manifest import load_manifest
 
         place = Path(folder)
-        with self._made.folder.write(place, task or place.resolve().name, conflict=_CONFLICT) as manifest:
+        with self._task.folder.write(place, task or place.resolve().name, conflict=_CONFLICT) as manifest:
             load_manifest(manifest)
         return manifest
 
     def plot(self, kind: Kind = "scores", path: str | Path | None = None, **look: Unpack[Sizes]) -> Picture:
-        """Draw the leaderboard as `registry plot` does; requires the extra `plot`.
+        """Draw a figure of the leaderboard, like the command `registry plot`.
 
         Args:
-            kind: `scores` with intervals, a matrix of the `pairs`, confidence against the `gains` of pairs, systems
-                that do not differ significantly (`alike`), or the frequencies of `ranks` in resamples.
-            path: A file whose name ends in .svg, .pdf, .png or .pgf. Default: the figure is only returned.
-            look: `width` and `height`, such as `"7.7cm"` or the column of a paper (`"acl"`, `"neurips"`). `font_size`
-                is in points. `limits` are the ends of the axis of scores or gains, and `label` is its label. `palette`
-                is `"okabe-ito"` or `"grey"`.
+            kind: `scores` with intervals, the decisions of all `pairs`, confidence against the `gains` of pairs,
+                `groups` of systems that do not differ significantly, or the frequency of `ranks` in resamples.
+            path: A file to write, which ends in .svg, .pdf, .png or .pgf; None: the figure is only returned.
+            look: `width` and `height` are texts such as `"7.7cm"` or `"acl"` (a column of a paper), `font_size` is in
+                points, `limits` and `label` belong to the axis of scores or gains, and `palette` is `"okabe-ito"` or
+                `"grey"`.
 
         Raises:
-            InputError: There is no such kind or size, or matplotlib is not installed.
+            InputError: An argument is invalid, or matplotlib (the extra `plot`) is not installed.
         """
         if kind not in KINDS:
             raise InputError(f"no figure is called {kind!r}; {suggest(str(kind), KINDS)}")
-        figure_look = look_for(kind, **look)
+        figure_look = make_look(kind, **look)
         board = self._load_board_for(kind)
         with tempfile.TemporaryDirectory() as folder:
             shown = Path(folder) / "figure.svg"
@@ -260,7 +269,10 @@ class Board(_Framed):
             return Picture(shown.read_text("utf-8"))
 
     def _load_board_for(self, kind: Kind) -> Leaderboard:
-        """Return the leaderboard; for the figure `ranks`, with the frequencies of ranks in resamples."""
+        """Return the leaderboard with the data that a kind of figure requires.
+
+        Only the figure `ranks` requires more: how often each system has each rank in resamples, which is computed here.
+        """
         if kind != "ranks":
             return self._board
         from registry.boards.choose import add_resampled_ranks
@@ -268,7 +280,7 @@ class Board(_Framed):
 
         with tempfile.TemporaryDirectory(prefix="registry-", ignore_cleanup_errors=True) as folder:
             place = TaskPlace(Path(folder) / "task", Database(Path(folder) / "registry.duckdb"))
-            evaluate_task(self._made.folder, TASK, Journal("evaluate", {}), Execution(), lambda _: None, place)
+            evaluate_task(self._task.folder, TASK, Journal("evaluate", {}), Execution(), lambda _: None, place)
             with place.database.reading() as connection:
                 (row,) = catalog.tasks(connection, TASK)
                 return add_resampled_ranks(connection, row, self._board)

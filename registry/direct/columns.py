@@ -22,27 +22,33 @@ _ALIGN = "give dicts, or Series with an index, to align by item"
 
 @dataclass(frozen=True)
 class Column:
-    """Values of items.
+    """Values of the items of a test set, for example the answers of one system.
 
     Attributes:
-        values: One value for each item.
-        keys: Distinct keys of the items; None if items are identified by their positions.
+        values: One value per item.
+        keys: The keys of the items, without duplicates; None if positions identify the items.
     """
 
     values: Sequence[Any]
     keys: Sequence[Hashable] | None = None
 
     @property
-    def named(self) -> Sequence[Hashable]:
-        """The keys of the items; without keys, their positions from 0."""
+    def item_keys(self) -> Sequence[Hashable]:
+        """Keys of the items; positions 0, 1, 2, ... if the items have no keys."""
         return range(len(self.values)) if self.keys is None else self.keys
 
 
 def read_column(given: Any, owner: str) -> Column:
-    """Convert a list, array, dict or Series to a column; errors begin with `owner`, the role of the value.
+    """Convert a list, array, dict or Series with one value per item to a `Column`.
+
+    The keys of a dict and the index of a pandas Series become the keys of the items.
+
+    Args:
+        given: The values.
+        owner: The beginning of error messages, such as `the gold` or `system 'a'`.
 
     Raises:
-        InputError: The value has another type, or a key occurs twice.
+        InputError: The values have another type, or a key occurs twice.
     """
     if isinstance(given, Mapping):
         return Column(list(given.values()), list(given))
@@ -59,18 +65,22 @@ def read_column(given: Any, owner: str) -> Column:
     if index is None or not hasattr(index, "tolist"):  # a list's `index` is a method
         return Column(values)
     keys = index.tolist()
-    twice = [key for key, n in Counter(keys).items() if n > 1]
-    if twice:
-        raise InputError(f"{owner}: item {twice[0]!r} occurs twice in the index; keep one")
+    repeated = [key for key, n in Counter(keys).items() if n > 1]
+    if repeated:
+        raise InputError(f"{owner}: item {repeated[0]!r} occurs twice in the index; keep one")
     return Column(values, keys)
 
 
 def select_columns(frame: Any, names: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """Take the columns with these names, such as the gold, out of a data frame.
+    """Separate named columns, such as the gold, from the rest of a data frame.
+
+    Args:
+        frame: The data frame. Any other object is returned unchanged.
+        names: Names of columns. An entry that does not name a column (such as a list of values) is allowed.
 
     Returns:
-        The frame without these columns, and a list with the column of each name. Anything in `names` that is not the
-        name of a column is returned unchanged in this list.
+        The frame without the named columns, and a list with the column of each name. The list has all other entries of
+        `names` unchanged.
     """
     columns = list(frame.columns) if _is_frame(frame) else []
     named = [name for name in names if isinstance(name, str) and name in columns]
@@ -83,12 +93,16 @@ def _is_frame(given: Any) -> bool:
 
 
 def read_systems(given: Any) -> dict[tuple[str, str | None], Any]:
-    """Return the values of each system by (name, run); the run is None if a system has only one.
+    """Return the values of each system by (name, run).
 
-    The argument is a dict whose keys are `name` or `(name, run)`, or a data frame with a column for each system.
+    The run is None if a system has only one.
+
+    Args:
+        given: A dict, or a data frame with one column per system. The keys or column names are the names of the
+            systems, or tuples (name, run).
 
     Raises:
-        InputError: The argument is not a dict or frame, is empty, or has a key of another type.
+        InputError: `given` has another type or is empty, or a name is invalid.
     """
     if _is_frame(given):
         for name in given.columns:
@@ -123,10 +137,17 @@ def read_systems(given: Any) -> dict[tuple[str, str | None], Any]:
 
 
 def align(given: Column, items: Column, owner: str) -> list[Any]:
-    """Return the values in the order of the items; None for items without a value.
+    """Return values in the order of the items; None for items without a value.
+
+    Values with keys are aligned by key, other values by position.
+
+    Args:
+        given: The values to align.
+        items: The items.
+        owner: The beginning of error messages, such as `system 'a'`.
 
     Raises:
-        InputError: The column has values of unknown items, or, without keys, another number of values.
+        InputError: A key is not the key of an item, or values without keys have another length than the items.
     """
     n = len(items.values)
     if given.keys is None:
@@ -136,38 +157,49 @@ def align(given: Column, items: Column, owner: str) -> list[Any]:
         values = list(given.values)
     else:
         by_key = dict(zip(given.keys, given.values, strict=True))
-        strange = by_key.keys() - set(items.named)
-        if strange:
-            first = next(key for key in given.keys if key in strange)
-            known = "0, 1, 2, ... where they have no index" if items.keys is None else f"{items.keys[0]!r} and others"
-            raise InputError(f"{owner} has {counted(len(strange), 'value')} of unknown items, such as {first!r}; "
-                             f"items are called {known}: name them alike, or align lists by position")
-        values = [by_key.get(key) for key in items.named]
+        unknown_keys = by_key.keys() - set(items.item_keys)
+        if unknown_keys:
+            first = next(key for key in given.keys if key in unknown_keys)
+            item_names = f"{items.keys[0]!r} and others" if items.keys is not None else (
+                "0, 1, 2, ... where they have no index")
+            raise InputError(f"{owner} has {counted(len(unknown_keys), 'value')} of unknown items, such as {first!r}; "
+                             f"items are called {item_names}: name them alike, or align lists by position")
+        values = [by_key.get(key) for key in items.item_keys]
     return [None if is_missing(value) else value for value in values]
 
 
 def check_complete(values: Sequence[Any], items: Column, owner: str, missing: MissingPolicy) -> None:
-    """Raise an error if a system has no value at all, or lacks values and the policy rejects this.
+    """Raise an error if values are missing and the policy does not allow this.
+
+    Args:
+        values: The values in the order of the items; None if missing.
+        items: The items.
+        owner: The beginning of error messages, such as `system 'a'`.
+        missing: The policy for missing values.
 
     Raises:
-        InputError: Values are missing.
+        InputError: All values are missing, or some are and the policy is `reject`.
     """
     n = len(items.values)
-    lacking = [key for key, value in zip(items.named, values, strict=True) if value is None]
-    if len(lacking) == n:
+    missing_keys = [key for key, value in zip(items.item_keys, values, strict=True) if value is None]
+    if len(missing_keys) == n:
         raise InputError(f"{owner} has no value for any item")
-    if lacking and missing is MissingPolicy.REJECT:
-        raise InputError(f"{owner} has no value for {counted(len(lacking), 'item')} of {n}, such as {lacking[0]!r}; "
-                         "missing='worst' counts these as wrong, missing='drop' leaves them out for all systems")
+    if missing_keys and missing is MissingPolicy.REJECT:
+        raise InputError(f"{owner} has no value for {counted(len(missing_keys), 'item')} of {n}, such as "
+                         f"{missing_keys[0]!r}; missing='worst' counts these as wrong, missing='drop' leaves them out "
+                         "for all systems")
 
 
-def unite_items(columns: Sequence[Column]) -> Column:
-    """Return a column of all items, without gold values; items are positions if no column has keys."""
+def merge_items(columns: Sequence[Column]) -> Column:
+    """Return a column with the items of all given columns, whose values are all None.
+
+    If no column has keys, the longest column determines the number of items.
+    """
     keys = list(dict.fromkeys(key for column in columns if column.keys is not None for key in column.keys))
     return Column([None] * len(keys), keys) if keys else Column([None] * max(len(column.values) for column in columns))
 
 
 def is_missing(value: Any) -> bool:
-    """Return True if a value is None, nan, or the NA or NaT of pandas."""
+    """Return True if a value is None, nan, or NA or NaT of pandas."""
     return value is None or type(value).__name__ in ("NAType", "NaTType") or (
         isinstance(value, float) and value != value)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from registry.direct.board import Board
-from registry.direct.task import TASK, Asked, make_task
+from registry.direct.task import TASK, EvaluationRequest, make_task
 from registry.errors import InputError, RegistryError, combine_errors
 from registry.parallel.execution import Execution
 from registry.pipeline import evaluate_task
@@ -20,52 +20,72 @@ _INSTEAD = tuple((re.compile(advice), instead) for advice, instead in (  # advic
     (r', else unknown = "accept"', "")))
 
 
-def evaluate_values(asked: Asked) -> Board:
+def evaluate_values(request: EvaluationRequest) -> Board:
     """Evaluate the arguments of `registry.evaluate`, and return the leaderboard.
+
+    The values are evaluated as a task in a temporary registry.
+
+    Args:
+        request: The arguments of `registry.evaluate`.
 
     Raises:
         InputError: The data or a setting is invalid.
     """
-    task, sentences = make_task(asked), list[str]()
+    task, sentences = make_task(request), list[str]()
     try:
         result = evaluate_task(task.folder, TASK, Journal("evaluate", {}), Execution(), sentences.append)
     except InputError as error:
         owners = set(task.folder.copies.values())
-        raise combine_errors([_without_line(fault, owners) for fault in (error, *error.others)]) from None
+        raise combine_errors([_remove_temporary_path(fault, owners) for fault in (error, *error.others)]) from None
     (board,) = result.boards
-    messages = [_without_options(_name_values(sentence, task.folder.copies))
+    messages = [_replace_advice(_replace_file_name(sentence, task.folder.copies))
                for sentence in sentences if sentence.startswith(("warning: ", "note: "))]
-    of_values = [type(given).__module__.partition(".")[0] for given in _list_inputs(asked)]
-    package = next((package for package in ("polars", "pandas") if package in of_values), None)
+    packages = [type(given).__module__.partition(".")[0] for given in _list_inputs(request)]
+    package = next((package for package in ("polars", "pandas") if package in packages), None)
     return Board(board, task, messages, package)
 
 
-def _without_line(error: RegistryError, owners: set[str]) -> RegistryError:
-    """Return an error without the path and line of a temporary file."""
+def _remove_temporary_path(error: RegistryError, owners: set[str]) -> RegistryError:
+    """Return an error without the path and the line number of a temporary file.
+
+    The user's values are written to temporary files, which the user does not know. If the path is in `owners` (names of
+    values, such as `the gold`), it is kept.
+    """
     if not isinstance(error, InputError):
         return error
-    message = _without_options(error.message)
+    message = _replace_advice(error.message)
     return InputError(message, path=error.path if error.path in owners else None, item=error.item,
                       category=error.category)
 
 
-def _name_values(sentence: str, copies: Mapping[str, str]) -> str:
-    """Replace the name of a temporary file in a sentence by a description of the user's values."""
+def _replace_file_name(sentence: str, copies: Mapping[str, str]) -> str:
+    """Replace a temporary file name in a message by the name of the values.
+
+    Args:
+        sentence: A message such as `warning: FILE: text`.
+        copies: The name of the values, such as `the gold`, by the name of their temporary file.
+    """
     kind, _, rest = sentence.partition(" ")
     file, separator, about = rest.partition(": ")
     return f"{kind} {copies.get(file, file)}{separator}{about}"
 
 
-def _without_options(message: str) -> str:
-    """Replace advice about options of readers by advice about Python values."""
+def _replace_advice(message: str) -> str:
+    """Replace advice about files in a message by advice about Python values.
+
+    Example: "correct the file, or set check_order = false" -> "give dicts or Series with an index".
+    """
     for advice, instead in _INSTEAD:
         message = advice.sub(instead, message)
     return message
 
 
-def _list_inputs(asked: Asked) -> Iterator[Any]:
-    """Yield the arguments that may be a frame or a Series."""
-    yield asked.gold
-    yield asked.systems
-    if isinstance(asked.systems, Mapping):
-        yield from asked.systems.values()
+def _list_inputs(request: EvaluationRequest) -> Iterator[Any]:
+    """Yield the gold, the systems, and the values of each system.
+
+    One of these objects can be a pandas or polars object, which decides the package of the result.
+    """
+    yield request.gold
+    yield request.systems
+    if isinstance(request.systems, Mapping):
+        yield from request.systems.values()

@@ -19,30 +19,32 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Items:
-    """The items of a gold.
+    """The items of a test set with their gold.
 
     Attributes:
         names: The names of the items.
         golds: The gold value of each item; None for an item without a gold.
         clusters: The cluster of each item; None without clusters.
-        keyed: True if the user named the items, so that values are aligned by name.
+        has_keys: True if the user named the items. Values are then aligned by name instead of position.
     """
 
     names: Sequence[str]
     golds: Sequence[Any]
     clusters: Sequence[str] | None = None
-    keyed: bool = False
+    has_keys: bool = False
 
 
 @dataclass(frozen=True)
 class Form(ABC):
-    """The values of items in one form, such as labels.
+    """Base class of the data types of answers, such as labels, spans or texts.
+
+    A form writes Python values to a file that one of the readers of file formats can read.
 
     Attributes:
         items: The items with their gold.
-        takes: The kind of values, as in metrics.
-        reader: The name of the reader for the files.
-        ending: The end of the names of files.
+        takes: The kind of values, such as `label`. Metrics name the kind that they compare in the same way.
+        reader: The name of the reader that reads the files.
+        ending: The end of the file names.
     """
 
     items: Items
@@ -53,16 +55,16 @@ class Form(ABC):
 
     @property
     def options(self) -> Row:
-        """The options of the reader."""
+        """Options for the reader of the files."""
         return {}
 
     @property
     def attributes(self) -> Row:
-        """The option of the reader for the clusters of items; empty without clusters."""
+        """Option that lets the reader load the clusters of items; empty without clusters."""
         return {} if self.items.clusters is None else {"attributes": ["cluster"]}
 
     def test_set(self) -> tuple[Row, dict[str, bytes]]:
-        """Return the [[test_set]] table of the manifest, and the files by name."""
+        """Return the `[[test_set]]` table of the manifest, and its files by name."""
         gold = f"gold{self.ending}"
         table = {"name": "test", "gold": gold, "format": self.reader, "options": self.options}
         if self.items.clusters is not None:
@@ -70,22 +72,41 @@ class Form(ABC):
         return table, {gold: self.write(self.items.golds, gold=True)}
 
     def metric_options(self) -> Row:
-        """Return the metric's options that depend on the gold."""
+        """Return the options of the metric that follow from the gold.
+
+        For example, texts with several references need the names of the references.
+        """
         return {}
 
     def check_gold(self, metric: Metric) -> None:  # noqa: B027  # most forms have nothing to check
-        """Raise an error that names the item if the metric cannot score a gold value."""
+        """Raise an InputError if the metric cannot score a gold value."""
 
     def is_blank(self, value: Any, gold: Any) -> bool:  # noqa: ARG002
-        """Return True if an answer counts as missing, because it is empty and the gold is not."""
+        """Return True if an empty answer counts as missing.
+
+        For example, an empty text is missing unless the gold text is empty, too.
+        """
         return False
 
     @abstractmethod
     def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
-        """Return the content of a file with these values, of the gold or of a system; None is a missing answer."""
+        """Return the content of a file with the values of the gold or of one system.
+
+        Args:
+            values: One value per item; None is a missing answer.
+            gold: True if these are the values of the gold.
+        """
 
     def iterate(self, values: Sequence[Any], convert: Callable[[Any], Any]) -> Iterator[tuple[str, Any, Row]]:
-        """Yield the name, the converted value and the attributes of each item with a value."""
+        """Yield (item name, converted value, attributes) for each item with a value.
+
+        Args:
+            values: One value per item; items with the value None are skipped.
+            convert: A function that converts a value. If it raises a ValueError, the item is added to the message.
+
+        Raises:
+            InputError: A value cannot be converted.
+        """
         clusters = self.items.clusters
         for n, (name, value) in enumerate(zip(self.items.names, values, strict=True)):
             if value is not None:

@@ -22,7 +22,7 @@ from registry.readers.bio import PREFIXES, Scheme, is_tag, suggest_tag
 
 
 class Labels(Form):
-    """One label for each item: a text, a whole number, or a bool."""
+    """Answers that are one label per item: a text, a whole number or a bool."""
 
     takes, reader = "label", "labels"
 
@@ -32,14 +32,17 @@ class Labels(Form):
 
     def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
         return json_lines({"item": name, "label": label, **(attributes if gold else {})}
-                          for name, label, attributes in self.iterate(values, label_of))
+                          for name, label, attributes in self.iterate(values, to_label))
 
 
-def label_of(value: Any) -> str:
-    """Return a label as text.
+def to_label(value: Any) -> str:
+    """Convert a value to the text of a label.
 
-    A float without decimals is written as a whole number, because whole numbers become floats in columns with missing
-    values.
+    A float without decimals becomes a whole number (2.0 -> '2'), because data frames store whole numbers as floats if
+    values are missing.
+
+    Raises:
+        ValueError: The value is no label, such as 0.5 or an empty text.
     """
     if isinstance(value, float) and not value.is_integer():
         raise ValueError(f"{value!r} is no label; expected text or a whole number: take the class with the largest "
@@ -52,28 +55,31 @@ def label_of(value: Any) -> str:
 
 
 class Numbers(Form):
-    """One number for each item: the score of the item, or, with a gold, an estimate of the gold's number."""
+    """Answers that are one number per item.
+
+    With a gold, a number is an estimate of the gold's number. Without a gold, it is the score of the item.
+    """
 
     takes, reader = "score", "scores"
 
     @property
     def options(self) -> Row:
-        return {"syntax": "jsonl"} | self.attributes | ({} if self._bare else {"gold": "gold"})
+        return {"syntax": "jsonl"} | self.attributes | ({} if self._has_no_gold else {"gold": "gold"})
 
     @cached_property
-    def _bare(self) -> bool:
+    def _has_no_gold(self) -> bool:
         return all(value is None for value in self.items.golds)
 
     def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
-        if gold and self._bare:
+        if gold and self._has_no_gold:
             return json_lines({"item": name, **attributes}
-                              for name, _, attributes in self.iterate([0] * len(values), number_of))
+                              for name, _, attributes in self.iterate([0] * len(values), to_number))
         return json_lines({"item": name, "gold" if gold else "score": number, **(attributes if gold else {})}
-                          for name, number, attributes in self.iterate(values, number_of))
+                          for name, number, attributes in self.iterate(values, to_number))
 
 
-def number_of(value: Any) -> float:
-    """Return a value as a finite number."""
+def to_number(value: Any) -> float:
+    """Convert a value to a number; raise a ValueError for texts, nan and infinity."""
     if isinstance(value, bool):
         return int(value)
     try:
@@ -86,44 +92,57 @@ def number_of(value: Any) -> float:
 
 
 class Spans(Form):
-    """A list of spans for each item: (start, end, type), (start, end), or dicts; the end is exclusive."""
+    """Answers that are a list of spans per item, such as [(0, 2, "PER")].
+
+    A span is (start, end, type), (start, end) or a dict; the end is exclusive.
+    """
 
     takes, reader = "span", "spans"
 
     @property
     def options(self) -> Row:
-        return {"syntax": "jsonl"} | self.attributes | {"overlaps": "allow"} | ({} if self._typed else {"type": ""})
+        return {"syntax": "jsonl"} | self.attributes | {"overlaps": "allow"} | ({} if self._is_typed else {"type": ""})
 
     @cached_property
-    def _typed(self) -> bool:
-        return {len(span) == 3 for _, spans, _ in self.iterate(self.items.golds, spans_of) for span in spans} != {False}
+    def _is_typed(self) -> bool:
+        return {len(span) == 3 for _, spans, _ in self.iterate(self.items.golds, to_spans) for span in spans} != {False}
 
     def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
         return json_lines(self._rows(values, gold=gold))
 
     def _rows(self, values: Sequence[Any], *, gold: bool) -> Iterator[Row]:
-        for name, spans, attributes in self.iterate(values, spans_of):
+        for name, spans, attributes in self.iterate(values, to_spans):
             more = attributes if gold else {}
             for span in spans or [(None, None, None)]:
-                if (len(span) == 3) != self._typed and spans:
-                    raise InputError(f"{span!r} is a span {'without' if self._typed else 'with'} a type, unlike the "
+                if (len(span) == 3) != self._is_typed and spans:
+                    raise InputError(f"{span!r} is a span {'without' if self._is_typed else 'with'} a type, unlike the "
                                      "gold's", item=name)
                 start, end, *type_ = span
                 yield {"item": name, "start": start, "end": end, **({"type": type_[0]} if type_ else {}), **more}
 
 
-def spans_of(value: Any) -> list[tuple[Any, ...]]:
-    """Return the spans of an item in order; a span that occurs twice raises an error, as in files."""
-    if not is_many(value):
+def to_spans(value: Any) -> list[tuple[Any, ...]]:
+    """Convert a list of spans to sorted tuples.
+
+    Raises:
+        ValueError: The value is no list of spans, or a span occurs twice.
+    """
+    if not is_collection(value):
         raise ValueError(f"{value!r:.60} is no list of spans; expected (start, end, type) for each")
-    spans = sorted(map(span_of, value))
-    if twice := next((span for span, after in pairwise(spans) if span == after), None):
-        raise ValueError(f"span {twice!r} occurs twice; keep one")
+    spans = sorted(map(to_span, value))
+    if repeated := next((span for span, after in pairwise(spans) if span == after), None):
+        raise ValueError(f"span {repeated!r} occurs twice; keep one")
     return spans
 
 
-def span_of(value: Any) -> tuple[Any, ...]:
-    """Return a span as (start, end) or (start, end, type)."""
+def to_span(value: Any) -> tuple[Any, ...]:
+    """Convert a span to (start, end) or (start, end, type).
+
+    Example: {"start": 0, "end": 2, "label": "PER"} -> (0, 2, "PER").
+
+    Raises:
+        ValueError: The value is no span.
+    """
     if isinstance(value, Mapping):
         type_ = next((value[key] for key in ("type", "label", "entity", "entity_group") if key in value), None)
         value = (value.get("start"), value.get("end"), *([] if type_ is None else [type_]))
@@ -131,7 +150,7 @@ def span_of(value: Any) -> tuple[Any, ...]:
         start, end, *rest = value
         start, end = operator.index(start), operator.index(end)
     except (TypeError, ValueError):
-        in_parts = "; a span has one part" if is_many(value) and any(map(is_many, value)) else ""
+        in_parts = "; a span has one part" if is_collection(value) and any(map(is_collection, value)) else ""
         raise ValueError(f"{value!r:.60} is no span; expected (start, end, type){in_parts}") from None
     if len(rest) > 1 or not all(isinstance(type_, str) and type_ for type_ in rest):
         raise ValueError(f"{value!r:.60} is no span; expected (start, end, type), the type as text")
@@ -139,7 +158,10 @@ def span_of(value: Any) -> tuple[Any, ...]:
 
 
 class Tags(Form):
-    """A list of tags for each item, with one tag per token, in IOB2 or a similar scheme."""
+    """Answers that are a list of tags per item, one tag per token.
+
+    The tags follow the scheme IOB2, BIOES or BILOU, such as ["B-PER", "I-PER", "O"].
+    """
 
     takes, reader, ending = "span", "bio", ".conll"
 
@@ -155,19 +177,23 @@ class Tags(Form):
     def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:
         lines = []
         lengths = dict(zip(self.items.names, map(len, self.items.golds), strict=True))
-        for name, tags, attributes in self.iterate(values, tags_of):
+        for name, tags, attributes in self.iterate(values, to_tags):
             if len(tags) != lengths[name]:
                 raise InputError(f"{counted(len(tags), 'tag')} where the gold has {lengths[name]}", item=name)
-            if wrong := next((tag for tag in tags if tag != "O" and tag[0] not in PREFIXES[self._scheme]), None):
-                raise InputError(f"tag {wrong!r} is of another scheme than the gold's, {self._scheme}", item=name)
+            if other_tag := next((tag for tag in tags if tag != "O" and tag[0] not in PREFIXES[self._scheme]), None):
+                raise InputError(f"tag {other_tag!r} is of another scheme than the gold's, {self._scheme}", item=name)
             comments = {"id": name} | (attributes if gold else {})
             lines += [*(f"# {key} = {value}" for key, value in comments.items()),
                       *(f"{n}\t{tag}" for n, tag in enumerate(tags)), ""]
         return _lines(lines)
 
 
-def tags_of(value: Any) -> list[str]:
-    """Return the tags of an item; raise an error if the list is empty or a tag is invalid."""
+def to_tags(value: Any) -> list[str]:
+    """Check a list of tags, such as ["B-PER", "O"], and return it.
+
+    Raises:
+        ValueError: The list is empty, or a tag is invalid.
+    """
     if not isinstance(value, list | tuple) or not value or not all(
             isinstance(tag, str) and tag.strip() and tag.isprintable() for tag in value):
         raise ValueError(f"{value!r:.60} is no list of tags; expected one for each token, such as O and B-PER")
@@ -180,7 +206,7 @@ def tags_of(value: Any) -> list[str]:
 
 
 class Sets(Form):
-    """An unordered set of answers for each item."""
+    """Answers that are a set of texts per item, whose order does not matter."""
 
     takes, reader = "answer", "responses"
 
@@ -190,7 +216,7 @@ class Sets(Form):
 
 
 def _answers(value: Any) -> list[str]:
-    if not is_many(value) or not all(isinstance(one, str) for one in value):
+    if not is_collection(value) or not all(isinstance(answer, str) for answer in value):
         raise ValueError(f"{value!r:.60} is no set of answers; expected texts")
     if not isinstance(value, AbstractSet) and len(set(value)) < len(value):
         raise ValueError(f"an answer occurs twice in {value!r:.60}; give each once, or sets")
@@ -198,24 +224,27 @@ def _answers(value: Any) -> list[str]:
 
 
 class Texts(Form):
-    """A text for each item, with one or several references; line breaks become blanks."""
+    """Answers that are a text per item, such as translations.
+
+    The gold has one or several reference texts per item. Line breaks in texts become blanks.
+    """
 
     takes, reader, ending = "segment", "lines", ".txt"
 
     @property
     def options(self) -> Row:
-        return self.attributes | ({"check_order": False} if self.items.keyed else {})
+        return self.attributes | ({"check_order": False} if self.items.has_keys else {})
 
     @cached_property
-    def _references(self) -> int:
+    def _n_references(self) -> int:
         return max((1 if isinstance(gold, str) else len(gold) for gold in self.items.golds), default=1)
 
     def metric_options(self) -> Row:
-        names = ["gold", *(f"reference{n}" for n in range(2, self._references + 1))]
+        names = ["gold", *(f"reference{n}" for n in range(2, self._n_references + 1))]
         return {"references": names} if len(names) > 1 else {}
 
     def test_set(self) -> tuple[Row, dict[str, bytes]]:
-        columns = list(zip(*(golds for _, golds, _ in self.iterate(self.items.golds, self._of_item)), strict=True))
+        columns = list(zip(*(golds for _, golds, _ in self.iterate(self.items.golds, self._get_texts)), strict=True))
         files = {f"reference{n}.txt": _lines(texts) for n, texts in enumerate(columns, 1)}
         table: Row = {"name": "test", "gold": "reference1.txt", "format": self.reader, "options": self.options}
         if len(files) > 1:
@@ -226,12 +255,12 @@ class Texts(Form):
         return table, files
 
     def write(self, values: Sequence[Any], *, gold: bool = False) -> bytes:  # noqa: ARG002
-        texts = {name: text for name, text, _ in self.iterate(values, text_of)}
+        texts = {name: text for name, text, _ in self.iterate(values, to_line)}
         return _lines([texts.get(name, "") for name in self.items.names])
 
     def check_gold(self, metric: Metric) -> None:
         names = tuple(self.metric_options().get("references", ["gold"]))
-        references = list(zip(*(golds for _, golds, _ in self.iterate(self.items.golds, self._of_item)), strict=True))
+        references = list(zip(*(golds for _, golds, _ in self.iterate(self.items.golds, self._get_texts)), strict=True))
         for n, texts in enumerate(references, 1):
             if not any(map(str.strip, texts)):
                 raise InputError(
@@ -240,25 +269,25 @@ class Texts(Form):
         if isinstance(metric, ReferenceMetric):
             replace(metric, references=names).check_gold([
                 Item(name, dict(zip(names, golds, strict=True)))
-                for name, golds, _ in self.iterate(self.items.golds, self._of_item)])
+                for name, golds, _ in self.iterate(self.items.golds, self._get_texts)])
 
     def is_blank(self, value: Any, gold: Any) -> bool:
         texts = [gold] if isinstance(gold, str) else gold
         return isinstance(value, str) and not value.strip() and any(map(str.strip, texts))
 
-    def _of_item(self, gold: Any) -> list[str]:
-        texts = list(map(text_of, [gold] if isinstance(gold, str) else gold))
-        return texts + [""] * (self._references - len(texts))
+    def _get_texts(self, gold: Any) -> list[str]:
+        texts = list(map(to_line, [gold] if isinstance(gold, str) else gold))
+        return texts + [""] * (self._n_references - len(texts))
 
 
-def text_of(value: Any) -> str:
-    """Return a text as one line."""
+def to_line(value: Any) -> str:
+    """Return a text with blanks instead of line breaks."""
     if not isinstance(value, str):
         raise ValueError(f"{value!r:.60} is no text")
     return " ".join(value.splitlines())
 
 
-def is_many(value: Any) -> bool:
+def is_collection(value: Any) -> bool:
     """Return True if a value is a list, a tuple or a set."""
     return isinstance(value, list | tuple | AbstractSet)
 
@@ -268,7 +297,10 @@ def _lines(texts: Sequence[str]) -> bytes:
 
 
 class Rankings(Form):
-    """A dict for each query: the relevance of each document in the gold, its score in the output of a system."""
+    """Answers that are a ranking of documents per query, as a dict.
+
+    The gold maps each document to its relevance. The output of a system maps each document to its score.
+    """
 
     takes, reader, ending = "ranking", "trec", ".trec"
 
@@ -299,4 +331,4 @@ def _documents(value: Any) -> dict[str, float]:
     for name in value:
         if not str(name).strip() or re.search(r"\s", str(name)):
             raise ValueError(f"document {name!r:.60} is empty or has a blank in its name")
-    return {str(name): number_of(number) for name, number in value.items()}
+    return {str(name): to_number(number) for name, number in value.items()}

@@ -7,18 +7,20 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from registry.direct.form import Form
-from registry.direct.forms import Labels, Numbers, Rankings, Sets, Spans, Tags, Texts, is_many, tags_of
+from registry.direct.forms import Labels, Numbers, Rankings, Sets, Spans, Tags, Texts, is_collection, to_tags
 from registry.errors import InputError
 from registry.readers.bio import is_tag
 
 
 def find_forms(golds: Sequence[Any]) -> list[type[Form]]:
-    """Return the possible forms of gold values, the most likely one first.
+    """Find the data types that gold values can have, such as `Labels` or `Texts`.
+
+    The result is a list with the most likely type first. Example: text values can be labels or texts.
 
     Raises:
-        InputError: The values have no known form.
+        InputError: The values have no supported type.
     """
-    first = next((gold for gold in golds if gold is not None and not (is_many(gold) and not len(gold))), ())
+    first = next((gold for gold in golds if gold is not None and not (is_collection(gold) and not len(gold))), ())
     if isinstance(first, str):
         return [Labels, Texts]
     if isinstance(first, Mapping):
@@ -26,64 +28,68 @@ def find_forms(golds: Sequence[Any]) -> list[type[Form]]:
     if isinstance(first, int | float):
         return [Labels, Numbers] if all(isinstance(gold, int) or gold.is_integer() for gold in golds
                                         if isinstance(gold, int | float)) else [Numbers, Labels]
-    if not is_many(first):
+    if not is_collection(first):
         raise InputError(f"the gold has {type(first).__name__} values, such as {first!r:.60}; expected labels, "
                          "numbers, texts, or lists of spans, tags or answers")
     if not all(isinstance(entry, str) for entry in first):
-        if all(is_many(entry) or isinstance(entry, Mapping) for entry in first):
+        if all(is_collection(entry) or isinstance(entry, Mapping) for entry in first):
             return [Spans]
         raise InputError(f"the gold has {first!r:.60}; expected a list of spans (start, end, type), or texts: tags, "
                          "references, or a set of answers")
     if isinstance(first, AbstractSet):
         return [Sets]
-    if first and all(is_tag(tag) for gold in golds if is_many(gold) for tag in gold if isinstance(tag, str)):
+    if first and all(is_tag(tag) for gold in golds if is_collection(gold) for tag in gold if isinstance(tag, str)):
         return [Tags, Sets]
     return [Sets, Texts] if first else [Spans]
 
 
 def require_sets(golds: Sequence[Any], names: Sequence[str], systems: Iterable[Sequence[Any]]) -> None:
-    """Raise an error if lists that would be read as sets of answers are probably sequences, such as tags of tokens.
+    """Raise an error if the order of the values in lists probably matters.
+
+    Lists of texts are scored as sets of answers, which is wrong if they are sequences, such as one tag per token.
 
     Args:
-        golds: The gold's values.
+        golds: The gold value of each item.
         names: The names of the items.
         systems: The values of each system; None for a missing answer.
 
     Raises:
-        InputError: The values are tags of spans, but one is invalid; or a list contains a value twice; or all systems'
-            lists have the length of the gold's list, so their order may matter.
+        InputError: Some values look like tags of spans, but one is invalid; or a list contains a value twice; or the
+            lists of all systems are as long as those of the gold.
     """
     lists = {name: gold for name, gold in zip(names, golds, strict=True) if isinstance(gold, list | tuple)}
     values = {value for gold in lists.values() for value in gold}
     if any(map(is_tag, values)) or ("o" in values and any(is_tag(value.upper()) for value in values if "-" in value)):
         for name, gold in lists.items():
             try:
-                tags_of(gold)
+                to_tags(gold)
             except ValueError as error:
                 raise InputError(f"{error}; if these are no tags, give sets", item=name) from None
-    ask = ("for answers in no order give sets; for a label of each token, such as its part of speech, give one list "
-           "of the labels of all tokens, and clusters= the sentence of each")
+    advice = ("for answers in no order give sets; for a label of each token, such as its part of speech, give one list "
+              "of the labels of all tokens, and clusters= the sentence of each")
     for name, gold in lists.items():
         if len(set(gold)) < len(gold):
-            raise InputError(f"a value occurs twice in {gold!r:.60}: {ask}", item=name)
+            raise InputError(f"a value occurs twice in {gold!r:.60}: {advice}", item=name)
     if max(map(len, lists.values()), default=0) > 1 and all(
             isinstance(value, list | tuple) and len(value) == len(gold)
             for values in systems for value, gold in zip(values, golds, strict=True) if value is not None):
         name, gold = next((name, gold) for name, gold in lists.items() if len(gold) > 1)
         raise InputError(f"all systems have as many values as the gold in each list, such as {gold!r:.60}, so that "
-                         f"their order may count: {ask}", item=name)
+                         f"their order may count: {advice}", item=name)
 
 
 def require_references_by_item(golds: Sequence[Any], systems: Iterable[Sequence[Any]]) -> None:
-    """Raise an error if the gold has one list per reference instead of one list per item.
+    """Raise an error if the gold has one list per reference, not one per item.
+
+    sacrebleu expects one list per reference, so users can confuse both orders.
 
     Args:
-        golds: The gold's values.
+        golds: The gold value of each item.
         systems: The texts of each system.
 
     Raises:
-        InputError: The lists have the length of the systems, and there are fewer lists than items. Or both numbers are
-            equal, and the texts match the systems better if each list is one reference.
+        InputError: Each list is as long as the output of a system, and the number of lists is different. If both
+            numbers are equal: the texts of the systems resemble the gold more if each list is one reference.
     """
     n_items = len(golds)
     lengths = {len(gold) for gold in golds if isinstance(gold, list | tuple)}
@@ -94,25 +100,28 @@ def require_references_by_item(golds: Sequence[Any], systems: Iterable[Sequence[
         by_item = by_reference = 0.0
         for texts in systems:
             for n, text in enumerate(texts[:n_items]):
-                by_item += sum(_resemblance(text, reference) for reference in golds[n])
-                by_reference += sum(_resemblance(text, golds[k][n]) for k in range(length))
-        is_turned = 2 * by_reference > 3 * by_item
+                by_item += sum(_compute_word_overlap(text, reference) for reference in golds[n])
+                by_reference += sum(_compute_word_overlap(text, golds[k][n]) for k in range(length))
+        is_transposed = 2 * by_reference > 3 * by_item
     else:
-        is_turned = all(len(texts) == length != n_items for texts in systems)
-    if is_turned:
+        is_transposed = all(len(texts) == length != n_items for texts in systems)
+    if is_transposed:
         raise InputError(f"the gold has {n_items} lists of {length} texts, which seem to be one for each reference; "
                          "give one for each item, as list(zip(*gold)) has them")
 
 
-def _resemblance(text: Any, reference: Any) -> float:
-    """Return the share of words that two texts have in common."""
+def _compute_word_overlap(text: Any, reference: Any) -> float:
+    """Return the share of words that two texts have in common (Jaccard index)."""
     words, reference_words = (set(value.split()) if isinstance(value, str) else set[str]()
                               for value in (text, reference))
     return len(words & reference_words) / max(len(words | reference_words), 1)
 
 
 def to_plain(value: Any) -> Any:
-    """Convert numpy arrays and scalars to Python values, and collections to lists, sets and dicts."""
+    """Convert numpy values to Python values, also in nested collections.
+
+    Collections become lists, sets and dicts.
+    """
     if hasattr(value, "tolist"):
         return to_plain(value.tolist())
     if isinstance(value, AbstractSet):

@@ -14,10 +14,10 @@ from registry.direct.columns import (
     align,
     check_complete,
     is_missing,
+    merge_items,
     read_column,
     read_systems,
     select_columns,
-    unite_items,
 )
 from registry.direct.form import Form, Items
 from registry.direct.forms import Numbers, Sets, Texts
@@ -38,16 +38,16 @@ SEED = 1  # the default, as of `registry quick`: the same call gives the same nu
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The arguments of `registry.evaluate`.
+class EvaluationRequest:
+    """Arguments of the function `registry.evaluate`.
 
     Attributes:
-        gold: One value for each item; None if the systems' values are scores of items.
-        systems: The values of each system by name, or a data frame.
+        gold: One value per item; None if the values of the systems are scores of items.
+        systems: The values of each system by name, or a data frame with one column per system.
         metric: The name of the metric; None for the default metric of the values.
         clusters: The cluster of each item; None if items are independent.
-        missing: The policy for items without an answer.
-        settings: Significance settings, as in `[significance]` of a manifest.
+        missing: The policy for items without an answer, such as `reject`.
+        settings: Settings of the significance tests, as in the manifest's table `[significance]`.
     """
 
     gold: Any
@@ -59,32 +59,37 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Made:
-    """A task, and the user's name of each system by its name in the task, `team/system`."""
+class TemporaryTask:
+    """Task made from Python values, before its files are written.
+
+    Attributes:
+        folder: The manifest and the data files.
+        names: The user's name of each system, by its name `team/system` in the task.
+    """
 
     folder: TaskFolder
     names: Mapping[str, str]
 
 
-def make_task(asked: Asked) -> Made:
-    """Make a task from the arguments of `registry.evaluate`.
+def make_task(request: EvaluationRequest) -> TemporaryTask:
+    """Make a task with data files from the arguments of `registry.evaluate`.
 
     Raises:
-        InputError: Values are invalid or do not match each other; the message names the system or the gold, and the
+        InputError: Values are invalid or do not match each other. The message names the system or the gold, and the
             item.
     """
-    if asked.missing not in list(MissingPolicy):
-        raise InputError(f"missing={asked.missing!r}; {suggest(asked.missing, map(str, MissingPolicy))}")
-    policy = MissingPolicy(asked.missing)
-    frame, (gold, clusters) = select_columns(asked.systems, (asked.gold, asked.clusters))
+    if request.missing not in list(MissingPolicy):
+        raise InputError(f"missing={request.missing!r}; {suggest(request.missing, map(str, MissingPolicy))}")
+    policy = MissingPolicy(request.missing)
+    frame, (gold, clusters) = select_columns(request.systems, (request.gold, request.clusters))
     given = read_systems(frame)
     owners = {(system, run): f"system {system!r}" if run is None else f"system {system!r}, run {run!r}"
              for system, run in given}
     columns = {name: read_column(values, owners[name]) for name, values in given.items()}
-    items = unite_items(list(columns.values())) if gold is None else _read_gold(gold)
+    items = merge_items(list(columns.values())) if gold is None else _read_gold(gold)
     clusters_of_items = None if clusters is None else _read_clusters(clusters, items)
     form, metric = _choose_form(Items(_name_items(items), items.values, clusters_of_items,
-                                      keyed=items.keys is not None), asked)
+                                      has_keys=items.keys is not None), request)
     if isinstance(form, Texts):
         with _name_owner(GOLD):
             require_references_by_item(items.values, [column.values for column in columns.values()])
@@ -102,22 +107,22 @@ def make_task(asked: Asked) -> Made:
                       for value, gold in zip(align(column, items, owners[name]), items.values, strict=True)]
             check_complete(values, items, owners[name], policy)
             if None in values and policy is MissingPolicy.WORST and not metric.has_worst:
-                also = ", or metric='Mean(worst=0)'" if metric.name == "Mean" else ""
+                alternative = ", or metric='Mean(worst=0)'" if metric.name == "Mean" else ""
                 raise InputError(f"{owners[name]} lacks values, and {metric.name} has no worst one to count instead; "
-                                 f"take missing='drop'{also}")
+                                 f"take missing='drop'{alternative}")
             files[paths[name]] = form.write(values)
         copies[paths[name]] = owners[name]
-    declared = declared_metric(metric, asked.metric or "")
+    declared = declared_metric(metric, request.metric or "")
     package = find_package(metric.name)
     names = name_systems(columns)
     folder = TaskFolder({
         "task": {"plugins": [package]} if package else {},
-        "test_set": [table], "submission": {"missing": asked.missing},
+        "test_set": [table], "submission": {"missing": request.missing},
         "metric": [declared | {"options": form.metric_options() | declared.get("options", {})}],
-        "significance": _check_settings(asked.settings, names, clustered=clusters_of_items is not None),
+        "significance": _check_settings(request.settings, names, clustered=clusters_of_items is not None),
         "submit": list(list_submissions(paths)),
     }, files, {}, copies=copies)
-    return Made(folder, names)
+    return TemporaryTask(folder, names)
 
 
 def _read_gold(gold: Any) -> Column:
@@ -126,7 +131,7 @@ def _read_gold(gold: Any) -> Column:
     if not values:
         raise InputError(f"{GOLD} has no item")
     if None in values:
-        raise InputError("there is no value", path=GOLD, item=str(column.named[values.index(None)]))
+        raise InputError("there is no value", path=GOLD, item=str(column.item_keys[values.index(None)]))
     return Column(values, column.keys)
 
 
@@ -137,14 +142,15 @@ def _read_clusters(given: Any, items: Column) -> list[str]:
 
 
 def _name_items(items: Column) -> list[str]:
-    """Return the names of the items.
+    """Return the keys of the items as text.
 
     Raises:
-        InputError: Two items have the same name, or a name has invisible characters.
+        InputError: Two keys are the same text, or a key is empty, begins or ends with a blank, or has invisible
+            characters.
     """
-    names = [" ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in items.named]
+    names = [" ".join(map(str, key)) if isinstance(key, tuple) else str(key) for key in items.item_keys]
     keys: dict[str, Any] = {}
-    for name, key in zip(names, items.named, strict=True):
+    for name, key in zip(names, items.item_keys, strict=True):
         if not name or name != name.strip() or not name.isprintable():
             raise InputError(f"{GOLD}: the item {name!r} is blank, begins or ends with a blank, or has an invisible "
                              "character; give it another key")
@@ -153,16 +159,19 @@ def _name_items(items: Column) -> list[str]:
     return names
 
 
-def _choose_form(items: Items, asked: Asked) -> tuple[Form, Metric]:
-    """Choose the form of the values and the metric.
+def _choose_form(items: Items, request: EvaluationRequest) -> tuple[Form, Metric]:
+    """Choose the data type of the values, such as labels or texts, and the metric.
 
-    If a metric is named, it decides on the form. Otherwise the gold's values decide on the form, and the form on the
-    metric.
+    If the request names a metric, the first possible data type that this metric can score is chosen. Otherwise, the
+    gold decides on the data type, which has a default metric.
+
+    Raises:
+        InputError: The metric cannot score the values, or the data type is ambiguous.
     """
-    if asked.gold is None:
-        return Numbers(items), common_metric(asked.metric or "mean", Numbers.takes)
+    if request.gold is None:
+        return Numbers(items), common_metric(request.metric or "mean", Numbers.takes)
     kinds = find_forms(items.golds)
-    if asked.metric is None:
+    if request.metric is None:
         kind = _choose_form_by_values(kinds, items.golds)
         metric = usual_metric(kind.takes)
         assert metric is not None
@@ -170,14 +179,14 @@ def _choose_form(items: Items, asked: Asked) -> tuple[Form, Metric]:
     refused = []
     for kind in kinds:
         try:
-            metric = common_metric(asked.metric, kind.takes)
+            metric = common_metric(request.metric, kind.takes)
         except InputError as error:
             refused.append(error)
             continue
         if kind is Numbers and "gold" not in metric.needs():
             raise InputError(f"{metric!r} is of scores that items have already: give no gold (None), or a metric "
                              "of numbers such as MAE, RMSE or Pearson")
-        if isinstance(metric, BLEU) and "tokenize" not in asked.metric:
+        if isinstance(metric, BLEU) and "tokenize" not in request.metric:
             golds = [text for gold in items.golds for text in ([gold] if isinstance(gold, str) else gold)]
             if (tokenizer := choose_tokenizer(text for text in golds if isinstance(text, str))) is not None:
                 metric = replace(metric, tokenize=tokenizer)
@@ -186,10 +195,14 @@ def _choose_form(items: Items, asked: Asked) -> tuple[Form, Metric]:
 
 
 def _choose_form_by_values(kinds: Sequence[type[Form]], golds: Sequence[Any]) -> type[Form]:
-    """Choose the form by the gold's values, if no metric is named.
+    """Choose the data type of the gold if no metric is named.
+
+    Args:
+        kinds: The possible data types, the most likely one first.
+        golds: The gold value of each item.
 
     Raises:
-        InputError: Several forms are possible.
+        InputError: Several data types are plausible, so the user must name a metric.
     """
     if kinds[0] is Numbers:
         raise InputError(f"{GOLD} has numbers, which several metrics compare: name one, metric='MAE', 'RMSE', "
@@ -201,15 +214,18 @@ def _choose_form_by_values(kinds: Sequence[type[Form]], golds: Sequence[Any]) ->
 
 
 def _check_settings(given: Mapping[str, Any], names: Mapping[str, str], *, clustered: bool) -> dict[str, Any]:
-    """Check significance settings, and replace the user's name of the candidate by its name in the task.
+    """Check the user's settings of significance tests, and return them with the seed.
+
+    The default seed is 1. The setting `candidate` (the system that is compared with all others) is changed to its name
+    in the task.
 
     Args:
-        given: The user's settings.
-        names: The user's name of each system by its name in the task.
-        clustered: True if clusters are given.
+        given: The settings.
+        names: The user's name of each system, by its name in the task.
+        clustered: True if the items have clusters.
 
     Raises:
-        InputError: A setting is unknown, requires clusters, or names an unknown candidate.
+        InputError: A setting is unknown or invalid, requires clusters, or names an unknown candidate.
     """
     unknown = [name for name in given if name not in Significance.model_fields]
     if unknown:
@@ -228,7 +244,10 @@ def _check_settings(given: Mapping[str, Any], names: Mapping[str, str], *, clust
 
 @contextmanager
 def _name_owner(owner: str) -> Iterator[None]:
-    """Add the owner of an invalid value, such as a system, to errors that are raised in the block."""
+    """Context manager that adds `owner` to errors about invalid values in the block.
+
+    `owner` names the values for the message, such as `system 'a'` or `the gold`.
+    """
     try:
         yield
     except InputError as error:
@@ -244,7 +263,14 @@ Name = tuple[str, str | None]  # a system, and its run if it has several
 
 
 def name_files(names: Iterable[Name], ending: str) -> dict[Name, str]:
-    """Choose the file of each system, or of each run in a folder of the system; names resemble the system's name."""
+    """Choose a file name for each system, such as `systems/1-bert.jsonl`.
+
+    If a system has several runs, each run has a file in the system's folder, such as `systems/1-bert/2.jsonl`.
+
+    Args:
+        names: The systems as tuples (name, run); the run is None if there is only one.
+        ending: The end of the file names.
+    """
     numbers: dict[str, int] = {}
     runs: Counter[str] = Counter()
     files = {}
@@ -257,7 +283,13 @@ def name_files(names: Iterable[Name], ending: str) -> dict[Name, str]:
 
 
 def list_submissions(files: Mapping[Name, str]) -> Iterator[dict[str, Any]]:
-    """Yield one `[[submit]]` table of the manifest per system; a pattern matches all runs of the system."""
+    """Yield one `[[submit]]` table of the manifest for each system.
+
+    If a system has several runs, the table has a pattern such as `systems/1-bert/{run}.jsonl` for their files.
+
+    Args:
+        files: The file of each (system, run).
+    """
     patterns = set()
     for (system, run), file in files.items():
         pattern = file if run is None else re.sub(r"/\d+(?=[^/]*$)", "/{run}", file)
@@ -267,10 +299,15 @@ def list_submissions(files: Mapping[Name, str]) -> Iterator[dict[str, Any]]:
 
 
 def name_systems(names: Iterable[Name]) -> dict[str, str]:
-    """Return the user's name of each system by its name in the task, `team/system`.
+    """Return the user's name of each system, by its name `team/system` in the task.
+
+    Example: `a/b` becomes team `a`, system `b`; `c` becomes `c/c`.
+
+    Args:
+        names: The systems as tuples (name, run).
 
     Raises:
-        InputError: Two systems would have the same name in the task.
+        InputError: Two different names would be the same name in the task.
     """
     systems: dict[str, str] = {}
     for name, _ in names:

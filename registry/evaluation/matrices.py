@@ -24,6 +24,8 @@ _NOISE = 2.0**-50  # relative error of a decimal times a power of ten
 class Steps:
     """Step sizes in which statistics are counted, so that they are whole numbers.
 
+    In steps of 0.01, the value 0.25 is 25. Sums of whole numbers are exact.
+
     Attributes:
         per_one: For each column the number of steps in 1: 100 if statistics are counted in steps of 0.01.
         rounding: The step size if statistics with more digits are rounded to steps; otherwise 0.
@@ -36,7 +38,7 @@ class Steps:
 
     @classmethod
     def choose(cls, metric: Metric, statistics: Sequence[Floats], step: float) -> Steps:
-        """Choose the step size of each column.
+        """Choose the step size of each column, so that values are whole numbers of steps.
 
         The step is 1 for columns of whole numbers, and for correlations, because their statistics are not summed.
 
@@ -60,18 +62,21 @@ class Steps:
         per_one = 10**min(round(-math.log10(step)), *(finest_places(float(largest[n]), float(largest_sums[n]))
                                                       for n in np.flatnonzero(~is_whole)))
         steps = cls(tuple(np.where(is_whole, 1, per_one).tolist()), 1 / per_one, float(largest[~is_whole].max()))
-        return steps if any(steps._rounds(system) for system in statistics) else replace(steps, rounding=0.0)
+        return steps if any(steps._needs_rounding(system) for system in statistics) else replace(steps, rounding=0.0)
 
-    def _rounds(self, statistics: Floats) -> bool:
-        """Return whether some statistics, [..., columns], are not multiples of the step.
+    def _needs_rounding(self, statistics: Floats) -> bool:
+        """Return whether some statistics are not whole multiples of the step.
 
         Differences by binary rounding do not count.
+
+        Args:
+            statistics: The statistics, [..., columns].
         """
         scaled = statistics * np.array(self.per_one, dtype=np.float64)
         return bool((np.abs(scaled - np.rint(scaled)) > _NOISE * np.abs(scaled)).any())
 
     def count_new_ties(self, statistics: Sequence[Floats]) -> int:
-        """Count the items for which rounding makes statistics of two systems equal.
+        """Count items for which rounding makes different statistics of two systems equal.
 
         Args:
             statistics: Statistics of each system, [items, runs, columns]; the method compares averages over runs.
@@ -87,21 +92,24 @@ class Steps:
 
     @property
     def are_ones(self) -> bool:
-        """True if all steps are 1: the statistics are whole numbers."""
+        """True if all steps are 1, because the statistics are whole numbers."""
         return set(self.per_one) <= {1}
 
     def to_steps(self, statistics: Floats) -> Floats:
-        """Return statistics, [..., columns], as numbers of steps, rounded half to even."""
+        """Convert statistics, [..., columns], to numbers of steps: 0.25 -> 25.
+
+        Numbers are rounded half to even.
+        """
         return statistics if self.are_ones else np.rint(statistics * np.array(self.per_one, dtype=np.float64)) + 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """Statistics of systems (or runs), counted in steps.
+    """Statistics of systems (or runs) as whole numbers of steps, such as 0.25 as 25.
 
     Attributes:
         statistics: Numbers of steps times `multiple`, [items, systems, columns].
-        steps: The step sizes.
+        steps: The step sizes, such as 0.01.
         multiple: Factor that makes averages over runs whole numbers; 1 if there is one run.
     """
 
@@ -111,7 +119,7 @@ class Counts:
 
     @classmethod
     def from_statistics(cls, statistics: Floats, steps: Steps | None = None) -> Counts:
-        """Count statistics, [items, systems, columns], in steps.
+        """Convert statistics, [items, systems, columns], to whole numbers of steps.
 
         Args:
             statistics: The statistics.
@@ -123,14 +131,14 @@ class Counts:
 
 def build_matrix(metric: Metric, counts: Counts, units: Ints | None = None, strata: Ints | None = None, *,
                  runs: tuple[Floats, ...] | None = None, unequal: bool = False) -> Matrix:
-    """Build the matrix from which scores and tests are computed.
+    """Build the object that computes scores and on which tests run.
 
     Args:
         metric: The metric.
-        counts: Statistics of the systems (or of the runs of one system).
+        counts: Statistics of the systems (or of the runs of one system), as whole numbers.
         units: For each item the number of its cluster, [items]; None: items are the units.
         strata: For each item the number of its stratum, [items]; None: there is one stratum.
-        runs: For each system the statistics of its runs, [items, runs, columns]; None: runs are fixed.
+        runs: For each system the statistics of its runs, [items, runs, columns]; None: runs are a fixed effect.
         unequal: True if some systems lack items that other systems have.
     """
     metric = metric.original
@@ -157,13 +165,15 @@ def build_matrix(metric: Metric, counts: Counts, units: Ints | None = None, stra
 
 
 def compute_scores(metric: Metric, counts: Counts) -> Floats:
-    """Return the scores of systems (or runs), [systems]."""
+    """Compute the scores of systems (or runs) from their statistics, [systems]."""
     return build_matrix(metric, counts).scores()
 
 
 @dataclass(frozen=True)
 class _StepScorer:
-    """Function that computes scores from sums of statistics in whole steps.
+    """Function that computes scores from sums of statistics, counted in steps.
+
+    In steps of 0.01, the value 0.25 is counted as 25.
 
     Attributes:
         metric: The metric.
@@ -178,11 +188,11 @@ class _StepScorer:
 
     @property
     def is_trivial(self) -> bool:
-        """True if sums need no conversion."""
+        """True if sums need no conversion, because all steps are 1."""
         return self.divisor == 1 and set(self.factors) <= {1}
 
     def to_ones(self, counts: Floats) -> Floats:
-        """Convert statistics or sums, [..., columns], from steps to the metric's scale."""
+        """Convert numbers of steps, [..., columns], to the metric's scale: 25 -> 0.25."""
         return counts * np.array(self.factors, dtype=np.float64) / self.divisor
 
     def __call__(self, sums: Floats) -> Floats:

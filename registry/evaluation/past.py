@@ -26,9 +26,9 @@ _OTHER_TABLES = ("task", "test_set", "task_metric")
 
 
 def _copy_tables(connection: Connection, entry: int) -> None:
-    """Copy tables whose rows can change to temporary tables.
+    """Copy tables to temporary tables, in which an earlier state can be restored.
 
-    Rows that commands added after `entry`, a number of the log, are left out.
+    Rows that commands added after the log entry with the number `entry` are left out.
     """
     database = str(connection.exec_driver_sql("SELECT current_database()").scalar_one()).replace('"', '""')
     earlier = "WHERE run_id NOT IN (SELECT run_id FROM event GROUP BY run_id HAVING min(event_id) > ?)"
@@ -39,7 +39,7 @@ def _copy_tables(connection: Connection, entry: int) -> None:
 
 
 def _restore_salts(connection: Connection, entry: int) -> None:
-    """Remove the salts of tasks that had no salt at this entry of the log."""
+    """Remove the salts that tasks have got after an entry of the log."""
     connection.execute(text("""
         UPDATE task SET salt = NULL WHERE slug IN (
             SELECT subject FROM event WHERE action IN ('task', 'hide') AND (details ->> '$.salt') IS NOT NULL
@@ -47,14 +47,15 @@ def _restore_salts(connection: Connection, entry: int) -> None:
 
 
 def _load_changed(connection: Connection, entry: int, *actions: str) -> Iterator[Entry]:
-    """Yield entries of the log that are needed to undo later changes, oldest first.
+    """Yield the earlier log entries of subjects that have changed since then.
 
-    These are the entries up to `entry` about subjects with later entries. Other subjects have not changed since.
+    A subject is, for example, a submission. Entries up to the number `entry` are returned, oldest first, if a later
+    entry is about the same subject. They contain the values that are restored.
 
     Args:
         connection: Connection to the registry.
-        entry: Number of the entry whose state is restored.
-        actions: Actions of the entries.
+        entry: Number of the log entry whose state is restored.
+        actions: Actions of the returned entries, such as `gold`.
     """
     logged = _load_entries(connection, *actions)
     changed = {event.subject for event in logged if event.event_id > entry}
@@ -62,7 +63,7 @@ def _load_changed(connection: Connection, entry: int, *actions: str) -> Iterator
 
 
 def _load_entries(connection: Connection, *actions: str) -> list[Entry]:
-    """Load entries of the log with some actions, in their original order.
+    """Load the log entries with some actions, in their original order.
 
     A purge deletes the texts of some entries, and adds redacted copies at the end of the log. A copy is returned with
     the number of its original.
@@ -101,7 +102,7 @@ def _restore_submissions(connection: Connection, entry: int) -> None:
 
 
 def _restore_comparisons(connection: Connection, entry: int) -> None:
-    """Restore which comparison was the latest of each leaderboard."""
+    """Restore which comparison of each leaderboard was the latest at a log entry."""
     by_digest = dict(map(tuple, connection.execute(text("SELECT digest, comparison_id FROM comparison"))))
     sequence: dict[int, int] = {}
     for event in _load_entries(connection, "compare", "compare-again", "board-retired"):
@@ -116,22 +117,22 @@ def _restore_comparisons(connection: Connection, entry: int) -> None:
 
 
 class PastDatabase(Database):
-    """A registry at an earlier moment; connections can only read.
+    """The database in the state of an earlier moment; connections can only read.
 
     Attributes:
-        moment: The moment; None before the first connection.
+        moment: The moment and its log entry; None before the first connection.
     """
 
     def __init__(self, path: str | Path, at: str, tell: Callable[[str], None], *, named: Path | None = None) -> None:
-        """Set the moment; connections restore it when they are opened.
+        """Prepare to restore an earlier moment when a connection is opened.
 
         Opening a connection raises an `InputError` if the time is invalid or before the first entry of the log, and an
         `UnknownNameError` if `at` is an unknown signature.
 
         Args:
-            path: The registry's file.
-            at: A time, or the signature of a comparison; see `find_moment`.
-            tell: Called with each note for the user.
+            path: The database file.
+            at: A time, or the signature of a comparison.
+            tell: Function that receives each note for the user.
             named: The path in messages; None: `path`.
         """
         super().__init__(path, named=named)
@@ -152,7 +153,7 @@ class PastDatabase(Database):
 
 
 def _restore_tasks(connection: Connection, entry: int) -> list[str]:
-    """Restore the manifest and seed of every task, and remove later tasks.
+    """Restore the manifest and seed of every task at a log entry; remove later tasks.
 
     Returns:
         Notes about manifests that cannot be restored.
@@ -181,14 +182,14 @@ def _restore_tasks(connection: Connection, entry: int) -> list[str]:
 
 
 def _load_task(connection: Connection, slug: str, details: Mapping[str, Any]) -> ResolvedTask:
-    """Load the manifest of an entry of the log.
+    """Load the manifest that a log entry mentions.
 
     If a purge has deleted the file, the normalized manifest is loaded.
 
     Args:
         connection: Connection to the registry.
         slug: The task's id.
-        details: Details of the entry.
+        details: Details of the entry, with digests of the manifest.
     """
     stored = details.get("manifest")  # public files lack it
     if stored is not None and sources.is_stored(connection, stored):

@@ -27,13 +27,13 @@ Load = Callable[[Path, Path | None], Document]
 
 @dataclass(frozen=True)
 class ResolvedTask:
-    """A manifest with the metrics and readers that it names.
+    """A manifest, with the metrics and readers whose names it contains.
 
     Attributes:
         manifest: The manifest.
         root: The folder of the task's files.
-        metrics: Metrics by alias, in the manifest's order.
-        readers: The reader of the gold, by test set.
+        metrics: Metrics by alias, in the order of the manifest.
+        readers: For each test set, the reader, which parses the gold.
     """
 
     manifest: Manifest
@@ -43,12 +43,12 @@ class ResolvedTask:
 
     @cached_property
     def stored(self) -> str:
-        """The manifest in its stored form: normalized JSON without submissions."""
+        """The manifest as it is stored: normalized JSON without submissions."""
         return encode_manifest(self.manifest)
 
     @cached_property
     def stored_digest(self) -> str:
-        """Digest of `stored`."""
+        """Digest of the manifest as it is stored."""
         return digest(self.stored.encode())
 
     def gold_documents(self, test_set: TestSet, load: Load = Document.load) -> dict[str, Document]:
@@ -77,7 +77,7 @@ class ResolvedTask:
                 for role, key, path in files if path is not None}
 
     def submission_reader(self, test_set: TestSet, submit: Submit) -> Reader:
-        """Build the reader of a submission.
+        """Build the reader, which parses the files of a submission.
 
         Args:
             test_set: The test set of the submission.
@@ -96,7 +96,9 @@ class ResolvedTask:
 
 
 def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> ResolvedTask:
-    """Find and build the readers, metrics and tests that a manifest names.
+    """Build the readers and metrics that a manifest names, and check that they fit.
+
+    The manifest's tests are checked, too.
 
     Args:
         manifest: The manifest.
@@ -141,7 +143,7 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
 def _load_plugins(manifest: Manifest, path: Path) -> tuple[dict[str, type[Reader]], dict[str, type[Metric]]]:
     try:
         for package in manifest.task.plugins:
-            if not any(catalogue.offered(package) for catalogue in (READERS, METRICS)):
+            if not any(catalogue.list_plugins(package) for catalogue in (READERS, METRICS)):
                 raise InputError(f"{package} offers neither readers nor metrics; remove it")
         return READERS.with_plugins(manifest.task.plugins), METRICS.with_plugins(manifest.task.plugins)
     except InputError as error:
@@ -149,7 +151,10 @@ def _load_plugins(manifest: Manifest, path: Path) -> tuple[dict[str, type[Reader
 
 
 def _check_release(manifest: Manifest) -> None:
-    """Refuse a Ladder leaderboard if submissions can be scored on different items."""
+    """Refuse a Ladder leaderboard if systems can be scored on different items.
+
+    A Ladder shows only scores that clearly improve the best score, so scores must be comparable.
+    """
     policies = [policy for policy in (manifest.submission.missing, *(submit.missing for submit in manifest.submit))
                 if policy is not None and policy.leaves_items_out]
     if manifest.board.release == "ladder" and policies:
@@ -158,7 +163,12 @@ def _check_release(manifest: Manifest) -> None:
 
 
 def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
-    """Check that a metric can score the answers of the reader of a test set.
+    """Check that a metric can score the answers in the format of a test set.
+
+    Args:
+        metric: The metric.
+        reader: Reader of the test set, which parses one kind of answers.
+        test_set: The test set.
 
     Raises:
         InputError: The metric takes another kind of answers, or the reader lacks an option that the metric needs.
@@ -167,18 +177,18 @@ def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
     if reader.gives != metric.takes:
         raise InputError(f"{metric!r} compares {metric.takes}s, but reader {reader.name!r} of test set "
                          f"{test_set.name!r} reads {reader.gives}s")
-    known = [*reader.offers(), *(reference.name for reference in test_set.references)]
+    available_names = [*reader.offers(), *(reference.name for reference in test_set.references)]
     for name in metric.needs():
-        if name not in known and test_set.gold is not None:
+        if name not in available_names and test_set.gold is not None:
             if getattr(reader, name, "") is None:  # the reader has this option, but it is not set
                 raise InputError(f"{metric!r} needs the {name} of test set {test_set.name!r}: set its options = "
                                  f"{{ {name} = \"COLUMN\" }}")
             kind = "reference" if reader.takes_more_files else "column"
-            raise UnknownNameError(f"{kind} of test set {test_set.name}", name, known)
+            raise UnknownNameError(f"{kind} of test set {test_set.name}", name, available_names)
 
 
 def resolve_stored(stored: str, slug: str) -> ResolvedTask:
-    """Find and build the readers and metrics that a stored manifest names.
+    """Build the readers and metrics that a stored manifest names.
 
     Args:
         stored: The stored manifest.
@@ -188,7 +198,7 @@ def resolve_stored(stored: str, slug: str) -> ResolvedTask:
 
 
 def resolve_significance(significance: Significance) -> tuple[PairTest, OverallTest | None]:
-    """Build the requested tests, and check that the settings fit each other.
+    """Build the tests that the settings name, and check that all settings agree.
 
     Returns:
         The test of pairs, and the test of all systems; the latter is None if it is not requested.
@@ -203,9 +213,9 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     test, overall = build_tests(significance)
     unit = significance.unit or test.units[0]
     if unit not in test.units:
-        suitable = [name for name, known in TESTS.items() if unit in known.units]
+        suitable_tests = [name for name, test_class in TESTS.items() if unit in test_class.units]
         raise InputError(f"{test!r} does not take {unit}s as units; set unit = {_either(test.units)}, or take "
-                         f"{' or '.join(suitable[:2])}")
+                         f"{' or '.join(suitable_tests[:2])}")
     if overall is not None and unit not in overall.units:
         raise InputError(f"{overall!r} does not take {unit}s as units; set unit = {_either(overall.units)}, or leave "
                          "overall out")
@@ -221,8 +231,8 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     if correction.name == "shaffer" and (significance.alternative != "two-sided" or test.is_one_sided):
         raise InputError("correction 'shaffer' counts equalities, which one-sided tests do not test; take holm")
     if significance.runs == "random" and (overall is not None or not test.takes_runs):
-        able = " or ".join(name for name, known in TESTS.items() if known.takes_runs)
-        raise InputError(f"{overall or test!r} does not take random runs; set runs = \"fixed\", or take {able}")
+        test_names = " or ".join(name for name, test_class in TESTS.items() if test_class.takes_runs)
+        raise InputError(f"{overall or test!r} does not take random runs; set runs = \"fixed\", or take {test_names}")
     if significance.runs == "random" and correction.function is None and test.name == "permutation":
         raise InputError(f"correction {correction.name!r} swaps units, but random runs are permuted as wholes; take "
                          "holm, or bootstrap")
@@ -230,9 +240,10 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
 
 
 def choose_unit(significance: Significance, test_set: str, cluster: str | None) -> Unit:
-    """Return the unit that is permuted or resampled on a test set's leaderboards.
+    """Choose the unit that tests permute or resample: item, cluster or response.
 
-    Items of one cluster are not independent. So the default unit is the cluster if the test set declares clusters.
+    A response is a single answer. Items of one cluster are not independent. So the default unit is the cluster if the
+    test set declares clusters.
 
     Args:
         significance: The settings.
@@ -256,7 +267,7 @@ def choose_unit(significance: Significance, test_set: str, cluster: str | None) 
 
 
 def build_tests(significance: Significance) -> tuple[PairTest, OverallTest | None]:
-    """Build the requested tests, without checking the other settings.
+    """Build the tests that the settings name, without checking the other settings.
 
     Returns:
         The test of pairs, and the test of all systems; the latter is None if it is not requested.
@@ -280,12 +291,12 @@ def _either(units: Sequence[str]) -> str:
 
 
 def explain_refusal(test: PairTest, overall: OverallTest | None, matrix: Matrix) -> str | None:
-    """Return the reason why a test does not apply to the data; None if it does.
+    """Return the reason why the tests do not apply to the data; None if they do.
 
     Args:
         test: The test of pairs.
         overall: The test of all systems; None if it is not requested.
-        matrix: The statistics by unit.
+        matrix: The statistics of all systems.
     """
     if reason := test.refusal(matrix):
         return reason
@@ -295,7 +306,7 @@ def explain_refusal(test: PairTest, overall: OverallTest | None, matrix: Matrix)
 
 
 def _make_empty_matrix(metric: Metric, significance: Significance) -> Matrix:
-    """Make a matrix without items and systems.
+    """Make a statistics matrix without items and systems, to try tests on it.
 
     A test that refuses this matrix refuses all matrices of the metric.
     """
@@ -305,7 +316,12 @@ def _make_empty_matrix(metric: Metric, significance: Significance) -> Matrix:
 
 @contextmanager
 def _collect_error(errors: list[tuple[str, InputError]], key: str) -> Iterator[None]:
-    """Add an `InputError` to `errors` with a key of the manifest; do not raise it."""
+    """Context manager that adds an `InputError` to `errors` instead of raising it.
+
+    Args:
+        errors: Receives the key and the error.
+        key: Key of the manifest that has the error.
+    """
     try:
         yield
     except InputError as error:

@@ -21,17 +21,21 @@ _find_version = cache(installed_version)
 
 
 def describe_scorer(metric: Metric) -> Scorer:
-    """Return the revision of a metric, and the installed versions of its libraries."""
+    """Return the revision of a metric's code, and the versions of its libraries.
+
+    Example: `{"revision": "2", "sacrebleu": "2.4.0"}`.
+    """
     original = metric.original
     return ({"revision": str(original.revision)} | {name: _find_version(name) or "none" for name in original.libraries}
             | versions([metric.name, original.name]))
 
 
 def load_scorers(connection: Connection) -> dict[int, dict[str, Scorer]]:
-    """Load the descriptions of the code that computed the stored scores.
+    """Load the versions of the code that computed the stored scores.
 
     Returns:
-        The descriptions by `run_id` and name of the metric, without descriptions that a purge has deleted.
+        The versions by `run_id` and name of the metric, as `describe_scorer` returns them. Versions that a purge has
+        deleted are absent.
     """
     scorers: dict[int, dict[str, Scorer]] = {}
     for entry in read_entries(connection, "score"):
@@ -40,7 +44,12 @@ def load_scorers(connection: Connection) -> dict[int, dict[str, Scorer]]:
 
 
 def describe_difference(stored: Scorer, installed: Scorer) -> str:
-    """Describe the differences between two versions of the code; empty if equal."""
+    """Describe how two versions of a metric's code differ; empty if they are equal.
+
+    Args:
+        stored: The version that computed a stored score, as `describe_scorer` returns it.
+        installed: The installed version.
+    """
     return ", ".join(f"{'its revision' if name == 'revision' else name} was {stored.get(name, 'none')}, and is "
                      f"{installed.get(name, 'none')}" for name in sorted(stored.keys() | installed.keys())
                      if stored.get(name) != installed.get(name))

@@ -28,26 +28,29 @@ from registry.values import Value
 
 
 def make_title(path: Path) -> str:
-    """Return the title of a task imported from `path`."""
+    """Return the title "Imported from NAME" for a task; NAME is that of `path`."""
     return f"Imported from {path.name or 'a folder'}".encode(errors="replace").decode()
 
 
 class Importer(Value):
-    """Base class of importers; each importer reads one format of results."""
+    """Base class of importers, which convert results of another program into a task.
+
+    Each subclass reads one format of results.
+    """
 
     @abstractmethod
     def read(self, path: Path) -> TaskFolder:
-        """Make a task of the results at `path`.
+        """Convert the results in a file or folder into a task.
 
         Raises:
             InputError: The results have another format or are damaged; the error names file and line.
         """
 
     def read_files(self, files: Sequence[Path]) -> TaskFolder | None:  # noqa: ARG002
-        """Make a task of several files.
+        """Convert several files of results into one task.
 
         Returns:
-            The task; None if the files have another format, or if this importer reads only one path.
+            The task; None if the files have another format, or if this importer cannot read several files.
 
         Raises:
             InputError: The files have this format but cannot be read; the error names file and line.
@@ -58,9 +61,11 @@ class Importer(Value):
 def check_metric_name(importer: str, metric: str) -> None:
     """Raise InputError if a metric's name is not valid on leaderboards.
 
+    A valid name has only letters, digits, `.`, `_` and `-`, such as `pass-1`.
+
     Args:
         importer: Name of the importer, for the error.
-        metric: Name of the metric.
+        metric: Name that leaderboards will show.
     """
     try:
         check_slug(metric)
@@ -72,7 +77,7 @@ MAX_FILES = 2**16  # in one folder and its subfolders
 
 
 class Place(NamedTuple):
-    """Place in an input file, for error messages.
+    """File and line of an input value, for error messages.
 
     Attributes:
         path: Path of the file.
@@ -83,16 +88,16 @@ class Place(NamedTuple):
     line: int | None = None
 
     def error(self, message: str, item: str | None = None, *, category: Category = "format") -> InputError:
-        """Return an error that names this place, and `item` if it is not None."""
+        """Return an InputError that names this file and line, and `item` if set."""
         return InputError(message, path=self.path, line=self.line, item=item, category=category)
 
 
 class Sources:
-    """Loader of the files of an import, which records their digests.
+    """Loader of imported files that records the SHA-256 digest of each file.
 
     Attributes:
         path: The folder or file that is imported.
-        digests: Digest of every loaded file, by file name.
+        digests: Maps the name of each loaded file to its digest.
     """
 
     def __init__(self, path: Path) -> None:
@@ -110,7 +115,7 @@ class Sources:
         return document
 
     def load_json(self, file: Path) -> tuple[Any, Place]:
-        """Load a file that contains one JSON value; return the value and its place.
+        """Load a file with one JSON value; return the value and the file's `Place`.
 
         Raises:
             InputError: The file cannot be read, or is not JSON.
@@ -119,15 +124,15 @@ class Sources:
         return read_json(document), Place(document.path)
 
 
-def find_files(path: Path, matches: Callable[[str], bool], what: str, *, deep: bool = True) -> list[Path]:
-    """Return the matching files in a folder; if `path` is a file, return it alone.
+def find_files(path: Path, matches: Callable[[str], bool], noun: str, *, deep: bool = True) -> list[Path]:
+    """Return the matching files in a folder, or only `path` if it is a file.
 
     Files are sorted by name, folder by folder. Links to folders are not followed.
 
     Args:
         path: A folder or file.
         matches: Function that returns True for the name of a matching file.
-        what: Description of the matching files, for the error if the folder has none.
+        noun: Description of the matching files, for the error "no NOUN in this folder".
         deep: True to search subfolders too.
 
     Raises:
@@ -145,7 +150,7 @@ def find_files(path: Path, matches: Callable[[str], bool], what: str, *, deep: b
             raise InputError(f"more than {MAX_FILES:,} files; name the folder of the logs themselves", path=path)
         files += (Path(folder) / name for name in sorted(names) if matches(name))
     if not files:
-        raise InputError(f"no {what} in this folder", path=path)
+        raise InputError(f"no {noun} in this folder", path=path)
     root = path.resolve()
     for file in files:
         name = str(file.relative_to(path))
@@ -156,19 +161,19 @@ def find_files(path: Path, matches: Callable[[str], bool], what: str, *, deep: b
     return files
 
 
-def check_known(requested: Iterable[str], known: Iterable[str], what: str, path: Path) -> None:
-    """Raise InputError if a requested name does not occur in the files at `path`.
+def check_known(requested: Iterable[str], available: Iterable[str], noun: str, path: Path) -> None:
+    """Raise InputError if a requested name does not occur in the imported files.
 
     Args:
-        requested: Names that the user requests.
-        known: Names that occur in the files.
-        what: Kind of name, such as "samples of task"; the error begins with "no" and this kind.
+        requested: Names in an import option, such as the names of metrics to import.
+        available: Names that occur in the files.
+        noun: Kind of name, such as "metric", for the error "no NOUN 'NAME'".
         path: The imported folder or file, for the error.
     """
-    known = set(known)
+    available = set(available)
     for name in requested:
-        if name not in known:
-            raise InputError(f"no {what} {name!r}; {suggest(name, known)}", path=path)
+        if name not in available:
+            raise InputError(f"no {noun} {name!r}; {suggest(name, available)}", path=path)
 
 
 def read_json(document: Document) -> Any:
@@ -181,7 +186,9 @@ def read_json(document: Document) -> Any:
 
 
 def read_objects(document: Document, *, nan: bool = False) -> Iterator[tuple[dict[str, Any], Place]]:
-    """Yield every object of a JSON Lines file with its place; skip blank lines.
+    """Yield each object of a JSON Lines file, with its file and line (`Place`).
+
+    Blank lines are skipped.
 
     Args:
         document: The file.
@@ -214,7 +221,7 @@ def parse_json_text(text: str | bytes, path: str) -> Any:
 
 
 def is_encodable(value: Any) -> bool:
-    r"""Return True if a JSON value can be written as UTF-8.
+    r"""Return True if a parsed JSON value can be written as UTF-8.
 
     Text with a lone surrogate (half of a character, such as `\ud800`) cannot be written.
     """
@@ -232,7 +239,7 @@ _KINDS: dict[Any, str] = {
 
 
 def get_member(value: Any, *keys: str, kind: type | tuple[type, ...], place: Place) -> Any:
-    """Return the value under nested keys: `value[keys[0]][keys[1]]...`.
+    """Look up nested keys in a parsed JSON object: `value[keys[0]][keys[1]]...`.
 
     Raises:
         InputError: A key is absent, or the value is not of type `kind`; the error names the keys.
@@ -246,14 +253,14 @@ def get_member(value: Any, *keys: str, kind: type | tuple[type, ...], place: Pla
     return value
 
 
-def require_list(value: Any, place: Place, what: str, kind: type = object) -> list[Any]:
-    """Return `value` if it is a list whose elements have the type `kind`.
+def require_list(value: Any, place: Place, noun: str, kind: type = object) -> list[Any]:
+    """Return `value` unchanged if it is a list whose elements have the type `kind`.
 
     Raises:
-        InputError: It is not such a list; the message is "not a list of" and `what`.
+        InputError: It is not such a list; the message is "not a list of NOUN".
     """
     if not isinstance(value, list) or not all(isinstance(element, kind) for element in value):
-        raise place.error(f"not a list of {what}")
+        raise place.error(f"not a list of {noun}")
     return value
 
 
@@ -264,13 +271,13 @@ Run = dict[str, tuple[Score, Place]]  # by item
 
 
 def add_score(run: Run, item: str, score: Score, place: Place, label: str = "", remedy: str = "") -> None:
-    """Add the score of an item to a run.
+    """Add an item's score to one run (one set of outputs) of a system.
 
     Args:
-        run: Scores and their places, by item.
+        run: Maps each item to its score and `Place`; receives the new entry.
         item: Name of the item.
         score: Score of the item; None if the item has no score.
-        place: Place of the score in the logs.
+        place: File and line of the score, for errors.
         label: Name of the item in the error; by default `item`.
         remedy: Advice at the end of the error.
 
@@ -284,13 +291,13 @@ def add_score(run: Run, item: str, score: Score, place: Place, label: str = "", 
 
 @dataclass(frozen=True)
 class Measure:
-    """Rule that computes a system's score from the scores of items.
+    """Rule that computes a system's score from numbers of its items.
 
-    The rule is the mean of the scores, or a formula over the sums of several statistics.
+    The rule is the mean of one number per item, or a formula over the sums of several numbers per item.
 
     Attributes:
-        statistics: Names of the statistics of an item, in the order of its values; empty if an item has one number.
-        formula: Formula over the sums of the statistics, in the syntax of the metric `Formula`; empty for the mean.
+        statistics: Names of an item's numbers, such as ("nats", "units"); empty if an item has one number.
+        formula: Formula over the sums, such as "exp(nats / units)"; empty for the mean.
         name: Name of the metric on leaderboards.
     """
 
@@ -299,10 +306,12 @@ class Measure:
     name: str = "score"
 
     def describe_reader(self, attributes: Sequence[str]) -> dict[str, Any]:
-        """Return the manifest's keys `format` and `options` for files of scores.
+        """Return the manifest entries that declare the format of score files.
+
+        The entries are the keys `format` and `options` of a test set in the task's manifest (TOML).
 
         Args:
-            attributes: Names of the items' attributes.
+            attributes: Names of the items' attributes, such as "document".
         """
         options: dict[str, Any] = {"syntax": "jsonl", **({"attributes": list(attributes)} if attributes else {})}
         if self.formula:
@@ -310,13 +319,13 @@ class Measure:
         return {"format": "scores", "options": options}
 
     def describe_metric(self, better: Better) -> dict[str, Any]:
-        """Return the manifest's `[[metric]]` table for this measure."""
+        """Return the `[[metric]]` table that declares this measure in a TOML manifest."""
         if self.formula:
             return {"id": self.name, "name": "Formula", "options": {"formula": self.formula, "better": better}}
         return {"id": self.name, "name": "Mean", "options": {"better": better}}
 
     def make_row(self, score: Score) -> dict[str, Any]:
-        """Return the columns of a file's row that has this score."""
+        """Return an item's score as a row of a score file, such as `{"score": 0.5}`."""
         return dict(zip(self.statistics, score, strict=True)) if isinstance(score, tuple) else {"score": score}
 
 
@@ -324,11 +333,11 @@ MEAN = Measure()
 
 
 class ScoredImporter(Importer):
-    """Base class of importers that read scores of items.
+    """Base class of importers of results that have a score for each item.
 
     Attributes:
-        missing: Treatment of an item without a score by one of the systems: `reject` the logs, or `drop` the item for
-            all systems.
+        missing: Treatment of an item for which a system has no score: `reject` the logs, or `drop` the item for all
+            systems.
         better: Direction of scores: `higher` or `lower` scores are better. The default is the direction in the logs; if
             the logs have none, `higher`.
     """
@@ -338,7 +347,7 @@ class ScoredImporter(Importer):
 
 
 class ScoreCollection(Sources):
-    """Scores from logs, by test set, model, run and item.
+    """Imported scores by test set, model, run and item, from which a task is made.
 
     Args:
         path: The folder or file that is imported.
@@ -355,14 +364,14 @@ class ScoreCollection(Sources):
         self._clusters: dict[str, str] = {}
 
     def add_run(self, test_set: str, model: str, run: str, scores: Run, better: Better | None = None) -> None:
-        """Add scores to a run of a model.
+        """Add scores of items to one run of a model on a test set.
 
         Args:
             test_set: Name of the test set.
             model: Name of the model.
-            run: Name of the run.
-            scores: Scores and their places, by item.
-            better: Direction of the scores in the logs; None if the logs have none.
+            run: Name of the run, such as "1".
+            scores: Maps each item to its score and `Place`.
+            better: "higher" or "lower" if the logs declare which scores are better; else None.
 
         Raises:
             InputError: The run already has an item, or a name is empty or not printable.
@@ -377,10 +386,10 @@ class ScoreCollection(Sources):
             self._better[test_set] = better
 
     def set_attributes(self, test_set: str, item: str, attributes: Mapping[str, str], place: Place) -> None:
-        """Store the attributes of an item.
+        """Store the attributes of an item, such as `{"document": "d1"}`.
 
         Raises:
-            InputError: Another value of an attribute is already stored for this item.
+            InputError: The item already has another value of an attribute.
         """
         stored = self._attributes.setdefault((test_set, item), attributes)
         for name, value in attributes.items():
@@ -389,7 +398,12 @@ class ScoreCollection(Sources):
                                   item)
 
     def set_cluster(self, test_set: str, attribute: str) -> None:
-        """Declare that items with the same value of an attribute form a cluster."""
+        """Declare that items with the same value of an attribute form a cluster.
+
+        Args:
+            test_set: Name of the items' test set.
+            attribute: Name of the attribute, such as "document".
+        """
         self._clusters[test_set] = attribute
 
     @property
@@ -398,12 +412,12 @@ class ScoreCollection(Sources):
         return tuple(self._runs)
 
     def join_test_sets(self, parts: Mapping[str, str], name: str) -> None:
-        """Join several test sets into one.
+        """Replace several test sets by one new test set that contains all their items.
 
-        The attribute `part` of an item identifies the test set from which the item comes.
+        Each item is renamed to "PART/ITEM", and gets the attribute `part` with the value PART.
 
         Args:
-            parts: Value of the attribute `part`, by the name of the joined test set.
+            parts: Maps the name of each old test set to its PART.
             name: Name of the new test set.
         """
         joined: dict[str, dict[str, Run]] = {}
@@ -428,16 +442,18 @@ class ScoreCollection(Sources):
 
     def make_task(self, measure: Measure = MEAN, notes: tuple[str, ...] = (),
                   advice: tuple[str, ...] = ()) -> TaskFolder:
-        """Make the task: a file of items per test set, and a file of scores per run.
+        """Make a task from the collected scores.
+
+        The task has one file of items per test set, and one file of scores per run.
 
         Args:
-            measure: Rule that computes a system's score from the scores of items.
+            measure: Rule that computes a system's score from numbers of its items.
             notes: Messages for the user, for example about ignored data.
             advice: Further commands that may be useful.
 
         Raises:
-            InputError: A system has no score of an item that other systems have, or test sets have opposite directions
-                of scores.
+            InputError: A system has no score of an item that other systems have, or higher scores are better in one
+                test set and lower scores in another.
         """
         test_sets, submits, files = [], [], {}
         slugs = make_slugs(self._runs, self.path)
@@ -478,12 +494,12 @@ class ScoreCollection(Sources):
         return next(iter(examples), "higher")
 
     def _check_complete(self, scores: Run, items: list[str], test_set: str, system: str) -> None:
-        """Raise InputError if a run has no score of some items.
+        """Raise InputError if one run of a system lacks the scores of some items.
 
-        If the user set `missing = "drop"`, raise it only if the run has no score at all.
+        If the user set `missing = "drop"`, raise the error only if the run has no score at all.
 
         Args:
-            scores: Scores of the run, by item.
+            scores: Maps each item of the run to its score and `Place`.
             items: All items of the test set.
             test_set: Name of the test set, for the error.
             system: Name of the system, for the error.
@@ -500,7 +516,7 @@ class ScoreCollection(Sources):
 
 
 def to_score(value: Any) -> float | None:
-    """Convert a finite number or truth value to a score; return None for others."""
+    """Convert a finite number or a bool to a float; return None for any other value."""
     if not isinstance(value, int | float):
         return None
     try:
@@ -510,7 +526,7 @@ def to_score(value: Any) -> float | None:
 
 
 def compute_mean(scores: Sequence[float]) -> float:
-    """Return the mean of at least one score, even if the sum overflows.
+    """Return the mean of one or more scores, even if their sum overflows.
 
     >>> compute_mean([0.1, 0.2]), compute_mean([1e308, 1e308])
     (0.15000000000000002, 1e+308)
@@ -527,12 +543,12 @@ def is_near(computed: float, logged: float) -> bool:
 
 
 def make_duplicate_error(item: str, place: Place, first: Place, remedy: str = "") -> InputError:
-    """Return the error for an item that occurs twice in a run.
+    """Return the InputError for an item that occurs twice in one run of a system.
 
     Args:
         item: Name of the item.
-        place: Place of the second occurrence.
-        first: Place of the first occurrence.
+        place: File and line of the second occurrence.
+        first: File and line of the first occurrence.
         remedy: Advice at the end of the message.
     """
     position = f"in {first.path}" + (f":{first.line}" if first.line else "")
@@ -542,10 +558,10 @@ def make_duplicate_error(item: str, place: Place, first: Place, remedy: str = ""
 
 
 def select_repeated(dates: Mapping[Path, str], repeated: Repeated, subject: str, remedy: str = "") -> list[Path]:
-    """Select which of several logs of one model and task to import.
+    """Select the logs to import if one model has several logs of the same task.
 
     Args:
-        dates: Date of every log, by path.
+        dates: Maps the path of each log to its date.
         repeated: The option `repeated`: `reject` several logs, import the `latest`, or import all as `runs`.
         subject: Model and task, for the error.
         remedy: Advice at the end of the error.
@@ -565,9 +581,9 @@ def select_repeated(dates: Mapping[Path, str], repeated: Repeated, subject: str,
 
 
 def split_model(model: str) -> dict[str, str]:
-    """Split the name of a model into team and system.
+    """Split a model's name at the last slash into team and system.
 
-    The part before the last slash is the team. In both names `_` replaces `/` and `@`.
+    In both names `_` replaces the characters `/` and `@`.
 
     >>> split_model("openai/gpt-4o"), split_model("aspen@2")
     ({'system': 'gpt-4o', 'team': 'openai'}, {'system': 'aspen_2'})
@@ -577,7 +593,7 @@ def split_model(model: str) -> dict[str, str]:
 
 
 def make_slugs(names: Iterable[str], path: Path) -> dict[str, str]:
-    """Return a distinct slug for each name: characters that are valid in file names.
+    """Map each name to a distinct slug: a form that is valid as a file name.
 
     Args:
         names: Names of systems or test sets.
@@ -600,14 +616,14 @@ def make_slugs(names: Iterable[str], path: Path) -> dict[str, str]:
 
 
 def suggest_across(test_sets: Mapping[str, str], options: str) -> tuple[str, ...]:
-    """Return advice on the comparison of systems over several benchmarks.
+    """Return advice for the user on how to compare systems over several benchmarks.
 
     Args:
-        test_sets: Benchmark of every test set, by the test set's name.
+        test_sets: Maps the name of each test set to its benchmark.
         options: Options that select one test set of each benchmark, such as "--option metrics=acc".
 
     Returns:
-        Sentences, in which the caller replaces `{task}` by the task's id; empty if there is only one test set.
+        Sentences in which the caller replaces `{task}` by the task's id; empty if there is only one test set.
     """
     benchmarks = Counter(test_sets.values())
     if len(test_sets) < 2:

@@ -37,6 +37,8 @@ _COUNTS = ("count", "N")  # older files call it N
 class EvalArena(ScoredImporter):
     """Eval Arena: JSON Lines with a share of correct answers for every example.
 
+    This importer makes a test set for each benchmark; the score of an item is the share of correct answers.
+
     Attributes:
         benchmarks: Names of the benchmarks to import; empty for all.
     """
@@ -46,17 +48,17 @@ class EvalArena(ScoredImporter):
     benchmarks: tuple[str, ...] = ()
 
     def read(self, path: Path) -> TaskFolder:
-        collection, known = ScoreCollection(path, self.missing, self.better), dict[str, None]()
+        collection, known_benchmarks = ScoreCollection(path, self.missing, self.better), dict[str, None]()
         runs: dict[tuple[str, str], Run] = defaultdict(dict)
         for file in find_files(path, lambda name: name.removesuffix(".gz").endswith(".jsonl"), "file called *.jsonl"):
             for entry, place in read_objects(collection.load(file), nan=True):
                 benchmark, model, example = (
                     str(get_member(entry, key, kind=(str, int), place=place)) for key in _NAMES)
-                known[benchmark] = None
+                known_benchmarks[benchmark] = None
                 if not self.benchmarks or benchmark in self.benchmarks:
                     add_score(runs[benchmark, model], example, _to_share(entry, place), place,
                               f"{example} ({benchmark}, {model})")
-        check_known(self.benchmarks, known, "benchmark", path)
+        check_known(self.benchmarks, known_benchmarks, "benchmark", path)
         for (benchmark, model), run in runs.items():
             collection.add_run(benchmark, model, "1", run)
         if not collection.test_sets:
@@ -66,7 +68,15 @@ class EvalArena(ScoredImporter):
 
 
 def _to_share(entry: dict[str, Any], place: Place) -> float | None:
-    """Return the share of correct answers in a line; None if it has no answer."""
+    """Return the share of a model's answers to one example that are correct.
+
+    Args:
+        entry: Parsed line of the file.
+        place: File and line, for errors.
+
+    Returns:
+        The share, from 0 to 1; None if the line counts no answers.
+    """
     share = entry.get("pass1")
     counts = [entry[name] for name in _COUNTS if entry.get(name) is not None]
     for name, value in (("pass1", share), *(("count", count) for count in counts)):

@@ -75,7 +75,7 @@ _HASHES = {"sha256": hashlib.sha256, "md5": hashlib.md5}
 
 @dataclass(frozen=True)
 class Result:
-    """One score of a record.
+    """Total score of a model by one metric on one benchmark.
 
     Attributes:
         id: Identifier by which samples refer to this score; None if the record has none.
@@ -85,7 +85,7 @@ class Result:
         metric: Id or name of the metric.
         parameters: Parameters of the metric.
         lower: True if lower scores are better.
-        has_unknown: True if the score -1 means that a sample has no score.
+        has_unknown: True if a sample's score of -1 means that the sample has no score.
         score: Score of the model on all samples.
         interval: Confidence limits of the score; None if the record has none.
     """
@@ -103,7 +103,7 @@ class Result:
 
     @property
     def formatted_score(self) -> str:
-        """Score as text, followed by its confidence interval if the record has one."""
+        """Score as text, with its confidence interval if known: "0.5 [0.4, 0.6]"."""
         return f"{self.score:.6g}" + ("" if self.interval is None else " [{:.6g}, {:.6g}]".format(*self.interval))
 
 
@@ -114,7 +114,7 @@ class Sample:
     Attributes:
         place: File and line of the sample.
         item: Name of the item.
-        result_id: Identifier of the `Result` to which the sample belongs; None if the line has none.
+        result_id: Identifier of the total score (`Result`) to which the sample belongs; None if the line has none.
         evaluation: Name of the benchmark.
         run: Name of the run.
         score: Score of the item; None if it has no score.
@@ -181,7 +181,7 @@ class Record:
                                    ) from None
 
     def read_samples(self) -> Iterator[Sample]:
-        """Yield the samples of the record.
+        """Yield the samples (scores of single items) that belong to this record.
 
         Raises:
             InputError: A line is not a sample of this record, or the file has changed during the import.
@@ -217,10 +217,10 @@ class Record:
             get_member(entry, "input", "raw", kind=str, place=place), tuple(reference), metadata)
 
     def find_results(self, sample: Sample) -> tuple[Result, ...]:
-        """Return the results to which a sample may belong.
+        """Return the results (total scores) of this record to which a sample may belong.
 
-        Results are found by the sample's `result_id`, or else by the name of its benchmark. If there are several
-        results, the sample is ambiguous.
+        Results are found by the sample's `result_id`, or else by the name of its benchmark. If several are returned,
+        the sample is ambiguous.
         """
         if sample.result_id is not None and any(result.id is not None for result in self.results):
             return tuple(result for result in self.results if result.id == sample.result_id)
@@ -228,7 +228,9 @@ class Record:
 
 
 def read_record(path: Path, sources: Sources) -> Record:
-    """Read a record, and load the file of its samples if that file exists.
+    """Read a model's total scores from a JSON file, and load its file of samples.
+
+    A record without a file of samples is valid.
 
     Raises:
         InputError: The file is not a record, or the samples do not match the record.
@@ -251,7 +253,7 @@ def read_record(path: Path, sources: Sources) -> Record:
 
 
 def _format_model(entry: dict[str, Any], place: Place) -> str:
-    """Return developer and name of a model as one text."""
+    """Return the developer and name of a model as "developer/name"."""
     name = get_member(entry, "id", kind=str, place=place)
     developer = entry.get("developer")
     return name if "/" in name or not isinstance(developer, str) or not developer.strip() else f"{developer}/{name}"
@@ -298,12 +300,12 @@ def _read_texts(value: Any, key: str, place: Place) -> dict[str, str]:
 
 
 def _load_samples(record: Path, description: Any, place: Place, sources: Sources) -> Document | None:
-    """Load the file of a record's samples and check its digest and line count.
+    """Load a record's file of samples, and check its digest and number of lines.
 
     Args:
         record: Path of the record.
-        description: The record's description of the file; None if the record has none.
-        place: Place of the record, for errors.
+        description: The record's description of the file of samples; None if the record has none.
+        place: Path of the record, for errors.
         sources: Loader of files.
 
     Returns:
@@ -335,13 +337,13 @@ _LEVEL = re.compile(r"[A-Za-z0-9_-]{1,60}")  # valid in file names
 
 
 class Declaration:
-    """Description of the original task in a record that this program wrote.
+    """Description of an exported task, from a record that this program wrote.
 
     Attributes:
         layout: Kind of data in the samples from which the task is restored: `statistics`, `labels`, `scores` or
             `answers`.
         metrics: Metrics of the task, by id. A metric `Recorded` is replaced by the metric whose statistics it stores.
-        columns: Names of the statistics of every metric, by the metric's id.
+        columns: Maps the id of each metric to the names of its statistics.
         main_alias: Id of the metric whose samples contain all data that the layout needs.
     """
 
@@ -357,7 +359,7 @@ class Declaration:
         self.test_sets = {get_member(test_set, "name", kind=str, place=self.place): test_set
                           for test_set in self.get_field("test_sets", list)}
         self.metrics = self._read_metrics()
-        self.columns = {alias: [f"{alias}:{column}" for column in metric.filled]
+        self.columns = {alias: [f"{alias}:{column}" for column in metric.used_columns]
                         for alias, metric in self.metrics.items()}
         suitable = [alias for alias, metric in self.metrics.items() if isinstance(metric, kinds[self.layout])]
         if not suitable:
@@ -365,7 +367,7 @@ class Declaration:
         self.main_alias = suitable[0]
 
     def get_field(self, key: str, kind: type) -> Any:
-        """Return a field of the task.
+        """Return a field of the task's description, such as "title".
 
         Raises:
             InputError: The field is absent, or not of type `kind`.
@@ -385,12 +387,12 @@ class Declaration:
 
 @dataclass
 class RestoredTestSet:
-    """Test set restored from records.
+    """Data of a test set that is being restored from exported records.
 
     Attributes:
-        items: Rows of the file of items, by item.
-        submits: `[[submit]]` tables of the manifest.
-        files: Contents of the submissions' files, by path.
+        items: Maps each item to its row in the file of items.
+        submits: `[[submit]]` tables of the task manifest, one per submission.
+        files: Maps the path of each submission's file to its content.
     """
 
     items: Rows = field(default_factory=dict)
@@ -400,10 +402,10 @@ class RestoredTestSet:
 
 @dataclass
 class SubmissionReader:
-    """Reader of the samples of one record, which are one submission to a test set.
+    """Reader that restores one submission from the samples of one exported record.
 
     Attributes:
-        declaration: Description of the original task.
+        declaration: Description of the exported task.
         record: The record.
         test_set: Name of the test set.
         target: Restored test set, to which the reader adds items, files and the submission.
@@ -417,7 +419,7 @@ class SubmissionReader:
     runs: dict[str, Rows] = field(default_factory=dict)
 
     def read(self) -> None:
-        """Read the samples into `runs`, and their items into `target`.
+        """Read the record's samples into `runs`, and their items into `target`.
 
         Raises:
             InputError: A sample's score is not declared in its task, a sample occurs twice, or no sample has the main
@@ -441,10 +443,10 @@ class SubmissionReader:
             raise self.record.place.error(f"no sample has the score {main_result!r}, from which items are restored")
 
     def _read_item(self, sample: Sample) -> dict[str, Any]:
-        """Store the item of a sample and return it.
+        """Add a sample's item to the restored test set, and return the item's row.
 
         Raises:
-            InputError: An earlier record has other attributes or another gold answer of the item.
+            InputError: An earlier record has other attributes or another gold answer for this item.
         """
         attributes = _get_nested(sample, ATTRIBUTES, "{}")
         if not isinstance(attributes, dict) or not all(isinstance(value, str) for value in attributes.values()):
@@ -460,7 +462,14 @@ class SubmissionReader:
         return item
 
     def _read_answer(self, sample: Sample, alias: str, row: dict[str, Any], item: dict[str, Any]) -> None:
-        """Store a sample's answer in `row`, and the gold answer in `item`."""
+        """Copy the answer from a sample to `row`, and the gold answer to `item`.
+
+        Args:
+            sample: The sample.
+            alias: Id of the sample's metric.
+            row: Row of the submission's file.
+            item: Row of the file of items.
+        """
         if self.declaration.layout == "statistics":
             columns = self.declaration.columns[alias]
             statistics = [to_score(value) for value in _get_list(sample, STATISTICS, len(columns))]
@@ -490,7 +499,7 @@ class SubmissionReader:
 
     @cached_property
     def submission(self) -> dict[str, Any]:
-        """Declared properties of the submission, such as team and system."""
+        """Properties of the submission in the record, such as team and system."""
         facts = parse_json_text(self.record.details.get(SUBMISSION, ""), self.record.place.path)
         if not isinstance(facts, dict):
             raise self.record.place.error(f"{SUBMISSION!r} is no object")
@@ -505,10 +514,12 @@ class SubmissionReader:
                 get_member({"version": "1", **self.submission}, "version", kind=str, place=place))
 
     def write(self, prefix: str) -> None:
-        """Add one file per run and the submission's `[[submit]]` table to `target`.
+        """Add the submission to the restored test set.
+
+        Added are one file per run, and the table `[[submit]]` of the manifest.
 
         Args:
-            prefix: Beginning of the file names, which makes them differ from those of other submissions.
+            prefix: Beginning of the file names, which makes them unique among all submissions.
         """
         facts, (team, system, _) = self.submission, self.name
         name = re.sub(r"[^A-Za-z0-9_-]+", "_", system)[:60]
@@ -529,12 +540,14 @@ class SubmissionReader:
 
 
 def _name_runs(factors: Any, n_runs: int, place: Place) -> tuple[str, list[str]]:
-    """Return a pattern for a submission's file names, and its part for each run.
+    """Return a file-name pattern for all runs of a system, and the name of each run.
+
+    For example, factors `[{"seed": "1"}, {"seed": "2"}]` give "/{seed}" and `["/1", "/2"]`.
 
     Args:
-        factors: Declared captures of every run, such as `[{"seed": "1"}, {"seed": "2"}]`; empty to number the runs.
+        factors: What distinguishes each run; empty to number the runs.
         n_runs: Number of runs.
-        place: Place of the record, for errors.
+        place: Path of the record, for errors.
     """
     if not factors:
         return "/{run}", [f"/{n}" for n in range(1, n_runs + 1)]
@@ -549,7 +562,12 @@ def _name_runs(factors: Any, n_runs: int, place: Place) -> tuple[str, list[str]]
 
 
 def _get_nested(sample: Sample, key: str, default: str = "null") -> Any:
-    """Parse the JSON text under a key of a sample's metadata.
+    """Parse a value of a sample's metadata, which is JSON text.
+
+    Args:
+        sample: The sample.
+        key: Key of the value in the metadata.
+        default: JSON text that is parsed if the key is absent.
 
     Raises:
         InputError: The text is not JSON, or contains half of a character (a lone surrogate).
@@ -581,11 +599,11 @@ _BOARD = ("rank_baselines", "rank_late", "ranks")  # not the embargoes, which or
 
 
 def restore_task(records: Sequence[Record], digests: Mapping[str, str], notes: Sequence[str]) -> TaskFolder:
-    """Restore the task from records that this program wrote, all of one task.
+    """Restore a task from the records to which this program exported it.
 
     Args:
-        records: The records.
-        digests: Digest of every loaded file, by file name.
+        records: The records, all of the same task.
+        digests: Maps the name of each loaded file to its digest.
         notes: Earlier messages for the user.
 
     Raises:
@@ -617,7 +635,7 @@ def restore_task(records: Sequence[Record], digests: Mapping[str, str], notes: S
 
 def _make_tables(declaration: Declaration,
                  restored: Mapping[str, RestoredTestSet]) -> tuple[dict[str, Any], list[str]]:
-    """Return the manifest's tables, and messages for the user about them."""
+    """Return the manifest (TOML tables) of a restored task, and messages."""
     significance, messages = _make_significance(declaration)
     tables: dict[str, Any] = {
         "task": {key: declaration.get_field(key, str) for key in ("title", "version")},
@@ -639,9 +657,9 @@ def _make_tables(declaration: Declaration,
 
 
 def _make_significance(declaration: Declaration) -> tuple[dict[str, Any], list[str]]:
-    """Return the table `[significance]`, and messages for the user about it.
+    """Return the manifest table `[significance]` of a restored task, and messages.
 
-    Names of leaderboards lose the id of the original task, because the restored task has another id.
+    The exported task's id is removed from names of leaderboards, because the restored task has another id.
     """
     settings = {key: value for key, value in declaration.get_field("significance", dict).items() if value is not None}
     if isinstance(family := settings.get("family"), list):
@@ -674,9 +692,13 @@ def _make_test_set(declaration: Declaration, name: str, restored: RestoredTestSe
 
 
 def _make_metric(declaration: Declaration, entry: Any) -> dict[str, Any]:
-    """Return the `[[metric]]` table of a metric.
+    """Return the manifest table `[[metric]]` of one metric of a restored task.
 
-    If the samples have only statistics, the metric is `Recorded`; otherwise it is the original metric.
+    If the samples have only statistics, the metric is `Recorded`; otherwise it is the metric of the exported task.
+
+    Args:
+        declaration: Description of the exported task.
+        entry: Description of the metric.
     """
     alias = entry["id"]
     metric = declaration.metrics[alias]
@@ -698,19 +720,21 @@ Runs = dict[str, Run]
 
 
 class _Evaluation(NamedTuple):
-    """A result of a record, with the scores of its samples by run."""
+    """Total score of a model, with the scores of single items in each run."""
 
     record: Record
     result: Result
     runs: Runs
 
     def list_scores(self) -> dict[str, dict[str, object]]:
-        """Return the scores by run and item, without their places."""
+        """Return the scores of items as nested dicts: run -> item -> score."""
         return {run: {item: score for item, (score, _) in scores.items()} for run, scores in self.runs.items()}
 
 
 class EveryEvalEver(ScoredImporter):
-    """Every Eval Ever: aggregate records with their samples.
+    """Every Eval Ever: records of total scores, with files of per-item samples.
+
+    This importer makes a test set for each pair of benchmark and metric, from the samples.
 
     Attributes:
         benchmarks: Names of the evaluations to import; empty for all.
@@ -726,9 +750,9 @@ class EveryEvalEver(ScoredImporter):
     repeated: Repeated = "reject"
 
     def read(self, path: Path) -> TaskFolder:
-        """Make one test set per benchmark and metric, or restore an original task.
+        """Convert records into a task with one test set per benchmark and metric.
 
-        A task is restored if this program wrote all records.
+        If this program exported all records from one task, restore that task instead.
         """
         collection = ScoreCollection(path, self.missing, self.better)
         records, notes = _drop_copies([
@@ -770,14 +794,15 @@ class EveryEvalEver(ScoredImporter):
         return collection.make_task(notes=(*notes, *report.make_notes()))
 
     def _read_runs(self, record: Record, selected: Mapping[Result, str], report: _ImportReport) -> dict[Result, Runs]:
-        """Return the scores of a record's samples, by result and run.
+        """Return the scores of a record's samples as nested dicts: result, run, item.
 
-        A sample may fit several results. If the user selects metrics, such a sample belongs to the selected result.
+        If the user selects metrics, samples are assigned only to selected results. A sample that still fits several
+        results is ignored.
 
         Args:
             record: The record.
-            selected: Test set of every imported result.
-            report: Receives ambiguous samples and items whose input has changed.
+            selected: Maps each imported result to the name of its test set.
+            report: Collects ambiguous samples and items whose input differs between models.
         """
         results: dict[Result, Runs] = {result: defaultdict(dict) for result in selected}
         for sample in record.read_samples():
@@ -808,7 +833,7 @@ class EveryEvalEver(ScoredImporter):
                     collection.add_run(test_set, model, f"{n}.{run}" if len(selected) > 1 else run, scores, better)
 
     def _select_evaluations(self, candidates: Sequence[_Evaluation]) -> list[_Evaluation]:
-        """Select which of several evaluations of one model on one test set to import.
+        """Select evaluations to import if a model has several on the same test set.
 
         Returns:
             One evaluation; all different evaluations if the option `repeated` is `runs`.
@@ -838,13 +863,13 @@ class EveryEvalEver(ScoredImporter):
 
 @dataclass
 class _ImportReport:
-    """Messages about an import, collected while records are read.
+    """Collector of problems that are found while records are imported.
 
     Attributes:
-        untestable: Scores without samples.
-        different: Scores that differ from the mean of their samples.
-        ambiguous: Paths of records with samples that fit several scores.
-        changed: Items whose input differs between models, by test set and item name.
+        untestable: Descriptions of total scores without samples.
+        different: Descriptions of total scores that differ from the mean of their samples.
+        ambiguous: Paths of records with samples that fit several total scores, as keys.
+        changed: Pairs of test set and item whose input differs between models, as keys.
     """
 
     untestable: list[str] = field(default_factory=list)
@@ -854,9 +879,9 @@ class _ImportReport:
     _items: dict[tuple[str, str], tuple[int, tuple[str, ...], Place]] = field(default_factory=dict)
 
     def check_item(self, test_set: str, sample: Sample) -> None:
-        """Check that an item is the same in all samples.
+        """Compare a sample's item with earlier samples of the same item.
 
-        If the input (prompt) of the item differs from an earlier sample, record the item in `changed`.
+        If the input (prompt) differs from an earlier sample, add the item to `changed`.
 
         Raises:
             InputError: The item's correct answers differ from an earlier sample.
@@ -871,9 +896,9 @@ class _ImportReport:
             self.changed[test_set, sample.item] = None
 
     def compare_mean(self, model: str, test_set: str, result: Result, runs: Runs) -> None:
-        """Record a score that is not the mean of its samples.
+        """Add a total score to `different` if it is not the mean of its samples.
 
-        The score may also be 100 times the mean, because some records have percentages.
+        A total score of 100 times the mean is also accepted, because some records have percentages.
         """
         scores = [score for run in runs.values() for score, _ in run.values() if isinstance(score, float)]
         mean = compute_mean(scores) if scores else math.nan
@@ -882,7 +907,7 @@ class _ImportReport:
             self.different.append(f"{model} on {test_set}: {mean:.6g}, not {result.score:.6g}")
 
     def make_notes(self) -> list[str]:
-        """Return one message for each kind of problem that was found."""
+        """Return the messages for the user: one for each kind of problem."""
         notes = []
         if self.untestable:
             notes.append(f"{counted(len(self.untestable), 'score has', 'scores have')} no samples, and cannot be "
@@ -902,7 +927,7 @@ class _ImportReport:
 
 
 def _drop_copies(records: Iterable[Record]) -> tuple[list[Record], list[str]]:
-    """Return the records without exact copies, and a message that counts the copies.
+    """Return the distinct records, and a message that counts the removed copies.
 
     Raises:
         InputError: Two records of the same evaluation have different contents.
@@ -922,9 +947,9 @@ def _drop_copies(records: Iterable[Record]) -> tuple[list[Record], list[str]]:
 
 
 def _name_test_sets(records: Sequence[Record]) -> list[dict[Result, str]]:
-    """Return the name of the test set of every result, for each record.
+    """Return for each record a dict that maps its results to names of test sets.
 
-    A name consists of benchmark and metric. The data set is added if the benchmark has several, and the metric's
+    A name is "BENCHMARK.METRIC". It also contains the data set if the benchmark has several, and the metric's
     parameters if the same metric occurs several times.
     """
     sources: dict[str, set[tuple[str, str]]] = defaultdict(set)

@@ -34,11 +34,10 @@ _MODEL = re.compile(r"[,:](model|model_deployment)=[^,]*")
 
 
 class _Stat(NamedTuple):
-    """One statistic of one instance.
+    """Value of one HELM statistic (a metric) for one instance (an item).
 
     Attributes:
-        version: Name of the perturbation, and name of the split; each is left out if there is no perturbation or the
-            split is `test`.
+        version: Perturbation of the instance, if any; then the split, unless it is `test`.
         trial: Number of the trial.
         item: Name of the instance.
         metric: Name of the statistic.
@@ -55,6 +54,9 @@ class _Stat(NamedTuple):
 class Helm(ScoredImporter):
     """HELM: `per_instance_stats.json` of the runs below a folder.
 
+    This importer makes a test set for each scenario, metric and perturbation (change of the input); instances are the
+    items.
+
     Attributes:
         metrics: Names of the statistics to import, such as `exact_match`. Required, because most statistics of a run
             are not scores.
@@ -65,7 +67,7 @@ class Helm(ScoredImporter):
     metrics: tuple[str, ...] = field(kw_only=True)
 
     def read(self, path: Path) -> TaskFolder:
-        collection, known = ScoreCollection(path, self.missing, self.better), set[str]()
+        collection, known_metrics = ScoreCollection(path, self.missing, self.better), set[str]()
         files: dict[tuple[str, str], Path] = {}
         for file in find_files(path, lambda name: name.removesuffix(".gz") == _STATS, _STATS):
             scenario, model = _split_name(*collection.load_json(_find_spec(file)))
@@ -76,7 +78,7 @@ class Helm(ScoredImporter):
             runs: dict[tuple[str, int], Run] = defaultdict(dict)
             entries, place = collection.load_json(file)
             for stat in _read_stats(entries, place):
-                known.add(stat.metric)
+                known_metrics.add(stat.metric)
                 if stat.metric not in self.metrics:
                     continue
                 score = to_score(stat.score)
@@ -87,31 +89,44 @@ class Helm(ScoredImporter):
                           f"{stat.item} ({stat.metric}, trial {stat.trial})")
             for (test_set, trial), run in sorted(runs.items()):
                 collection.add_run(test_set, model, str(trial), run)
-        check_known(self.metrics, known, "instance has the statistic", path)
+        check_known(self.metrics, known_metrics, "instance has the statistic", path)
         return collection.make_task()
 
 
 def _find_spec(stats: Path) -> Path:
-    """Return the path of a run's specification, which may be compressed."""
+    """Return the path of `run_spec.json`, or of its gzip file, in a run's folder.
+
+    Args:
+        stats: Path of the file of statistics in the same folder.
+    """
     plain, compressed = stats.with_name(_SPEC), stats.with_name(f"{_SPEC}.gz")
     return compressed if compressed.exists() and not plain.exists() else plain
 
 
 def _split_name(spec: Any, place: Place) -> tuple[str, str]:
-    """Return the name of the run without its model, and the name of the model.
+    """Split a HELM run into its scenario and its model.
 
-    The settings of prompts (the adapter's method, the examples) remain in the name of the run.
+    Args:
+        spec: Parsed `run_spec.json`.
+        place: Path of this file, for errors.
+
+    Returns:
+        Name of the run without the model, such as "mmlu:subject=law"; and name of the model.
     """
     name = get_member(spec, "name", kind=str, place=place)
     model = get_member(spec, "adapter_spec", "model", kind=str, place=place)
-    rest = _MODEL.sub(lambda match: ":" if match[0].startswith(":") else "", name)
-    return rest.replace(":,", ":").rstrip(":,"), model
+    scenario = _MODEL.sub(lambda match: ":" if match[0].startswith(":") else "", name)
+    return scenario.replace(":,", ":").rstrip(":,"), model
 
 
 def _read_stats(entries: Any, place: Place) -> Iterator[_Stat]:
-    """Yield every statistic of every instance.
+    """Yield every statistic of every instance from a parsed file of HELM.
 
     An instance may have several entries, because each metric of HELM adds its own entry.
+
+    Args:
+        entries: Parsed `per_instance_stats.json`.
+        place: Path of this file, for errors.
     """
     if not isinstance(entries, list):
         raise place.error("not a list of instances")
@@ -130,9 +145,10 @@ def _read_stats(entries: Any, place: Place) -> Iterator[_Stat]:
 
 
 def _name_perturbation(perturbation: Any, place: Place) -> str:
-    """Return the name of a perturbation and its options.
+    """Return a name for a perturbation (a change of the input) with its options.
 
-    The options distinguish several perturbations with the same name.
+    For example, `{"name": "typos", "prob": 0.1}` gives "typos_prob-0.1". The options distinguish perturbations of the
+    same kind.
     """
     name = get_member(perturbation, "name", kind=str, place=place)
     return "_".join([name, *(f"{key}-{value}" for key, value in sorted(perturbation.items()) if key not in _NOT_OPTIONS

@@ -65,7 +65,7 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")
 
 
 class Archive:
-    """Zip file with JSON members. If members have the same name, the last one counts.
+    """Zip file of JSON files; if several members have the same name, the last counts.
 
     Attributes:
         path: Path of the zip file, for messages.
@@ -73,7 +73,7 @@ class Archive:
     """
 
     def __init__(self, document: Document) -> None:
-        """Read the list of members.
+        """Read the names of the members (the files in the zip file).
 
         Raises:
             InputError: The file is not a zip file, or a member is a link or has a path outside of the archive.
@@ -94,7 +94,7 @@ class Archive:
                 raise document.error(f"the member {name!r} leads out of the archive")
 
     def load_json(self, name: str) -> Any:
-        """Read a member that contains one JSON value.
+        """Parse a member (a file in the zip file) that contains one JSON value.
 
         Raises:
             InputError: The member cannot be read (see `read`), or is not JSON.
@@ -102,9 +102,9 @@ class Archive:
         return parse_json_text(self.read(name), self.make_path(name))
 
     def check(self) -> None:
-        """Check that every member is JSON and within the limits.
+        """Check that every member of the zip file is JSON and within the size limits.
 
-        Call this method before another program without limits reads the archive.
+        Call this method before a library without size limits reads the archive.
 
         Raises:
             InputError: A member cannot be read (see `read`), or is not JSON.
@@ -114,11 +114,11 @@ class Archive:
         self._left = MAX_ALL
 
     def make_path(self, name: str) -> str:
-        """Return the path of a member for messages."""
+        """Return the path of a zip member for messages, such as "log.eval/header.json"."""
         return f"{self.path}/{name}"
 
     def read(self, name: str) -> bytes:
-        """Return the unpacked content of a member.
+        """Return the unpacked content of a member (a file in the zip file).
 
         Raises:
             InputError: The member is damaged, too large, encrypted, or compressed by an unknown method.
@@ -158,7 +158,10 @@ class Archive:
         return content
 
     def _find_zstandard(self) -> tuple[Callable[[io.BytesIO], BinaryIO], type[Exception]]:
-        """Return a function that opens zstandard frames, and the type of its errors."""
+        """Return a function that decompresses zstandard data, and its error class.
+
+        Both come from Python's standard library or, before Python 3.14, from the package `zstandard`.
+        """
         if sys.version_info >= (3, 14):
             from compression import zstd
 
@@ -177,12 +180,12 @@ _SPREADS = {"stderr", "bootstrap_stderr", "std", "var"}
 
 
 def describe_differences(header: Any, runs: Mapping[tuple[str, int], Run], reducer: str | None) -> Iterator[str]:
-    """Yield a message for each logged score that is not the mean of imported runs.
+    """Yield messages about total scores in a log that differ from imported scores.
 
     Args:
-        header: Header of the log.
-        runs: Imported scores, by test set and epoch. A test set is a scorer, or a scorer and one of its keys.
-        reducer: Name of the reducer that the user selects; None if each epoch is a run.
+        header: Header of the log, which has the total scores.
+        runs: Imported scores of samples, by scorer (or "scorer.key") and epoch.
+        reducer: Name of the selected reducer, which combines the scores of epochs; None to import each epoch as a run.
     """
     scorer_runs: dict[str, list[Run]] = defaultdict(list)
     for (scorer, _), run in runs.items():
@@ -191,7 +194,7 @@ def describe_differences(header: Any, runs: Mapping[tuple[str, int], Run], reduc
     results = header.get("results")
     scores = results.get("scores") if isinstance(results, dict) else None
     for score in scores if isinstance(scores, list) else []:
-        name = isinstance(score, dict) and _name_run(score, scorer_runs)
+        name = isinstance(score, dict) and _find_scorer(score, scorer_runs)
         if not name:
             continue
         test_set, logged_reducer = f"'{task}.{name}'", score.get("reducer") or "mean"
@@ -209,17 +212,17 @@ def describe_differences(header: Any, runs: Mapping[tuple[str, int], Run], reduc
                 yield f"{test_set} is {mean:.6g} over the samples of {model!r}, but {value:.6g} in its log"
 
 
-def _name_run(score: Mapping[str, Any], runs: Mapping[str, Sequence[Run]]) -> str | None:
-    """Return the imported test set of a logged score; None if it was not imported.
+def _find_scorer(score: Mapping[str, Any], runs: Mapping[str, Sequence[Run]]) -> str | None:
+    """Return the key of `runs` to which a total score belongs; None if there is none.
 
     Args:
-        score: An entry of the results in the log.
-        runs: Imported runs, by scorer, or by scorer and key (`scorer.key`).
+        score: Total score in the log, with the keys "name" and "scorer".
+        runs: Imported runs, by scorer (or "scorer.key" if a scorer returns several values).
     """
     name, scorer = score.get("name"), score.get("scorer")
     if not isinstance(scorer, str):
         return None
-    return next((known for known in (f"{scorer}.{name}", scorer) if known in runs), None)
+    return next((key for key in (f"{scorer}.{name}", scorer) if key in runs), None)
 
 
 def _list_numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
@@ -230,7 +233,14 @@ def _list_numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _compute_mean(runs: Sequence[Run]) -> float | None:
-    """Return the mean over samples; each sample counts with its mean over epochs."""
+    """Return the mean score: first over the epochs of each sample, then over samples.
+
+    Args:
+        runs: One run per epoch.
+
+    Returns:
+        The mean; None if no sample has a score.
+    """
     item_scores: dict[str, list[float]] = defaultdict(list)
     for run in runs:
         for item, (score, _) in run.items():
@@ -245,25 +255,28 @@ Sample = tuple[dict[str, Any], Place]
 
 
 def find_logs(path: Path) -> list[Path]:
-    """Return the paths of logs in a folder: `*.eval` and `DATE_TASK_ID.json`."""
+    """Return the paths of logs of Inspect in a folder.
+
+    Logs are called `*.eval` or `DATE_TASK_ID.json`.
+    """
     return find_files(path, lambda name: _NAME.fullmatch(name) is not None, "log called *.eval or DATE_TASK_ID.json")
 
 
 class LogFile(ABC):
-    """Log of one evaluation."""
+    """Base class of logs of Inspect: the evaluation of one model on one task."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
 
     @classmethod
     def open(cls, file: Path, folder: Path) -> LogFile:
-        """Open a log: an `.eval` file or a JSON file.
+        """Open a log of Inspect, which is an `.eval` zip file or a JSON file.
 
-        If Inspect is installed, Inspect reads the log.
+        If the package `inspect_ai` is installed, it reads the log.
 
         Args:
             file: Path of the log.
-            folder: The imported folder.
+            folder: The imported folder, to which names of files are relative in provenance records.
 
         Raises:
             InputError: The file is not a log of Inspect.
@@ -277,17 +290,17 @@ class LogFile(ABC):
 
     @property
     def place(self) -> Place:
-        """Place of the header, for error messages."""
+        """File that contains the header of the log, for error messages."""
         return Place(self.document.path)
 
     @property
     @abstractmethod
     def header(self) -> Any:
-        """Header of the log: task, model, status and results."""
+        """Parsed header of the log, with task, model, status and results."""
 
     @abstractmethod
     def read_entries(self, *, in_full: bool) -> Iterator[tuple[Any, Place]]:
-        """Yield every sample with its place.
+        """Yield every sample of the log as parsed JSON, with its file (`Place`).
 
         Args:
             in_full: True for full samples; False for their summaries, if the log has them.
@@ -295,14 +308,16 @@ class LogFile(ABC):
 
     @abstractmethod
     def read_reductions(self) -> Any:
-        """Return the logged scores that summarize epochs; None if the log has none."""
+        """Return the logged scores that combine several epochs; None if there are none."""
 
     @abstractmethod
     def check(self) -> None:
-        """Raise InputError if the log is not JSON, or is larger than the limits."""
+        """Raise InputError if the log is not valid JSON or exceeds the size limits."""
 
     def read_samples(self, *, in_full: bool) -> list[Sample]:
-        """Return the samples, in the order of the data set if the header has this order.
+        """Return the samples of the log.
+
+        If the header lists the ids of the data set, samples have this order.
 
         Args:
             in_full: True for full samples; False for their summaries, if the log has them.
@@ -324,7 +339,7 @@ class LogFile(ABC):
 
 
 class _Zipped(LogFile):
-    """Log in an `.eval` zip file."""
+    """Log of Inspect in an `.eval` zip file."""
 
     def __init__(self, document: Document) -> None:
         super().__init__(document)
@@ -359,11 +374,11 @@ class _Zipped(LogFile):
 
 
 class _Json(LogFile):
-    """Log in one JSON file."""
+    """Log of Inspect in one JSON file."""
 
     @cached_property
     def whole(self) -> Any:
-        """Parsed content of the file."""
+        """Parsed JSON content of the log file."""
         return read_json(self.document)
 
     @property
@@ -382,7 +397,7 @@ class _Json(LogFile):
 
 
 class _InspectReader(_Json):
-    """Log that is read by the installed Inspect."""
+    """Log that is read with the installed package `inspect_ai`."""
 
     def __init__(self, document: Document, file: Path) -> None:
         super().__init__(document)
@@ -418,6 +433,8 @@ Runs = dict[tuple[str, int], Run]  # by scorer and epoch
 
 class Inspect(ScoredImporter):
     """Inspect: `.eval` logs, and logs written as JSON.
+
+    This importer makes a test set for each pair of task and scorer; samples are the items.
 
     Attributes:
         tasks: Names of the tasks to import; empty for all.
@@ -460,7 +477,10 @@ class Inspect(ScoredImporter):
         return collection.make_task(notes=tuple(notes), advice=suggest_across(tasks, "--option scorers=NAME"))
 
     def _select_logs(self, path: Path) -> dict[tuple[str, str], list[Path]]:
-        """Return the paths of the imported logs, by task and model, sorted by date."""
+        """Map each pair of task and model to the paths of its logs, sorted by date.
+
+        Only logs that the import options select are included.
+        """
         dates: dict[tuple[str, str], dict[Path, str]] = defaultdict(dict)
         known_tasks = set()
         for file in find_logs(path):
@@ -479,9 +499,13 @@ class Inspect(ScoredImporter):
                 for (task, model), files in dates.items()}
 
     def _read_runs(self, samples: list[Sample], known_scorers: set[str]) -> Runs:
-        """Return the scores of samples, by scorer and epoch.
+        """Return one run of scores for each pair of scorer and epoch.
 
-        A sample of an epoch without a score has the score None. The names of all scorers are added to `known_scorers`.
+        A sample without a score has the score None.
+
+        Args:
+            samples: Samples of one log.
+            known_scorers: Receives the names of all scorers, also of scorers that are not imported.
         """
         runs: Runs = defaultdict(dict)
         for sample, place in samples:
@@ -497,10 +521,10 @@ class Inspect(ScoredImporter):
 
     def _read_scores(self, sample: dict[str, Any], place: Place,
                      known_scorers: set[str]) -> Iterator[tuple[str, float | None]]:
-        """Yield the requested scorers and their scores of a sample.
+        """Yield pairs of scorer and score for one sample, for all requested scorers.
 
-        A sample that is unfinished or invalid has no scores. If a scorer returns several values by key, each key counts
-        as a scorer.
+        An unfinished or invalid sample has no pairs. If a scorer returns several values by key, there is one pair per
+        key, with the name "scorer.key".
         """
         scores = sample.get("scores")
         if sample.get("error") is not None or sample.get("invalidation") is not None or not sample.get(
@@ -514,15 +538,19 @@ class Inspect(ScoredImporter):
                 yield from _list_values(scorer, score, place)
 
     def _read_reduced(self, log: LogFile, runs: Runs) -> Runs:
-        """Return the scores that the requested reducer computed from the epochs.
+        """Return the logged scores that the selected reducer computed from epochs.
 
-        Samples that were not reduced have the score None.
+        Samples without such a score have the score None.
+
+        Args:
+            log: The log.
+            runs: Scores of single epochs, which list all samples.
         """
-        place, known = log.place, set[str]()
+        place, known_reducers = log.place, set[str]()
         reduced: Runs = {}
         for entry in require_list(log.read_reductions() or [], place, "reductions", dict):
             reducer = entry.get("reducer") or "mean"
-            known.add(str(reducer))
+            known_reducers.add(str(reducer))
             scorer = get_member(entry, "scorer", kind=str, place=place)
             if reducer != self.reducer or (self.scorers and scorer not in self.scorers):
                 continue
@@ -532,7 +560,7 @@ class Inspect(ScoredImporter):
                     add_score(reduced.setdefault((name, 1), {}), item, score, place)
         if not reduced:
             raise log.document.error(f"the log does not reduce epochs by {self.reducer!r}; "
-                                      f"{suggest(self.reducer or '', known)}")
+                                      f"{suggest(self.reducer or '', known_reducers)}")
         for (scorer, _), run in runs.items():
             for item, (_, sample_place) in run.items():
                 if (scorer, 1) in reduced:
@@ -542,12 +570,12 @@ class Inspect(ScoredImporter):
 
 def _check_targets(task: str, samples: Iterable[Sample],
                    targets: dict[tuple[str, str], tuple[Any, Place]]) -> None:
-    """Check that samples with the same id have the same target in all logs.
+    """Raise InputError if a sample has another gold answer than in earlier logs.
 
     Args:
         task: Name of the task.
         samples: Samples of one log.
-        targets: Targets of earlier samples with their places, by task and sample; receives those of new samples.
+        targets: Maps pairs of task and sample id to the gold answer in earlier logs; receives new samples.
     """
     for sample, place in samples:
         item, _ = _make_key(sample, place)
@@ -558,15 +586,15 @@ def _check_targets(task: str, samples: Iterable[Sample],
 
 
 def _make_key(sample: dict[str, Any], place: Place) -> tuple[str, int]:
-    """Return the id and the epoch of a sample."""
+    """Return the id of a sample as text, and its epoch as a number."""
     item = get_member(sample, "id", kind=(str, int), place=place)
     return str(item), get_member(sample, "epoch", kind=int, place=place)
 
 
 def _list_values(scorer: str, score: Any, place: Place) -> Iterator[tuple[str, float | None]]:
-    """Yield the names and scores of a scorer's result.
+    """Yield pairs of name and number from a scorer's result for one sample.
 
-    A single value has the scorer's name. Values by key have names such as `scorer.key`.
+    A single value yields one pair, with the scorer's name. A dict of values yields pairs such as ("scorer.key", 0.5).
     """
     value = get_member(score, "value", kind=object, place=place) if isinstance(score, dict) else None
     if isinstance(value, dict):
@@ -576,10 +604,15 @@ def _list_values(scorer: str, score: Any, place: Place) -> Iterator[tuple[str, f
 
 
 def _to_number(value: Any, scorer: str, place: Place) -> float | None:
-    """Convert a value to a number by the rules of Inspect.
+    """Convert a scorer's value to a number in the same way as Inspect.
+
+    For example, "C" (correct) and "yes" are 1, "I" (incorrect) is 0, and "0.5" is 0.5.
 
     Returns:
         The number; None if the value is NaN or None, because the sample then has no score.
+
+    Raises:
+        InputError: The value is not a number.
     """
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None

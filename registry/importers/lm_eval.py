@@ -55,12 +55,12 @@ from registry.readers import Document
 
 
 def list_groups(logs: Iterable[Log]) -> list[str]:
-    """Return the names of groups that have scores in any log."""
+    """Return the names of task groups that have a score in at least one log."""
     return list(dict.fromkeys(name for log in logs for name in log.get_result("groups", kind=dict) or ()))
 
 
 class Group:
-    """Group of tasks, with the scores of the group and of its tasks.
+    """Group of tasks, with its logged scores and the mean scores of its tasks.
 
     Attributes:
         name: Name of the group.
@@ -68,7 +68,7 @@ class Group:
     """
 
     def __init__(self, name: str, logs: list[Log], path: Path) -> None:
-        """Find the tasks of the group in the results.
+        """Find the tasks of the group in the logged results.
 
         Raises:
             InputError: No results mention the group, two results list different tasks, or a model has no samples of a
@@ -93,21 +93,21 @@ class Group:
         self._means: dict[tuple[str, str], list[tuple[float, int]]] = defaultdict(list)
         self._scores: dict[tuple[str, str], tuple[float, Path]] = {}
 
-    def has(self, metric: str, filter_: str, log: Log) -> bool:
-        """Return True if the results have a score of the group by this metric and filter.
+    def may_have_score(self, metric: str, filter_: str, log: Log) -> bool:
+        """Return True if a log has the group's score by this metric and filter.
 
-        Also return True if the results have no score of the group at all.
+        Return True also if the log has no score of the group at all.
         """
         scores = log.get_result("groups", self.name, kind=dict)
         return not scores or f"{metric},{filter_}" in scores
 
-    def add(self, log: Log, metric: str, filter_: str, run: Run) -> None:
-        """Record the mean of a task's samples, and the logged score of the group.
+    def add_task(self, log: Log, metric: str, filter_: str, run: Run) -> None:
+        """Store the mean score of a task's samples, and the group's logged score.
 
         Args:
             log: Log of the task.
             metric: Name of the metric.
-            filter_: Name of the filter.
+            filter_: Name of the filter, which extracts the answer from the model's output.
             run: Scores of the task's samples.
         """
         key = (log.model, log.date)
@@ -116,10 +116,10 @@ class Group:
         if (score := log.get_score(metric, filter_, self.name)) is not None:
             self._scores[key] = score, log.path
 
-    def is_by_sample(self) -> bool:
-        """Return True if the group's score is the mean over all samples of all tasks.
+    def is_sample_mean(self) -> bool:
+        """Return True if the group's logged score is the mean over all samples.
 
-        Return False if the score is the mean over tasks, or is unknown.
+        Return False if the score is the mean over the scores of tasks, or is unknown.
 
         Raises:
             InputError: The score is neither of the two means.
@@ -140,7 +140,12 @@ class Group:
 
 
 def _list_tasks(log: Log, name: str) -> tuple[str, ...]:
-    """Return the tasks of a group and its subgroups; empty for an unknown group."""
+    """Return the names of all tasks in a group and its subgroups.
+
+    Args:
+        log: Log with the members of groups.
+        name: Name of the group; an unknown group has no tasks.
+    """
     members = log.get_result("group_subtasks", kind=dict) or {}
     tasks: dict[str, None] = {}
     visited, pending = {name}, [name] if name in members else []
@@ -162,13 +167,13 @@ _RESULTS = re.compile(r".+_(?P<date>[^_]+)\.json(\.gz)?")
 
 @dataclass(frozen=True)
 class Log:
-    """Log of one task: the samples, and the results of the run.
+    """Log of one model on one task: a file of samples, and the parsed results.
 
     Attributes:
         path: Path of the file of samples.
         task: Name of the task.
         date: Date in the file name.
-        results: Parsed results of the whole run; None if there is no such file.
+        results: Parsed file of results, which has the total scores of all tasks; None if there is no such file.
     """
 
     path: Path
@@ -182,7 +187,7 @@ class Log:
         return self.get_result("model_name", kind=str) or self.path.absolute().parent.name
 
     def get_result(self, *keys: str, kind: type | tuple[type, ...]) -> Any:
-        """Return the value under nested keys of the results.
+        """Look up nested keys in the parsed results: `results[keys[0]][keys[1]]...`.
 
         Returns:
             The value; None if a key is absent or the value is not of type `kind`.
@@ -193,30 +198,39 @@ class Log:
         return value if isinstance(value, kind) else None
 
     def get_score(self, metric: str, filter_: str, group: str | None = None) -> float | None:
-        """Return the logged score of the task, or of a group; None if there is none."""
+        """Return the total score in the results by one metric and filter.
+
+        Args:
+            metric: Name of the metric.
+            filter_: Name of the filter, which extracts the answer from the model's output.
+            group: Name of a group of tasks; None for the score of this log's task.
+
+        Returns:
+            The score; None if the results do not have it.
+        """
         keys = ("results", self.task) if group is None else ("groups", group)
         return to_score(self.get_result(*keys, f"{metric},{filter_}", kind=(int, float)))
 
     @cached_property
     def filters(self) -> list[str]:
-        """Names of the filters in the task's results, in their order."""
+        """Names of the filters (extractors of the answer) by which the task has scores."""
         scores = self.get_result("results", self.task, kind=dict) or {}
         return list(dict.fromkeys(key.partition(",")[2] for key in scores if "," in key))
 
     def get_direction(self, metric: str) -> Better | None:
-        """Return the direction of the metric that the results declare: "higher" or "lower".
+        """Return whether "higher" or "lower" scores of a metric are better.
 
         Returns:
-            The direction; None if the results do not mention the metric.
+            The direction; None if the results do not declare it.
         """
         is_higher = self.get_result("higher_is_better", self.task, metric, kind=bool)
         return None if is_higher is None else "higher" if is_higher else "lower"
 
 
 def is_log(file: Path) -> bool:
-    """Return True if a file has the name and the content of a file of samples.
+    """Return True if a file is a log of samples of the LM Evaluation Harness.
 
-    The samples must have digests (`doc_hash`).
+    Its name must be `samples_TASK_DATE.jsonl`, and its first sample must have the keys `doc_id` and `doc_hash`.
     """
     if _FILE.fullmatch(file.name) is None:
         return False
@@ -228,11 +242,11 @@ def is_log(file: Path) -> bool:
 
 
 def find_logs(sources: Sources, files: Sequence[Path] | None = None) -> list[Log]:
-    """Return the logs of an import, with their parsed results.
+    """Find the logs to import, and parse the file of results that belongs to each.
 
     Args:
         sources: Loader of the imported folder.
-        files: Files of samples; None to search the folder.
+        files: Files of samples; None to search the folder for them.
     """
     logs: list[Log] = []
     folders: dict[Path, dict[str, Path]] = {}
@@ -253,7 +267,7 @@ def find_logs(sources: Sources, files: Sequence[Path] | None = None) -> list[Log
 
 
 def _find_results(folder: Path) -> dict[str, Path]:
-    """Return the paths of the results in a folder, by date."""
+    """Map the date in the name of each results file (`NAME_DATE.json`) to its path."""
     dated = {match["date"]: file for file in sorted(folder.iterdir()) if (match := _RESULTS.fullmatch(file.name))}
     return {date: file for date, file in dated.items() if file.is_file() and not file.is_symlink()}
 
@@ -271,15 +285,15 @@ Samples = dict[str, tuple[Any, Place]]  # values of one metric, by item
 
 @dataclass
 class _Import:
-    """Data that an import has read so far.
+    """Data that are collected while logs are imported.
 
     Attributes:
         collection: Imported scores.
-        tasks: Name of the task, by test set.
-        measures: Name of one imported metric, by measure.
-        ignored: Reason why a test set is not imported, by test set.
-        metrics: Names of the metrics of all samples.
-        filters: Names of the filters of all samples.
+        tasks: Maps each test set to its task.
+        measures: Maps each rule that computes a score to the name of one imported metric with this rule.
+        ignored: Maps each test set that is not imported to the reason.
+        metrics: Names of the metrics in all samples.
+        filters: Names of the filters in all samples.
     """
 
     collection: ScoreCollection
@@ -292,6 +306,8 @@ class _Import:
 
 class LmEval(ScoredImporter):
     """LM Evaluation Harness: `samples_*.jsonl`, in one folder per model.
+
+    This importer makes a test set for each task, filter (extractor of the answer) and metric; samples are the items.
 
     Attributes:
         tasks: Names of the tasks to import; empty for all.
@@ -352,7 +368,7 @@ class LmEval(ScoredImporter):
             f"{test_set!r} is ignored: it {reason}" for test_set, reason in data.ignored.items()), advice)
 
     def _select_logs(self, logs: list[Log], group: Group | None, path: Path) -> list[list[Log]]:
-        """Return the requested logs of every task and model, sorted by date."""
+        """Return the requested logs: one list per pair of task and model, sorted by date."""
         check_known(self.tasks, {log.task for log in logs}, "samples of task", path)
         selected: dict[tuple[str, str], dict[Path, Log]] = defaultdict(dict)
         for log in logs:
@@ -365,9 +381,19 @@ class LmEval(ScoredImporter):
             for (task, model), files in selected.items()]
 
     def _add_scores(self, log: Log, run: str, group: Group | None, data: _Import) -> None:
-        """Add the requested scores of a log to `data`, by filter and metric."""
+        """Read the requested scores of a log, and add them to `data`.
+
+        Each pair of filter and metric makes a test set. If its total score cannot be computed from the samples, it is
+        ignored.
+
+        Args:
+            log: The log.
+            run: Name of the run.
+            group: Group of tasks to import; None for no group.
+            data: Receives the scores, or the reason why a test set is ignored.
+        """
         for (filter_, metric), samples in self._read_samples(log, data).items():
-            if group and not group.has(metric, filter_, log):
+            if group and not group.may_have_score(metric, filter_, log):
                 continue
             test_set = ".".join([log.task, *(filter_,) * (filter_ != "none"), metric])
             measure = _LIKELIHOOD_MEASURES.get(metric, MEAN)
@@ -385,13 +411,13 @@ class LmEval(ScoredImporter):
                 for item, (_, place) in scores.items():
                     data.collection.set_attributes(test_set, item, {"document": item.partition("#")[0]}, place)
             if group:
-                group.add(log, metric, filter_, scores)
+                group.add_task(log, metric, filter_, scores)
 
     def _find_obstacle(self, scores: Run | None, measure: Measure, metric: str, filter_: str, log: Log) -> str | None:
-        """Return the reason why a metric cannot be imported; None if it can.
+        """Return the reason why a metric of a log is not imported; None if it is.
 
         Raises:
-            InputError: The user requests this metric, but the samples do not give its score.
+            InputError: The user requests this metric, but its total score cannot be computed from the samples.
         """
         reason = _explain_mismatch(scores, measure, log.get_score(metric, filter_))
         if reason and metric in self.metrics:
@@ -401,10 +427,12 @@ class LmEval(ScoredImporter):
         return reason
 
     def _join_group(self, data: _Import, group: Group | None, path: Path) -> tuple[str, ...]:
-        """Make one test set of a group if its score is the mean over samples.
+        """Join the test sets of a group's tasks into one.
+
+        They are joined only if the group's score is the mean over all samples.
 
         Returns:
-            Advice for the user.
+            Advice for the user; empty if the test sets are not joined.
         """
         if group is None:
             return ()
@@ -413,7 +441,7 @@ class LmEval(ScoredImporter):
         if len(endings) > 1:
             raise InputError(f"the group {group.name!r} has scores of {', '.join(sorted(endings))[:200]}; choose one "
                              "with the options 'metrics' and 'filters'", path=path)
-        if not group.is_by_sample():
+        if not group.is_sample_mean():
             return ()
         name = group.name + endings.pop()
         data.collection.join_test_sets(tasks, name)
@@ -421,9 +449,10 @@ class LmEval(ScoredImporter):
                 f"the samples of its {len(tasks)} tasks, {name!r}, which is the group's score in the harness",)
 
     def _read_samples(self, log: Log, data: _Import) -> dict[tuple[str, str], Samples]:
-        """Return the values of samples, by filter and metric.
+        """Return the requested values of a log's samples as nested dicts.
 
-        Only requested filters and metrics are returned. The names of all filters and metrics are added to `data`.
+        The keys are (filter, metric), then the name of the sample. The names of all filters and metrics in the log are
+        added to `data`.
         """
         values: dict[tuple[str, str], Samples] = defaultdict(dict)
         for entry, place in read_objects(data.collection.load(log.path), nan=True):
@@ -443,10 +472,17 @@ class LmEval(ScoredImporter):
         return values
 
     def _number_item(self, item: str, samples: Samples, entry: dict[str, Any], log: Log, place: Place) -> str:
-        """Return the name of an item, with a number if an item with this name exists.
+        """Return a unique name for an item: "NAME", or "NAME#2" if NAME already exists.
+
+        Args:
+            item: NAME.
+            samples: Earlier samples, by name.
+            entry: The new sample.
+            log: Log that contains the sample.
+            place: File and line of the sample, for errors.
 
         Raises:
-            InputError: The name exists, and the option `duplicates` is `reject`, or the samples lack the key `filter`.
+            InputError: NAME exists, and the option `duplicates` is `reject`, or the log does not name the filters.
         """
         if item not in samples:
             return item
@@ -460,7 +496,11 @@ class LmEval(ScoredImporter):
 
 
 def _read_filter(entry: dict[str, Any], log: Log, place: Place) -> str:
-    """Return the name of the filter that produced the scored answer."""
+    """Return the name of the filter that extracted the answer in a sample.
+
+    Raises:
+        InputError: The results have several filters, and the sample does not name one.
+    """
     if "filter" in entry:
         filter_: str = get_member(entry, "filter", kind=str, place=place)
         return filter_
@@ -471,9 +511,12 @@ def _read_filter(entry: dict[str, Any], log: Log, place: Place) -> str:
 
 
 def _make_key(entry: dict[str, Any], place: Place) -> str:
-    """Return the name of a sample.
+    """Return a name that identifies the input and target of a sample in all logs.
 
     The name consists of the first 64 bits of the digests of document and target.
+
+    Raises:
+        InputError: The sample has no valid digests.
     """
     if "doc_hash" not in entry:
         raise place.error("samples have no key 'doc_hash', by which systems' samples are paired; evaluate the task "
@@ -486,7 +529,12 @@ def _make_key(entry: dict[str, Any], place: Place) -> str:
 
 
 def _read_scores(metric: str, measure: Measure, samples: Samples) -> Run | None:
-    """Return the scores of samples; a score is None if the value is NaN.
+    """Convert the logged values of one metric to scores of samples.
+
+    Args:
+        metric: Name of the metric.
+        measure: Rule that computes the total score from the samples.
+        samples: Logged values, by name of the sample; NaN means that a sample has no score.
 
     Returns:
         The scores; None if a value is not a number, such as a text for corpus BLEU.
@@ -510,11 +558,16 @@ def _read_scores(metric: str, measure: Measure, samples: Samples) -> Run | None:
 
 
 def _explain_mismatch(scores: Run | None, measure: Measure, score: float | None) -> str | None:
-    """Return the reason why the logged score cannot be computed from the samples.
+    """Compare a metric's logged total score with the score computed from samples.
+
+    Args:
+        scores: Scores of the samples; None if samples have no numbers.
+        measure: Rule that computes the total score.
+        score: Logged total score; None if it is unknown.
 
     Returns:
-        The end of a sentence such as "... has no number for each sample"; None if the computed score is correct, or if
-        the logged score is unknown.
+        None if both are equal, or if the logged score is unknown; else the difference as the end of a sentence, such as
+        "is 0.5 over the samples, but 0.6 in the results".
     """
     if scores is None:
         return "has no number for each sample"

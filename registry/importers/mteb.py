@@ -36,6 +36,8 @@ _PREDICTIONS = "_predictions.json"  # models' answers without scores
 class Mteb(ScoredImporter):
     """MTEB: folders of results, `MODEL/REVISION/TASK.json`; tasks are the items.
 
+    This importer makes one test set; a model's score of a task is its mean over splits and subsets.
+
     Attributes:
         tasks: Names of the tasks to import, such as the tasks of one benchmark; empty for all.
         splits: Names of the splits to import; empty for `test`, or for all splits of a task without `test`.
@@ -83,7 +85,10 @@ class Mteb(ScoredImporter):
             "for other tasks of this kind, not for other items of these tasks",))
 
     def _read_model(self, folder: Path, sources: Sources) -> str:
-        """Return the model's name from the folder's metadata, else from its path."""
+        """Return the model's name from a folder's metadata, or from the folder's path.
+
+        The name includes the revision if each revision is imported as a system.
+        """
         revision, model = folder.absolute().name, folder.absolute().parent.name.replace("__", "/", 1)
         if (folder / _META).is_file():
             meta, place = sources.load_json(folder / _META)
@@ -91,9 +96,15 @@ class Mteb(ScoredImporter):
         return f"{model}.{revision[:7]}" if self.revisions == "apart" else model
 
     def _read_task(self, results: Any, place: Place) -> tuple[str, float | None, Parts]:
-        """Return the name of a task, its score, and its pairs of split and subset.
+        """Return a task's name, its mean score, and the parts of the task in the mean.
+
+        A part is a pair of split and subset.
 
         The score is None if a subset has no score. Only requested splits and languages count.
+
+        Args:
+            results: Parsed results of one model on one task.
+            place: Path of the results, for errors.
         """
         task = get_member(results, "task_name", kind=str, place=place)
         scores = get_member(results, "scores", kind=dict, place=place)
@@ -111,10 +122,10 @@ class Mteb(ScoredImporter):
         return task, compute_mean(list(parts.values())), parts.keys()
 
     def _read_subset(self, entry: Any, place: Place) -> float | None:
-        """Return the main score of a subset.
+        """Return the main score of one subset of a task.
 
         Returns:
-            The score; NaN if the subset has none; None if the subset's language is not requested.
+            The score; NaN if the subset has no score; None if its language is not requested.
         """
         languages = get_member(entry, "languages", kind=list, place=place)
         if self.languages and not any(str(language) in self.languages or str(language).partition("-")[0] in
@@ -129,13 +140,13 @@ class Mteb(ScoredImporter):
 
 
 def _make_parts_error(task: str, first: tuple[str, Parts], second: tuple[str, Parts], place: Place) -> InputError:
-    """Return the error for two models with different splits or subsets of a task.
+    """Return the InputError for two models that have scores on different data.
 
     Args:
         task: Name of the task.
-        first: One model and its pairs of split and subset.
-        second: Another model and its pairs of split and subset.
-        place: Place of the results.
+        first: One model, and the pairs of split and subset on which it was scored.
+        second: Another model, and its pairs of split and subset.
+        place: Path of the results, for the error.
     """
     if not second[1] - first[1]:
         first, second = second, first

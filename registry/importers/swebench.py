@@ -41,7 +41,9 @@ _KEYS = {
 
 
 def read_attributes(folder: Path, sources: Sources) -> dict[str, Any]:
-    """Return the attributes of a submission, from its folder's name and metadata.
+    """Return the attributes of a submission, such as its date and model.
+
+    They are read from the name of the submission's folder, and from its `metadata.yaml`.
 
     Raises:
         InputError: The metadata are not YAML, or too large.
@@ -60,7 +62,11 @@ def read_attributes(folder: Path, sources: Sources) -> dict[str, Any]:
 
 
 def _read_metadata(file: Path, sources: Sources) -> Any:
-    """Return the metadata as a YAML node; None if PyYAML is not installed."""
+    """Parse `metadata.yaml` to a YAML node; return None if PyYAML is not installed.
+
+    Raises:
+        InputError: The file is not YAML, is too large, or uses unsupported YAML (see `_check_node`).
+    """
     try:
         import yaml
     except ImportError:
@@ -89,9 +95,9 @@ def _list_nodes(root: Any) -> Iterator[Any]:
 
 
 def _check_node(node: Any, file: Path) -> None:
-    """Raise InputError for unsupported YAML.
+    """Raise InputError if a YAML node is not supported.
 
-    Not supported are tags of single programs, merged mappings and duplicate keys.
+    Not supported are custom tags, merge keys (`<<`) and duplicate keys.
     """
     line = node.start_mark.line + 1
     kind = node.tag.removeprefix("tag:yaml.org,2002:")
@@ -106,9 +112,13 @@ def _check_node(node: Any, file: Path) -> None:
 
 
 def _get_text(metadata: Any, keys: Sequence[str]) -> str | bool | None:
-    """Return the text or truth value under nested keys; None if there is none.
+    """Return the text or bool under nested keys of YAML metadata; None if absent.
 
     The texts of a list are joined with commas.
+
+    Args:
+        metadata: Root node.
+        keys: Keys from the root to the value.
     """
     node = metadata
     for key in keys:
@@ -123,7 +133,7 @@ def _get_text(metadata: Any, keys: Sequence[str]) -> str | bool | None:
 
 
 def _to_plain(node: Any) -> str | bool | None:
-    """Convert a YAML scalar to a truth value or text; None for other scalars.
+    """Convert a YAML scalar to a bool or text; return None for other nodes.
 
     Whole numbers become text.
     """
@@ -146,10 +156,12 @@ _FAILED = ("install_fail", "reset_failed", "no_apply", "test_errored", "test_tim
 class SweBench(Importer):
     """SWE-bench: reports of the evaluation harness, or published results.
 
-    Published results are a folder with files from the repository SWE-bench/experiments.
+    This importer makes one test set, in which the label of an instance is its outcome, such as "resolved". Published
+    results are a folder with files from the repository SWE-bench/experiments.
 
     Attributes:
-        run: The part RUN of the reports' names MODEL.RUN.json, which is removed from the systems' names.
+        run: RUN in the names MODEL.RUN.json of the reports to import; systems are then called MODEL. If it is empty,
+            all reports are imported, and systems are called MODEL.RUN.
         instances: File in the folder with the names of all instances, one per line; required for published
             `results.json`.
         missing: Treatment of instances that are not in one system's file: `reject` the files, or `drop` these instances
@@ -166,7 +178,7 @@ class SweBench(Importer):
         outcomes: dict[str, Outcomes] = {}
         attributes: dict[str, dict[str, Any]] = {}
         sources = Sources(path)
-        known = self._list_instances(sources)
+        all_instances = self._list_instances(sources)
         suffix = f".{self.run}.json" if self.run else ".json"
         files = find_files(path, lambda name: name.endswith(suffix) and name != _INSTANCE_REPORT,
                            f"report called {'MODEL.RUN.json' if not self.run else f'MODEL{suffix}'}")
@@ -176,17 +188,17 @@ class SweBench(Importer):
             if system in outcomes:
                 raise InputError(f"a second report of {system!r}; remove one of the two reports", path=file,
                                  category="duplicate")
-            read = _PUBLISHED.get(file.name, _read_report)
+            read_outcomes = _PUBLISHED.get(file.name, _read_report)
             attributes[system] = read_attributes(_find_folder(file), sources) if published else {}
-            outcomes[system] = read(*sources.load_json(file), known)
+            outcomes[system] = read_outcomes(*sources.load_json(file), all_instances)
             for instance in outcomes[system]:
                 if not instance.strip() or not instance.isprintable():
                     raise InputError(f"{instance!r} is not a valid instance id, because it is blank or has invisible "
                                      "characters", path=file)
-                if known and instance not in known:
+                if all_instances and instance not in all_instances:
                     raise InputError(f"not in {self.instances!r}, which lists all instances", path=file, item=instance,
                                      category="unknown")
-        instances = sorted(known or {instance for reported in outcomes.values() for instance in reported})
+        instances = sorted(all_instances or {instance for reported in outcomes.values() for instance in reported})
         for system, reported in outcomes.items():
             missing = [instance for instance in instances if instance not in reported]
             if missing and self.missing == "reject":
@@ -216,7 +228,11 @@ class SweBench(Importer):
         }, files, sources.digests)
 
     def _list_instances(self, sources: Sources) -> frozenset[str]:
-        """Return the names of all instances; empty if no file lists them."""
+        """Return the names of all instances from the file that the user names.
+
+        Returns:
+            The names; an empty set if the user names no file.
+        """
         if self.instances is None:
             return frozenset()
         document = sources.load((sources.path if sources.path.is_dir() else sources.path.parent) / self.instances)
@@ -224,17 +240,20 @@ class SweBench(Importer):
 
 
 def _find_folder(file: Path) -> Path:
-    """Return the folder of a submission.
+    """Return the folder of the submission to which a file of results belongs.
 
     Args:
-        file: Path of its `results/results.json` or `per_instance_details.json`.
+        file: Path of `results/results.json` or `per_instance_details.json` in this folder.
     """
     folder = file.absolute().parent
     return folder.parent if folder.name == "results" else folder
 
 
-def _read_report(report: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
-    """Return the outcome of every instance in a report (harness 2.0 or newer)."""
+def _read_report(report: Any, place: Place, all_instances: frozenset[str]) -> Outcomes:  # noqa: ARG001
+    """Map each instance in a report to its outcome, such as "resolved".
+
+    The report has the format of harness 2.0 or newer.
+    """
     if not isinstance(report, dict) or "resolved_ids" not in report:
         raise place.error("no key 'resolved_ids', so this is no report of a run; name such a report, or select files "
                           "called MODEL.RUN.json with --option run=RUN")
@@ -248,30 +267,35 @@ def _read_report(report: Any, place: Place, known: frozenset[str]) -> Outcomes: 
     return outcomes
 
 
-def _read_results(results: Any, place: Place, known: frozenset[str]) -> Outcomes:
-    """Return the outcome of every instance in a `results.json`.
+def _read_results(results: Any, place: Place, all_instances: frozenset[str]) -> Outcomes:
+    """Map each instance to its outcome, such as "resolved", by a `results.json`.
 
     In files of the harness before 2.0 the lists overlap: `generated` also contains resolved instances.
+
+    Args:
+        results: Parsed file.
+        place: Path of the file, for errors.
+        all_instances: Names of all instances; empty if unknown.
     """
     outcomes: Outcomes = {}
     _add_outcome(outcomes, _get_names(results, "resolved", place), "resolved", place)
     _add_outcome(outcomes, _get_names(results, "no_generation", place), "empty_patch", place)
     if "generated" not in results:
-        if not known:
+        if not all_instances:
             raise place.error("lists only resolved instances; name a file in the folder that lists all instances, one "
                               "per line: --option instances=FILE")
         _add_outcome(outcomes, _get_names(results, "no_logs", place), "error", place)
-        return outcomes | {instance: "unresolved" for instance in known if instance not in outcomes}
+        return outcomes | {instance: "unresolved" for instance in all_instances if instance not in outcomes}
     generated, logged = (_get_names(results, name, place) for name in ("generated", "with_logs"))
     failed = {instance for name in _FAILED for instance in _get_names(results, name, place)}
     failed |= set(generated) - set(logged)
-    rest = [instance for instance in generated if instance not in outcomes]
-    _add_outcome(outcomes, (instance for instance in rest if instance in failed), "error", place)
-    _add_outcome(outcomes, (instance for instance in rest if instance not in failed), "unresolved", place)
-    return outcomes | {instance: "incomplete" for instance in known if instance not in outcomes}
+    remaining = [instance for instance in generated if instance not in outcomes]
+    _add_outcome(outcomes, (instance for instance in remaining if instance in failed), "error", place)
+    _add_outcome(outcomes, (instance for instance in remaining if instance not in failed), "unresolved", place)
+    return outcomes | {instance: "incomplete" for instance in all_instances if instance not in outcomes}
 
 
-def _read_details(details: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
+def _read_details(details: Any, place: Place, all_instances: frozenset[str]) -> Outcomes:  # noqa: ARG001
     if not isinstance(details, dict) or not details:
         raise place.error("no object of instances")
     return {instance: "resolved" if get_member(details, instance, "resolved", kind=bool, place=place) else "unresolved"
@@ -290,7 +314,13 @@ def _get_names(report: Any, name: str, place: Place) -> list[str]:
 
 
 def _add_outcome(outcomes: Outcomes, instances: Iterable[str], outcome: str, place: Place) -> None:
-    """Store the outcome of several instances.
+    """Assign the same outcome to several instances.
+
+    Args:
+        outcomes: Maps instances to outcomes; receives the new entries.
+        instances: Names of the instances.
+        outcome: Outcome, such as "resolved".
+        place: Path of the report, for errors.
 
     Raises:
         InputError: An instance already has another outcome.

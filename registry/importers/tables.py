@@ -28,7 +28,7 @@ from registry.importers.base import (
 from registry.manifest.fields import BRACES, list_captures
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document, Scores
-from registry.readers.parsing.delimited import Separator, Written, read_cells, read_header
+from registry.readers.parsing.delimited import Separator, TextFormat, read_cells, read_header
 from registry.readers.parsing.fast_tables import MAGIC, Syntax, read_parquet_head
 from registry.readers.tables import Row, is_unscored, shorten, to_number, to_text
 
@@ -39,8 +39,8 @@ class _Head(NamedTuple):
     Attributes:
         columns: Names of the columns.
         first: Cells of the first row.
-        line: Line of the header; None for Parquet.
-        first_line: Line of the first row; None for Parquet.
+        line: Line number of the header; None for Parquet.
+        first_line: Line number of the first row; None for Parquet.
     """
 
     columns: Sequence[str]
@@ -52,7 +52,7 @@ class _Head(NamedTuple):
 class Wide(Importer):
     """Text or Parquet table: a row per item, a column of scores per system.
 
-    The table is delimited text with a header, or Parquet.
+    This importer makes one test set from a table, which is delimited text with a header, or Parquet.
 
     Attributes:
         item: Columns that together name an item; empty to number the rows from 1.
@@ -87,9 +87,10 @@ class Wide(Importer):
                              '"{system}.{run}"')
 
     def read(self, path: Path) -> TaskFolder:
-        """Make a task whose submissions are the columns of the systems.
+        """Convert a table into a task in which each system's column is a submission.
 
-        The table itself is the gold file, which lists the items.
+        The table is also the gold file, which lists the items. If systems have several runs, the scores are copied to
+        separate files instead.
         """
         collection = ScoreCollection(path, self.missing, self.better)
         document = collection.load(path)
@@ -133,7 +134,7 @@ class Wide(Importer):
         return collection.make_task(Measure(name=self.metric))
 
     def _read_delimited_head(self, document: Document) -> _Head:
-        rows = read_cells(document, Written(self.separator))
+        rows = read_cells(document, TextFormat(self.separator))
         line, header = next(rows, (1, []))
         if len(header) == 1 and any(mark in header[0] for mark in "\t,;|"):
             raise document.error(f"only one column, {header[0]!r}; name the separator of columns with --option "
@@ -150,12 +151,14 @@ class Wide(Importer):
         return _Head(columns, first)
 
     def _check_columns(self, systems: tuple[str, ...], first: dict[str, Any], place: Place, *, text: bool) -> None:
-        """Check that the systems' columns have numbers in the first row.
+        """Raise InputError if a system's column has text instead of a score in row 1.
+
+        Blank cells, and the values of the option `unscored`, are valid.
 
         Args:
-            systems: Names of the columns.
+            systems: Names of the columns with scores.
             first: Cells of the first row, by column.
-            place: Place of the first row.
+            place: File and line of the first row.
             text: True if cells are text that must be parsed as numbers.
         """
         for name in systems:
@@ -168,7 +171,9 @@ class Wide(Importer):
 
 
 def _split_columns(columns: Iterable[str], pattern: str, place: Place) -> dict[str, tuple[str, str]]:
-    """Return the system and run of every column.
+    """Split column names into system and run by a pattern.
+
+    For example, pattern "{system}.{run}" and column "large.1" give `{"large.1": ("large", "1")}`.
 
     Raises:
         InputError: A column does not match the pattern, or matches it in several ways.
@@ -191,7 +196,7 @@ def _split_columns(columns: Iterable[str], pattern: str, place: Place) -> dict[s
 class Long(ScoredImporter):
     """Text, JSON or Parquet table: a row for every score of every system.
 
-    The table is delimited text with a header, JSON or Parquet.
+    This importer makes a test set for each benchmark in a table, which is delimited text, JSON or Parquet.
 
     Attributes:
         item: Columns that together name an item.
@@ -232,7 +237,7 @@ class Long(ScoredImporter):
                              "under this name; rename the column")
 
     def read(self, path: Path) -> TaskFolder:
-        """Make a task with one file of scores per run."""
+        """Convert a table into a task with one file of scores per run of a system."""
         collection = ScoreCollection(path, self.missing, self.better)
         document = collection.load(path)
         reader = Scores(item=self.item, attributes=self.attributes, separator=self.separator, columns=self.columns,
@@ -255,7 +260,7 @@ class Long(ScoredImporter):
 
 
 def _to_name(cell: Any, column: str, row: Row) -> str:
-    """Return text or a whole number as a name.
+    """Convert a table cell to the name of a system, run or test set.
 
     Raises:
         InputError: The cell is empty, not printable, or of another type.
@@ -268,8 +273,9 @@ def _to_name(cell: Any, column: str, row: Row) -> str:
 class Plain(Importer):
     """Folder of plain text: a file per system, with reference and source files.
 
-    Every file that is neither reference nor source is a system's output. Options that name files are patterns: `*`
-    matches any text and `?` any character.
+    This importer makes a task of translations (or other texts), with one segment per line. Every file that is neither
+    reference nor source is a system's output. Options that name files are patterns: `*` matches any text and `?` any
+    character.
 
     Attributes:
         references: Patterns of reference files. The first file by name is the gold.

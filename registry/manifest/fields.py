@@ -29,10 +29,10 @@ FACTORS = ("run", "prompt", "annotator", "seed")
 
 
 class ContradictionsError(ValueError):
-    """Error for keys of a table that contradict each other.
+    """Error for keys of a manifest's table that contradict each other.
 
     Attributes:
-        contradictions: Pairs of a key and a message.
+        contradictions: Pairs (key, message).
     """
 
     def __init__(self, contradictions: Iterable[tuple[str, str]]) -> None:
@@ -41,9 +41,9 @@ class ContradictionsError(ValueError):
 
 
 def check_slug(text: str) -> str:
-    """Return a text that is a valid slug; raise ValueError for others.
+    """Return a text if it is a valid slug; otherwise raise a ValueError.
 
-    A slug has only letters, digits, `.`, `_` and `-`, so that it is valid in paths, signatures and SQL.
+    A slug is an id that has only letters, digits, `.`, `_` and `-`, so it can be part of paths, signatures and SQL.
     """
     if not _SLUG.fullmatch(text):
         raise ValueError(f"{text!r} is not made of letters, digits, '.', '_' and '-' with a letter or digit first")
@@ -51,9 +51,10 @@ def check_slug(text: str) -> str:
 
 
 def check_name(text: str) -> str:
-    """Return a text that is a valid name; raise ValueError for others.
+    """Return a text if it is a valid name of a team or system.
 
-    A name is one line without `/`, `@` and invisible characters, so that `team/system@version` is unambiguous.
+    Other texts raise a ValueError. A name is one line without `/`, `@` and invisible characters, so that
+    `team/system@version` is unambiguous.
     """
     if not text or text != text.strip() or len(text) > 200:
         raise ValueError(f"{text!r} is empty, longer than 200 characters, or begins or ends with a space")
@@ -65,9 +66,9 @@ def check_name(text: str) -> str:
 
 
 def check_facet(text: str) -> str:
-    """Return a text without `=`; raise ValueError for others.
+    """Return the name of a facet if it has no `=`; otherwise raise a ValueError.
 
-    The character `=` separates the name of a facet from its value.
+    A facet is a part of a test set, such as `genre=news`, where `=` separates its name from its value.
     """
     if "=" in text:
         raise ValueError(f"{text!r} contains '=', which separates a facet's name from its value")
@@ -75,14 +76,18 @@ def check_facet(text: str) -> str:
 
 
 def check_attribute(value: Any) -> Any:
-    """Return text, a finite number or a truth value; raise ValueError for others."""
+    """Return an attribute's value if it is text, a finite number, true or false.
+
+    Raises:
+        ValueError: The value has another type.
+    """
     if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
         raise ValueError(f"is {value!r}; expected text, a finite number, true or false")
     return value
 
 
 def list_captures(text: str) -> list[str]:
-    """Return the names in braces of a text, in their order.
+    """Return the names in braces in a pattern of files, in their order.
 
     >>> list_captures("{team}/{system}.{run}.tsv")
     ['team', 'system', 'run']
@@ -91,11 +96,11 @@ def list_captures(text: str) -> list[str]:
 
 
 def make_validator(expected: str, is_valid: Callable[[float], bool]) -> AfterValidator:
-    """Return a pydantic validator of numbers.
+    """Make a pydantic validator of numbers.
 
     Args:
-        expected: Description of valid numbers, for the error.
-        is_valid: Function that returns True for valid numbers.
+        expected: A description of valid numbers, for the error.
+        is_valid: A function that returns True for valid numbers.
     """
     def check(value: float) -> float:
         if not is_valid(value):
@@ -106,7 +111,10 @@ def make_validator(expected: str, is_valid: Callable[[float], bool]) -> AfterVal
 
 
 def check_resamples(value: Any) -> Any:
-    """Return a valid number of resamples, or "auto"; raise ValueError for others."""
+    """Return the number of resamples if it is valid; otherwise raise a ValueError.
+
+    Valid values are whole numbers from 100 to 2^30, and "auto".
+    """
     if value != "auto" and not (type(value) is int and 100 <= value <= 2**30):
         shown = str(value).lower() if isinstance(value, bool) else repr(value)
         raise ValueError(f"is {shown}; expected a whole number from 100 to 2^30, or 'auto'")
@@ -114,7 +122,11 @@ def check_resamples(value: Any) -> Any:
 
 
 def check_family(value: Any) -> Any:
-    """Return "board", "task" or a list of names; raise ValueError for others."""
+    """Return a declared family if it is valid; otherwise raise a ValueError.
+
+    A family is a set of pairs whose p-values are corrected together. Valid values are "board", "task", and a list of
+    metrics and leaderboards.
+    """
     names = isinstance(value, list) and value and all(isinstance(name, str) and name for name in value)
     if value not in ("board", "task") and not names:
         raise ValueError(f"is {value!r}; expected 'board', 'task', or a list of metrics and boards")
@@ -124,19 +136,22 @@ def check_family(value: Any) -> Any:
 def is_in_family(family: str | Sequence[str], task: str, board: str, metric: str) -> bool:
     """Return True if the pairs of a leaderboard belong to a family.
 
+    A family is a set of pairs whose p-values are corrected together.
+
     Args:
         family: "task" for all leaderboards, or the names of metrics and leaderboards.
-        task: Id of the task. Names of leaderboards may begin with this id and a slash, or leave both out.
-        board: Name of the leaderboard.
-        metric: Name of the leaderboard's metric.
+        task: The id of the task. Names of leaderboards may begin with this id and a slash.
+        board: The name of the leaderboard.
+        metric: The name of the leaderboard's metric.
     """
     return family == "task" or any(name in (metric, board, board.removeprefix(f"{task}/")) for name in family)
 
 
 def check_moment(value: Any) -> datetime:
-    """Return a date and time with time zone; raise ValueError for others.
+    """Convert a TOML value or a text in ISO 8601 to a time with date and time zone.
 
-    The value may be a TOML value or text in ISO 8601.
+    Raises:
+        ValueError: The value is not a time, or has no time zone.
     """
     if isinstance(value, str):
         try:
@@ -153,14 +168,21 @@ def check_moment(value: Any) -> datetime:
 
 
 def check_line(text: str) -> str:
-    """Return one line of text, stripped of spaces; raise ValueError for other texts."""
+    """Return one line of text without spaces at its ends.
+
+    Empty texts, long texts and texts of several lines raise a ValueError.
+    """
     if not text.strip() or len(text) > 1000 or any(unicodedata.category(c) in ("Cc", "Zl", "Zp", "Cs") for c in text):
         raise ValueError(f"{text[:50]!r} is empty, longer than 1000 characters, or more than one line")
     return text.strip()
 
 
 def check_heading(text: str) -> str:
-    """Return a short text for a heading or an axis; raise ValueError for others."""
+    """Return a text if it is short enough for a heading or an axis.
+
+    Raises:
+        ValueError: The text is empty, too long, begins or ends with a space, or has invisible characters.
+    """
     if text != text.strip() or not 1 <= len(text) <= LONGEST_HEADING or not text.isprintable():
         raise ValueError(f"{text[:50]!r} is empty, longer than {LONGEST_HEADING} characters, begins or ends with a "
                          "space, or has invisible characters")
@@ -168,16 +190,16 @@ def check_heading(text: str) -> str:
 
 
 def to_whole(value: float) -> float:
-    """Convert a whole number to int, so that 7e9 and 7000000000 are the same value."""
+    """Convert a whole number to int, so that 7e9 and 7000000000 are stored alike."""
     return int(value) if value == int(value) else value
 
 
 def check_until(value: Any) -> Any:
-    """Return the end of an embargo; raise ValueError for invalid values.
+    """Return the declared end of an embargo; raise a ValueError for invalid values.
 
     Args:
-        value: True for an embargo without end, False for none, or a time with time zone (a TOML value or text in
-            ISO 8601).
+        value: True for an embargo without end, False for none, or a time with time zone (a TOML value or text in ISO
+            8601).
     """
     if isinstance(value, bool):
         return value
@@ -190,7 +212,10 @@ def check_until(value: Any) -> Any:
 
 
 def check_system(text: str) -> str:
-    """Return a system's name or `team/system`; raise ValueError for others."""
+    """Return a text if it names a system, or `team/system`.
+
+    Other texts raise a ValueError.
+    """
     for name in text.split("/", 1):
         check_name(name)
     return text
@@ -200,20 +225,20 @@ def is_active(until: bool | datetime) -> bool:
     """Return True if an embargo applies now.
 
     Args:
-        until: End of the embargo; True for an embargo without end, False for no embargo.
+        until: The end of the embargo; True for an embargo without end, False for no embargo.
     """
     return until.timestamp() > datetime.now(UTC).timestamp() if isinstance(until, datetime) else until
 
 
 def check_address(text: str) -> str:
-    """Return a text that is a web address; raise ValueError for other texts."""
+    """Return a text if it is a web address; otherwise raise a ValueError."""
     if urlsplit(text).scheme not in ("http", "https") or not urlsplit(text).netloc or re.search(r"[\s<>\"]", text):
         raise ValueError(f"{text!r} is no web address such as https://example.org/task")
     return text
 
 
 def check_licence(text: str) -> str:
-    """Return an SPDX licence expression in its canonical letter case.
+    """Return a licence such as `CC-BY-4.0` in its official letter case.
 
     Raises:
         ValueError: The text is not an SPDX identifier or an expression of several.
@@ -228,10 +253,10 @@ def check_licence(text: str) -> str:
 
 
 def check_day(value: Any) -> str:
-    """Return a day as text such as "2027-03-01".
+    """Convert a day to text such as "2027-03-01".
 
     Args:
-        value: The day as a TOML date, or as text in ISO 8601.
+        value: A TOML date, or text in ISO 8601.
 
     Raises:
         ValueError: The value is not a day.

@@ -39,7 +39,7 @@ class Root:
 
     @property
     def manifest_name(self) -> str:
-        """Name of the manifest in provenance records."""
+        """Name of the manifest that the registry records as the source of its data."""
         return recorded_name(self.manifest, self.folder)
 
     def resolve(self, path: str, key: str) -> Path:
@@ -66,9 +66,13 @@ class Root:
 
     @contextmanager
     def _handle_errors(self, path: str, key: str) -> Iterator[None]:
-        """Raise ManifestError with the path if the operating system rejects it.
+        """Convert errors of the operating system about a path to a ManifestError.
 
         Causes are, for example, a path that is too long, a loop of links, or a missing permission.
+
+        Args:
+            path: The path as the manifest declares it.
+            key: The key of the manifest with this path, for the error.
         """
         try:
             yield
@@ -77,19 +81,22 @@ class Root:
             raise ManifestError(f"cannot use the path {path[:100]!r}: {reason}", path=self.manifest, key=key) from None
 
     def match(self, submit: Submit, key: str, single: frozenset[Identity] = frozenset()) -> Iterator[Match]:
-        """Find the files of a `[[submit]]` entry, sorted by path, with their captures.
+        """Find the files of a `[[submit]]` table, whose pattern may match many files.
 
-        A capture is a name in braces. It matches one or more characters within one part of the path, and the same name
-        always matches the same text. Other characters of a pattern match themselves. Files in `exclude` are skipped.
+        A name in braces, as in `{team}/{system}.tsv`, matches one or more characters except `/`. If it occurs twice, it
+        matches the same text. Files in `exclude` are skipped.
 
         Args:
-            submit: The entry with the pattern.
-            key: Key of the entry in the manifest, for errors.
-            single: Files that other entries name without a pattern; they are skipped too.
+            submit: The table with the pattern.
+            key: The key of the table in the manifest, for errors.
+            single: Files that other tables name without a pattern; they are skipped, too.
+
+        Yields:
+            Each file with the text that its names in braces match, sorted by path.
 
         Raises:
-            ManifestError: A capture is unknown, no file matches, a file matches in two ways, or a name in `exclude`
-                excludes no file.
+            ManifestError: A name in braces is unknown, no file matches, a file matches in two ways, or a name in
+                `exclude` excludes no file.
         """
         pattern = submit.file
         known = {*CAPTURES, *(name for composed in COMPOSED for name in submit.list_captures(composed))}
@@ -117,9 +124,9 @@ class Root:
 
 
 def identify_file(path: Path) -> Identity:
-    """Return a key of a file that is equal for all its paths.
+    """Return a key that identifies a file independently of its path.
 
-    Paths of one file may differ by links, by `./` or by letter case.
+    Paths of the same file can differ by links, by `./` or by letter case.
     """
     try:
         return os.path.realpath(path).casefold(), path.stat().st_ino
@@ -129,15 +136,15 @@ def identify_file(path: Path) -> Identity:
 
 @dataclass
 class _Search:
-    """Search for the files that match one pattern.
+    """Search for the files that match the pattern of a `[[submit]]` table.
 
     Attributes:
-        root: Folder of the task.
-        submit: The `[[submit]]` entry with the pattern.
-        key: Key of the entry in the manifest, for errors.
-        single: Files that other entries name without a pattern.
-        used: Indexes of the names in `exclude` that have excluded a file.
-        n_skipped: Number of matching files that are excluded, or in `single`.
+        root: The folder of the task.
+        submit: The table with the pattern.
+        key: The key of the table in the manifest, for errors.
+        single: Files that other tables name without a pattern; they are skipped.
+        used: The indices of the names in `exclude` that have excluded a file.
+        n_skipped: The number of matching files that were skipped.
     """
 
     root: Root
@@ -151,9 +158,9 @@ class _Search:
         """Yield the files below a folder that match the rest of the pattern.
 
         Args:
-            path: Path of the folder, relative to the task's folder.
-            parts: Remaining parts of the pattern, one per level of folders.
-            captured: Text of the captures in the earlier parts.
+            path: The path of the folder, relative to the task's folder.
+            parts: The remaining parts of the pattern, one per level of folders.
+            captured: The text that names in braces matched in earlier parts.
         """
         root = self.root.folder
         if not parts:
@@ -189,12 +196,12 @@ class _Search:
 
 
 def _make_expression(part: str, captured: Mapping[str, str], quantifier: str) -> re.Pattern[str]:
-    """Compile one part of a pattern to a regular expression.
+    """Compile one part of a pattern, such as `{system}.tsv`, to a regular expression.
 
     Args:
-        part: Part of the pattern between two slashes.
-        captured: Text of the captures in earlier parts, which must match the same text again.
-        quantifier: Quantifier of new captures in the regular expression, such as `+`.
+        part: The part, which is between two slashes of the pattern.
+        captured: The text that names in braces matched in earlier parts. They must match the same text again.
+        quantifier: The quantifier of new names in braces: `+`, or `+?` for the shortest match.
     """
     text, new = "", set[str]()
     for n, piece in enumerate(BRACES.split(part)):

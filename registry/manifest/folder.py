@@ -24,12 +24,12 @@ CONFLICT = "exists with other content; name another folder with --to, or remove 
 
 @dataclass(frozen=True)
 class TaskFolder:
-    """Generated task, before its files are written.
+    """Task that a program has generated, before its files are written.
 
     Attributes:
         tables: Tables of the manifest, without the key `manifest` and the task's id.
         files: Contents of the files that the manifest names, by path in the task's folder.
-        sources: Digests of the files from which the task was made, by file name.
+        sources: Digests of the user's files from which the task was made, by file name.
         notes: Messages for the user, for example about ignored data.
         advice: Sentences about further commands, in which the caller replaces `{task}` by the task's id.
         copies: Path of the user's file, by path of its copy in `files`; errors name the user's file.
@@ -46,7 +46,7 @@ class TaskFolder:
 
     @contextmanager
     def write(self, folder: Path, task: str, *, dry_run: bool = False, conflict: str = CONFLICT) -> Iterator[Path]:
-        """Write the task into a folder, and yield the path of the manifest.
+        """Write the task into a folder in a `with` block, which gets the manifest's path.
 
         If the block of the `with` statement fails, the new files are removed. Existing files with the same content stay
         unchanged.
@@ -85,12 +85,11 @@ class TaskFolder:
     def translate_error(self, error: InputError, folder: Path, remedy: str = "") -> InputError:
         """Return an error that names the user's file instead of its copy in the task.
 
-        An error in the manifest loses its path, because the user knows only the options from which the manifest was
-        made.
+        Errors about the generated manifest get no path, because the user has not written it.
 
         Args:
-            error: Error that names a file of the task.
-            folder: Folder of the task.
+            error: The error, which names a file of the task.
+            folder: The folder of the task.
             remedy: Advice at the end of the message.
         """
         if error.path == str(folder / MANIFEST):
@@ -141,7 +140,7 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, conflict: str = CON
 
 
 def _has_content(path: Path, content: bytes, conflict: str) -> bool:
-    """Return True if a file exists with this content, False if no file exists.
+    """Return True if a file exists with this content, False if it does not exist.
 
     Raises:
         InputError: The file exists with other content; the message is `conflict`.
@@ -154,7 +153,7 @@ def _has_content(path: Path, content: bytes, conflict: str) -> bool:
 
 
 def _remove(paths: list[Path], folder: Path) -> None:
-    """Remove files, and then the folders that have become empty."""
+    """Remove files, and then all folders that are empty now, up to `folder`."""
     for path in paths:
         path.unlink(missing_ok=True)
         for parent in path.absolute().parents:
@@ -167,7 +166,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def format_toml(tables: Mapping[str, Any], comments: Mapping[str, Sequence[str]] = MappingProxyType({})) -> str:
-    """Return tables as TOML text.
+    """Format tables as the text of a TOML file.
 
     A list of tables becomes `[[name]]`. Tables inside of a table become inline tables.
 
@@ -191,7 +190,7 @@ def format_toml(tables: Mapping[str, Any], comments: Mapping[str, Sequence[str]]
 
 
 def json_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    """Return rows as JSON Lines in UTF-8."""
+    """Encode rows as JSON Lines, one JSON object per line, in UTF-8."""
     return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 

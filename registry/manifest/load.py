@@ -29,13 +29,13 @@ _EXPECTED = {  # the type that TOML expects, by pydantic's type of error
 
 
 def load_manifest(path: Path) -> tuple[Manifest, bytes]:
-    """Read the manifest at `path`.
+    """Read and check the manifest in a file.
 
     Returns:
         The manifest, and the content of the file.
 
     Raises:
-        ManifestError: The file cannot be read, is not TOML, or does not declare a task. One error lists all faults of
+        ManifestError: The file cannot be read, is not TOML, or does not declare a task. One error lists all invalid
             tables and keys.
     """
     try:
@@ -48,11 +48,11 @@ def load_manifest(path: Path) -> tuple[Manifest, bytes]:
 
 
 def read_manifest(content: bytes, path: str | Path) -> Manifest:
-    """Parse the content of a manifest's file.
+    """Parse and check a manifest whose file has been read.
 
     Args:
-        content: Content of the file.
-        path: Path of the file, for errors.
+        content: The content of the file.
+        path: The path of the file, for errors.
 
     Raises:
         ManifestError: The content is not TOML, or does not declare a task.
@@ -77,9 +77,9 @@ def read_manifest(content: bytes, path: str | Path) -> Manifest:
 
 
 def encode_manifest(manifest: Manifest) -> str:
-    """Return a manifest as the JSON text that the registry stores.
+    """Convert a manifest to the JSON text that the registry stores.
 
-    The text has no `[[submit]]` entries, and is equal for equal manifests.
+    Equal manifests have the same text. Submissions (the `[[submit]]` tables) are left out.
     """
     tables = manifest.model_dump(mode="json", exclude={"submit"})
     optional = [(tables["task"], key) for key in ("plugins", "cost_unit")]
@@ -93,18 +93,18 @@ def encode_manifest(manifest: Manifest) -> str:
 
 @lru_cache(maxsize=8)  # a command decodes the same manifest several times
 def decode_manifest(stored: str) -> Manifest:
-    """Return the manifest from the JSON text that the registry stores."""
+    """Convert the JSON text that the registry stores to a manifest."""
     return Manifest.model_validate(json.loads(stored))
 
 
 def _list_faults(tables: dict[str, Any], error: ValidationError) -> list[tuple[str, str]]:
-    """Return the key and the message of every fault in a manifest.
+    """Return (key, message) for every invalid key of a manifest.
 
-    If a key is misspelled, its value is checked under the correct key, and the correct key does not count as missing.
+    The value of a misspelled key is checked under the correct key, which then does not count as missing.
 
     Args:
-        tables: Parsed TOML.
-        error: Error of pydantic for these tables.
+        tables: The parsed TOML.
+        error: The error of pydantic for these tables.
     """
     corrected, faults = deepcopy(tables), []
     for detail in error.errors():
@@ -120,14 +120,14 @@ def _list_faults(tables: dict[str, Any], error: ValidationError) -> list[tuple[s
 
 
 def _correct_key(tables: Any, location: tuple[int | str, ...]) -> bool:
-    """Rename an unknown key to a similar valid key that the table does not have.
+    """Rename a misspelled key of a manifest to the most similar valid key.
 
     Args:
-        tables: Parsed TOML, which is changed.
-        location: Path of the unknown key.
+        tables: The parsed TOML, which is changed.
+        location: The path of the unknown key.
 
     Returns:
-        True if there is such a valid key.
+        False if there is no similar key that the table does not have already.
     """
     for step in location[:-1]:
         tables = tables[step]
@@ -139,9 +139,9 @@ def _correct_key(tables: Any, location: tuple[int | str, ...]) -> bool:
 
 
 def _explain(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
-    """Yield keys and messages for one error of pydantic.
+    """Convert one error of pydantic to pairs (key, message).
 
-    There are several if a table contradicts itself in several ways.
+    There are several pairs if a table contradicts itself in several ways.
     """
     key = _format_path(detail["loc"])
     if detail["type"] == "value_error" and isinstance(error := detail["ctx"]["error"], ContradictionsError):
@@ -151,7 +151,10 @@ def _explain(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
 
 
 def _format_message(detail: ErrorDetails) -> str:
-    """Return a message that describes a faulty value and the expected value."""
+    """Return a message that names the invalid value and the expected value.
+
+    `detail` is an error of pydantic.
+    """
     location, kind, value = detail["loc"], detail["type"], detail["input"]
     heading = _format_heading(location) if location else ""
     if kind == "extra_forbidden":
@@ -173,9 +176,9 @@ def _format_message(detail: ErrorDetails) -> str:
 
 
 def _format_heading(location: tuple[int | str, ...]) -> str:
-    """Return the heading of a table in TOML: `[task]` or `[[metric]]`.
+    """Return the TOML heading of a table of the manifest: `[task]` or `[[metric]]`.
 
-    The heading is empty if the location is not a table of the manifest.
+    The heading is empty if `location`, the path of a key, is not such a table.
     """
     name, *deeper = location
     if deeper or name not in Manifest.model_fields:
@@ -194,7 +197,7 @@ def _format_path(location: tuple[int | str, ...]) -> str:
 
 
 def _list_keys(location: tuple[int | str, ...]) -> list[str]:
-    """Return the valid keys of the table at `location`."""
+    """Return the valid keys of the table at the path `location` in the manifest."""
     model: type[BaseModel] = Manifest
     for step in location:
         if isinstance(step, str) and step in model.model_fields:
@@ -209,7 +212,9 @@ def _find_model(annotation: Any) -> type[BaseModel] | None:
 
 
 def make_submit(**options: Any) -> Submit:
-    """Make a `[[submit]]` entry from command-line options.
+    """Make a `[[submit]]` table of a manifest from command-line options.
+
+    The table declares a submission.
 
     Args:
         **options: Values of keys; None if an option is absent.
@@ -221,10 +226,13 @@ def make_submit(**options: Any) -> Submit:
 
 
 def check_system_facts(**options: Any) -> dict[str, Any]:
-    """Return the properties of a system from command-line options.
+    """Check properties of a system, such as its paper, that are command-line options.
 
     Args:
         **options: Values of keys such as `paper` and `size`; None if an option is absent.
+
+    Returns:
+        The properties that are given, by key.
 
     Raises:
         InputError: A value is invalid.
@@ -233,10 +241,14 @@ def check_system_facts(**options: Any) -> dict[str, Any]:
 
 
 def update_significance(declared: Significance, options: Mapping[str, Any]) -> Significance:
-    """Return declared settings of tests, with changes from command-line options.
+    """Return the test settings of a manifest with changes from command-line options.
 
-    If the options change `runs` but not `test`, a default test is replaced by the default test for these runs. If the
-    options request two-sided tests, the declared candidate is removed.
+    If the options change `runs` but not `test`, a default test is replaced by the default test for the new value. If
+    they request two-sided tests, the declared candidate is removed.
+
+    Args:
+        declared: The settings of the manifest.
+        options: New values by key.
 
     Raises:
         InputError: A value is invalid.

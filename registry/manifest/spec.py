@@ -49,7 +49,10 @@ from registry.submission_fields import declarable_texts
 
 
 class Table(BaseModel):
-    """Table of a manifest. Tables are immutable, and unknown keys are errors."""
+    """Base class of the tables in a manifest.
+
+    Unknown keys are errors, and values cannot be changed.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -60,12 +63,12 @@ class Table(BaseModel):
         return self
 
     def _find_contradictions(self) -> Iterator[tuple[str, str]]:
-        """Yield keys that contradict other keys of this table, with messages."""
+        """Yield (key, message) for keys that contradict other keys of this table."""
         return iter(())
 
 
 class Task(Table):
-    """`[task]`: name of the shared task, and facts for leaderboards and releases."""
+    """Table `[task]` of a manifest: the task's name, and facts such as organisers."""
 
     id: Slug
     title: str = ""
@@ -88,10 +91,9 @@ class Task(Table):
 
 
 class SystemFacts(Table):
-    """Declared properties of a system that reports can show.
+    """Properties of a system that reports show, such as its paper and its size.
 
-    Reports show addresses as links, and numbers on an axis. The properties are stored as attributes of a submission, so
-    that they are hidden, redacted and deleted together with the submission.
+    They are stored as attributes of the submission, so they are hidden and deleted together with it.
     """
 
     description: Line | None = None
@@ -105,7 +107,7 @@ class SystemFacts(Table):
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Declared properties by key."""
+        """Declared properties of the system, by key."""
         return {name: value for name in FACTS if (value := getattr(self, name)) is not None}
 
 
@@ -113,14 +115,14 @@ FACTS = tuple(SystemFacts.model_fields)
 
 
 class Reference(Table):
-    """Entry of `references`: a further gold file with a name."""
+    """Further gold file of a test set, such as a second reference translation."""
 
     name: Slug
     path: str
 
 
 class TestSet(Table):
-    """`[[test_set]]`: the file of gold annotations and its format.
+    """Table `[[test_set]]` of a manifest: a gold file and its format.
 
     If the gold is not available, `items` names a file that lists the items.
     """
@@ -151,7 +153,7 @@ class TestSet(Table):
 
 
 class Submission(Table):
-    """`[submission]`: defaults for every `[[submit]]`.
+    """Table `[submission]` of a manifest: defaults for all `[[submit]]` tables.
 
     The defaults of `format` and `options` are those of the gold file.
     """
@@ -166,9 +168,9 @@ class Submission(Table):
 
 
 class MetricSpec(Table):
-    """`[[metric]]`: a metric with options.
+    """Table `[[metric]]` of a manifest: a metric with options.
 
-    The key `id` is the metric's name in commands and files; `title` is the name in tables for readers.
+    The key `id` is the metric's name in commands and files; `title` is the name in tables for people.
     """
 
     id: Slug
@@ -185,7 +187,7 @@ class MetricSpec(Table):
 
 
 class Significance(Table):
-    """`[significance]`: test, tested pairs, and correction for multiple comparisons."""
+    """Table `[significance]` of a manifest: settings of the tests of system pairs."""
 
     test: str = USUAL_TESTS["fixed"]
     resamples: Annotated[int | Literal["auto"], PlainValidator(check_resamples)] = DRAWS
@@ -238,9 +240,9 @@ else:  # a key for each text that is a column of submissions
 
 
 class Submit(SubmissionTexts):
-    """`[[submit]]`: a submission's file, or a pattern for many files.
+    """Table `[[submit]]` of a manifest: a submission's file, or a pattern for many.
 
-    Names in braces of a pattern match parts of the path, such as the names of team and system.
+    In a pattern such as `{team}/{system}.tsv`, names in braces match parts of the path.
     """
 
     file: str
@@ -268,14 +270,14 @@ class Submit(SubmissionTexts):
     def list_captures(self, key: str) -> tuple[str, ...]:
         """Return the names in braces in the value of a key.
 
-        For example, they are `("team", "run")` if the value is `"{team}-{run}"`.
+        Example: ("team", "run") if the value is `"{team}-{run}"`. Without a pattern in `file`, the result is empty.
         """
         value = getattr(self, key)
         return tuple(list_captures(value)) if self.is_pattern and value is not None else ()
 
     @property
     def all_attributes(self) -> dict[str, Any]:
-        """Declared attributes, together with the declared properties of the system."""
+        """Declared attributes, and properties of the system such as its paper."""
         return self.attributes | self.facts
 
     def _find_contradictions(self) -> Iterator[tuple[str, str]]:
@@ -286,9 +288,9 @@ class Submit(SubmissionTexts):
 
 
 class Board(Table):
-    """`[board]`: settings of leaderboards, and embargoes.
+    """Table `[board]` of a manifest: settings of leaderboards, and embargoes.
 
-    An embargo ends at the declared time; if its value is true, a command ends it.
+    An embargo hides names or scores until a time; if its value is true, until a command ends it.
     """
 
     rank_baselines: bool = True
@@ -306,7 +308,7 @@ class Board(Table):
 
 
 class Release(Table):
-    """`[release]`: data that `registry release` may publish.
+    """Table `[release]` of a manifest: which data `registry release` may publish.
 
     Without the gold, no data about single items are published.
     """
@@ -315,7 +317,7 @@ class Release(Table):
 
 
 class FileSettings(NamedTuple):
-    """Settings of one submission's file, after all defaults have been applied."""
+    """Settings for reading a submission's file, including all defaults."""
 
     format: str
     options: Options
@@ -325,7 +327,7 @@ class FileSettings(NamedTuple):
 
 
 class Manifest(Table):
-    """Complete manifest of a task."""
+    """Manifest of a task: its test sets, metrics, rules and submissions."""
 
     manifest: Annotated[int, make_validator("1, the version of this format", lambda version: version == 1)]
     task: Task
@@ -356,10 +358,12 @@ class Manifest(Table):
             yield "significance.candidate", NAMES_PARTICIPANT
 
     def find_family_fault(self, family: str | list[str]) -> str:
-        """Return a message if a family has an unknown name; empty if all are known.
+        """Return an error message if a family contains an unknown name; otherwise ''.
+
+        A family is a set of pairs whose p-values are corrected together.
 
         Args:
-            family: Names of metrics and of leaderboards (such as `"test, f1"`), or "board" or "task".
+            family: Names of metrics and leaderboards (such as `"test, f1"`), or "board" or "task".
         """
         test_sets, metrics = [t.name for t in self.test_set], [m.id for m in self.metric]
         for name in family if isinstance(family, list) else ():
@@ -376,18 +380,22 @@ class Manifest(Table):
         return next((m for m in self.metric if m.primary), self.metric[0])
 
     def deadline(self, test_set: str) -> datetime | None:
-        """Return the deadline of submissions to a test set; None if there is no deadline."""
+        """Return the deadline of submissions to a test set; None if there is none."""
         return self.get_test_set(test_set).deadline or self.task.deadline
 
     def get_test_set(self, name: str) -> TestSet:
-        """Return the test set called `name`, which must exist."""
+        """Return the test set with a name, which must exist."""
         return next(t for t in self.test_set if t.name == name)
 
     def get_file_settings(self, test_set: TestSet, submit: Submit) -> FileSettings:
-        """Return the settings of a submission's file.
+        """Return the settings for reading a submission's file.
 
-        A setting is the value in the `[[submit]]` entry, else in `[submission]`, else in the test set. Options are
-        merged key by key as long as the format stays the same.
+        The `[[submit]]` table takes precedence over `[submission]`, which takes precedence over the test set. Options
+        are merged if the format is the same.
+
+        Args:
+            test_set: The test set of the submission.
+            submit: The `[[submit]]` table of the submission.
         """
         format_, options = test_set.format, dict(test_set.options)
         for layer in (self.submission, submit):

@@ -29,7 +29,9 @@ UNBOUNDED = (-inf, inf)
 
 
 class Metric(Value):
-    """Base class of metrics; a metric is immutable and has options.
+    """Base class of metrics; a metric is an immutable object with options.
+
+    It computes numbers (statistics) from each item's gold value and answer, and a score from the numbers of all items.
 
     Attributes:
         takes: Kind of the gold values and answer values that the metric compares, such as `label` or `span`.
@@ -59,21 +61,21 @@ class Metric(Value):
     decimals: ClassVar[int] = 4
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
-    def words(self) -> tuple[str, Collection[str]]:
-        """Return the usual name, and the names of the options that this name contains.
+    def format_name(self) -> tuple[str, Collection[str]]:
+        """Return the usual name, and the names of options whose values it contains.
 
-        The name is empty if the metric has no usual name.
+        For example, `("F1", ["beta"])`. The name is empty if the metric has no usual name.
         """
         shown = [name for _, name, _, _ in Formatter().parse(self.called) if name]
         return self.called.format(**{name: getattr(self, name) for name in shown}), shown
 
     @property
     def title(self) -> str:
-        """Usual name with all options that differ from their defaults.
+        """Name for leaderboards: the usual name with all options that are not defaults.
 
-        If the metric has no usual name, the title is the canonical name (`repr`).
+        If the metric has no usual name, the title is its `repr`.
         """
-        words, shown = self.words()
+        words, shown = self.format_name()
         if not words:
             return repr(self)
         words += f" of {', '.join(types)}" if (types := self.types()) else ""
@@ -84,42 +86,48 @@ class Metric(Value):
 
     @property
     def original(self) -> Metric:
-        """Metric that defines the score.
-
-        For the metric `Recorded` it is the metric whose statistics are stored; for others, the metric itself.
-        """
+        """The metric itself; for `Recorded`, the metric whose statistics it stores."""
         return self
 
     @property
-    def filled(self) -> tuple[str, ...]:
-        """Names of the statistics columns that the metric uses; others are always 0."""
+    def used_columns(self) -> tuple[str, ...]:
+        """Names of the columns of statistics that the metric uses.
+
+        Other columns of its statistics family are always 0.
+        """
         return FAMILIES[self.family].columns
 
     @abstractmethod
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the statistics of one item: a number for each column of the family.
+        """Return the numbers (statistics) of one item, from which the score is computed.
 
-        If the item has no answer (None), the statistics are those of the worst answer.
+        For example, accuracy returns (1, 1) for a correct and (0, 1) for an incorrect label. If `answer` is None, the
+        numbers are those of the worst answer.
         """
 
     def needs(self) -> tuple[str, ...]:
-        """Return names of gold files or statistics columns that the metric requires."""
+        """Return the names of gold data or references that the metric requires."""
         return ()
 
     def types(self) -> tuple[str, ...]:
-        """Return the answer types that the metric counts; empty for all types."""
+        """Return the types of answers that the metric counts, such as ("PER",).
+
+        Empty if it counts all types.
+        """
         type_ = getattr(self, "type", None)
         return () if type_ is None else (type_,)
 
     def check_gold(self, items: Sequence[Item]) -> None:
-        """Check that the metric can score items with this gold.
+        """Check that the metric can score items with these gold values.
+
+        By default there is nothing to check.
 
         Raises:
-            InputError: The metric cannot score an item; the error names the item.
+            InputError: The metric cannot score an item, such as one with a blank reference.
         """
 
     def list_option_labels(self) -> tuple[str, ...]:
-        """Return the labels that are named in options; the gold must contain each."""
+        """Return the labels that the metric's options name; the gold must contain each."""
         return ()
 
     @property
@@ -128,67 +136,79 @@ class Metric(Value):
         return not self.unbounded
 
     def uncountable(self, value: Any) -> str | None:  # noqa: ARG002
-        """Return a message if the metric cannot score this answer value; None if it can.
-
-        The message says what is wrong and what to do.
-        """
+        """Return a message for the user if the metric cannot score an answer; else None."""
         return None
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return the statistics of many items, [items, columns]."""
+        """Return the statistics of many items as an array, [items, columns].
+
+        Args:
+            items: Items with their gold values.
+            answers: Answer to each item; None if there is none.
+        """
         columns = FAMILIES[self.family].columns
         if not (self.takes_columns and isinstance(answers, JoinedColumns) and answers.is_numeric and (
-                self.has_worst or answers.there.all())):
+                self.has_worst or answers.has_answer.all())):
             rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
             if wrong := set(map(len, rows)) - {len(columns)}:
                 raise TypeError(f"statistics of {self.name} gave {min(wrong)} numbers; its family {self.family!r} has "
                                 f"{len(columns)} columns: {', '.join(columns)}")
             return np.array(rows, dtype=np.float64).reshape(len(rows), len(columns))
-        if (is_present := answers.there).all():
+        if (is_present := answers.has_answer).all():
             return self.statistics_of_columns(items, answers)
         statistics = np.empty((len(items), len(columns)))
         statistics[~is_present] = [self.statistics(item, None) for item in compress(items, ~is_present)]
-        statistics[is_present] = self.statistics_of_columns(list(compress(items, is_present)), answers.of(is_present))
+        statistics[is_present] = self.statistics_of_columns(
+            list(compress(items, is_present)), answers.select(is_present))
         return statistics
 
     @property
     def takes_columns(self) -> bool:
-        """True if the metric overrides `statistics_of_columns`."""
+        """True if the metric has a fast method for many answers: `statistics_of_columns`."""
         return type(self).statistics_of_columns is not Metric.statistics_of_columns
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-        """Return the statistics of many items from columns of answers, [items, columns].
+        """Return the statistics of many items as an array, without a call for each item.
 
-        All items must have an answer. If a metric does not override this fast method, `statistics` is called for every
-        item.
+        Metrics may override this fast alternative to `statistics`.
+
+        Args:
+            items: Items with their gold values.
+            answers: Answers as NumPy columns; all items must have an answer.
+
+        Returns:
+            Statistics, [items, columns].
         """
         raise NotImplementedError
 
     def make_unanswered_error(self, item: Item) -> InputError:
-        """Return the error for a missing answer if the metric has no worst value."""
+        """Return the InputError for an item without an answer.
+
+        Metrics without a worst value raise it.
+        """
         set_ = "its option worst" if hasattr(self, "worst") else 'missing = "drop"'
         return InputError(f"has no answer, and {self.name} no worst value to count instead; set {set_}, or complete "
                           "the file", item=item.key)
 
 
 class AdditiveMetric(Metric):
-    """Base class of metrics whose score is a function of summed statistics."""
+    """Base class of metrics whose score is a function of sums over items."""
 
     @property
     def quotient(self) -> Quotient | None:
-        """Coefficients of a score that is a quotient of two linear functions of the sums.
+        """Coefficients of a score that is a quotient of two weighted sums; else None.
 
-        The coefficients are whole numbers: first those of the numerator, then those of the denominator, one per column.
-        None if the score is not such a quotient.
+        The coefficients are whole numbers: a tuple for the numerator and one for the denominator. For example,
+        precision is `((1, 0, 0), (0, 1, 0))` if the statistics are correct, predicted and gold answers.
         """
         return None
 
     @abstractmethod
     def score(self, sums: Floats) -> Floats:
-        """Return the scores of summed statistics.
+        """Compute scores from statistics that were summed over items.
 
         Args:
-            sums: Sums over items, [..., columns].
+            sums: Sums of statistics, [..., columns]; one row per system or resample.
 
         Returns:
             Scores, [...]; NaN if a score is undefined.
@@ -196,15 +216,14 @@ class AdditiveMetric(Metric):
 
 
 class QuotientMetric(AdditiveMetric):
-    """Base class of metrics whose score is a quotient of two linear functions.
+    """Base class of metrics that divide one weighted sum of statistics by another.
 
-    The functions are linear in the sums of the statistics. Exact tests require this form. Accuracy, precision, recall,
-    F-beta, error rates and AER have this form.
+    Accuracy, precision, recall, F-beta, error rates and AER have this form. Exact tests require it.
 
     Attributes:
-        coefficients: Coefficients of numerator and denominator: whole numbers, one for each column. The default divides
-            the first column of the family `ratio` by the second. A metric whose options change the coefficients
-            overrides `quotient` instead.
+        coefficients: Weights of the statistics in numerator and denominator, as whole numbers. The default,
+            `((1, 0), (0, 1))`, divides the sum of the first statistic by the sum of the second. A metric whose options
+            change the weights overrides `quotient` instead.
     """
 
     family = "ratio"
@@ -212,7 +231,6 @@ class QuotientMetric(AdditiveMetric):
 
     @property
     def quotient(self) -> Quotient:
-        """Whole-number coefficients of numerator and denominator, one per column each."""
         return self.coefficients
 
     def score(self, sums: Floats) -> Floats:
@@ -221,7 +239,11 @@ class QuotientMetric(AdditiveMetric):
 
 
 def import_extra(name: str, metric: Metric) -> Any:
-    """Import a module that a metric needs and that is an optional dependency.
+    """Import a module of an optional dependency that a metric needs.
+
+    Args:
+        name: Name of the module.
+        metric: The metric, for the error.
 
     Raises:
         InputError: The module is not installed; the error names the command that installs it.

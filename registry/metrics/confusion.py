@@ -34,28 +34,32 @@ class Accuracy(QuotientMetric):
     citation = "Manning, Raghavan and Schütze 2008, section 13.6"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return two numbers: 1 if the label equals the gold label, else 0; and 1."""
+        """Return (1, 1) if the label equals the gold label, else (0, 1)."""
         return (int(answer is not None and answer.value == item.gold), 1)
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-        golds = answers.coded(item.gold for item in items)
+        golds = answers.encode_labels(item.gold for item in items)
         return np.stack([answers.values == golds, np.ones(len(answers))], axis=1)
 
 
 @lru_cache(maxsize=2**12)
 def make_label_code(name: str) -> int:
-    """Return the code of a label: 48 bits of its digest, plus 1."""
+    """Return a number that identifies a label in statistics.
+
+    The number is 1 plus 48 bits of the label's digest, so that it is never 0, the code of a missing label.
+    """
     return 1 + int(digest(name.encode())[-12:], 16)
 
 
 class ConfusionMetric(AdditiveMetric):
-    """Base class of metrics that are computed from counts per class.
+    """Base class of label metrics that are computed from counts per class.
 
     An item without an answer is not predicted as any class.
 
     Attributes:
-        combines: How the score combines classes, which confidence intervals depend on. `pooled`: each item has the same
-            weight. `averaged`: each class has the same weight. `chance-corrected`: neither.
+        combines: How the score combines classes; confidence intervals depend on it. `pooled`: each item has the same
+            weight (micro-average). `averaged`: each class has the same weight (macro-average). `chance-corrected`:
+            neither.
     """
 
     takes = "label"
@@ -64,22 +68,25 @@ class ConfusionMetric(AdditiveMetric):
     combines: ClassVar[Combines] = "averaged"
 
     @property
-    def counts_given_classes(self) -> bool:
-        """True if the average includes classes that only the system's answers contain."""
+    def includes_system_classes(self) -> bool:
+        """True if the score averages also over classes that the gold does not contain.
+
+        These classes occur only in the system's answers.
+        """
         return False
 
     @property
     def classes(self) -> tuple[str, ...] | None:
-        """Names of the classes that count; None for all classes."""
+        """Names of the classes from which the score is computed; None for all classes."""
         return None
 
     def list_option_labels(self) -> tuple[str, ...]:
         return self.classes or ()
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the code of the gold label and the code of the system's label.
+        """Return the codes of the gold label and of the system's label.
 
-        The registry replaces the codes by shorter numbers when it stores them.
+        The codes are counted when the score is computed, because classes are not known for a single item.
         """
         return (make_label_code(item.gold), NO_LABEL if answer is None else make_label_code(answer.value))
 
@@ -89,22 +96,26 @@ class ConfusionMetric(AdditiveMetric):
         return np.stack([golds, codes[answers.values.astype(np.int64)]], axis=1)
 
     def score(self, sums: Floats) -> Floats:
-        """Return the scores of counts per class.
+        """Compute scores from counts of items per class.
 
         Args:
-            sums: Counts of correct, predicted and gold items for each class in turn, [..., 3 * classes].
+            sums: Counts of correct, predicted and gold items for class 1, then for class 2, and so on,
+                [..., 3 * classes].
+
+        Returns:
+            Scores, [...]; NaN if a score is undefined.
         """
         counts = sums.reshape(*sums.shape[:-1], sums.shape[-1] // 3, 3)
         return self.score_classes(counts[..., 0], counts[..., 1], counts[..., 2])
 
     @abstractmethod
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
-        """Return the scores of counts per class.
+        """Compute scores from counts of items per class.
 
         Args:
-            correct: Items whose label and gold label are this class, [..., classes].
-            predicted: Items whose label is this class, [..., classes].
-            gold: Items whose gold label is this class, [..., classes].
+            correct: Number of items whose label and gold label are this class, [..., classes].
+            predicted: Number of items whose label is this class, [..., classes].
+            gold: Number of items whose gold label is this class, [..., classes].
         """
 
 
@@ -136,8 +147,7 @@ class _ByClass(ConfusionMetric):
         return (self.measure if len(self.labels) == 1 else f"{self.average}-{self.measure}") + labels
 
     @property
-    def counts_given_classes(self) -> bool:
-        """True if averages include classes that only the system has."""
+    def includes_system_classes(self) -> bool:
         return self.average == "macro" and not self.labels
 
     @property
@@ -162,7 +172,10 @@ class _ByClass(ConfusionMetric):
 
     @abstractmethod
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
-        """Return numerator and denominator of each class's score, [..., classes] each."""
+        """Return numerator and denominator of the score of each class.
+
+        For example, precision returns `correct` and `predicted`. All arrays are counts, [..., classes].
+        """
 
 
 class LabelP(_ByClass):
@@ -175,7 +188,7 @@ class LabelP(_ByClass):
 
 
 class LabelR(_ByClass):
-    """Recall of labels: share of the items with a gold label that are correct."""
+    """Recall of labels: share of the items of a gold class that are correct."""
 
     measure = "recall"
 
@@ -193,7 +206,6 @@ class LabelF(FScore, _ByClass):
 
     @property
     def measure(self) -> str:
-        """Name of the measure for a single class, such as `F1`."""
         return f"F{self.beta:g}"
 
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
@@ -223,9 +235,9 @@ class MCC(ConfusionMetric):
     citation = "Matthews 1975; Gorodkin 2004"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
-        """Divide the covariance of system and gold by the root of both variances.
+        """Divide the covariance of system and gold labels by the root of both variances.
 
-        Missing answers count as a further class.
+        Missing answers count as a further class of the system.
         """
         n = gold.sum(axis=-1)
         silent = n - predicted.sum(axis=-1)
@@ -248,7 +260,7 @@ class Kappa(ConfusionMetric):
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
         """Divide the agreement above chance by its largest possible value.
 
-        Numerator and denominator are multiplied by the squared number of items.
+        This is (observed - expected) / (1 - expected), both multiplied by the squared number of items.
         """
         n = gold.sum(axis=-1)
         chance = (predicted * gold).sum(axis=-1)

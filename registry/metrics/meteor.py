@@ -36,7 +36,9 @@ _ONE_WORD = "\ue000"  # replaces the separator in text that is already tokenized
 
 @cache
 def find_program(options: tuple[str, ...]) -> Jar:
-    """Return the running Java program with these options; start it on the first call.
+    """Return the METEOR process with these command-line options.
+
+    The process is started at the first call, and then reused.
 
     Raises:
         InputError: Java, or the package that contains the program, is not installed.
@@ -45,7 +47,7 @@ def find_program(options: tuple[str, ...]) -> Jar:
 
 
 class Jar:
-    """Running Java program (METEOR)."""
+    """Running Java process of METEOR 1.5, which reads segments and prints statistics."""
 
     def __init__(self, options: tuple[str, ...]) -> None:
         self._options = options
@@ -53,7 +55,7 @@ class Jar:
         atexit.register(self.close)
 
     def statistics(self, references: Sequence[Sequence[str]], hypotheses: Sequence[str]) -> list[list[float]]:
-        """Return the 23 statistics of every segment, in the order of the Java program.
+        """Return the 23 statistics of every segment, in METEOR's order.
 
         Args:
             references: References of each segment.
@@ -82,14 +84,14 @@ class Jar:
             watchdog.cancel()
 
     def close(self) -> None:
-        """End the Java program."""
+        """End the Java process."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             assert pipe is not None
             with suppress(BrokenPipeError):
                 pipe.close()
-        self._told.close()
+        self._stderr.close()
 
     def _start(self) -> Popen[bytes]:
         java = shutil.which("java")
@@ -98,8 +100,8 @@ class Jar:
                              "apt-get install default-jre-headless)")
         command = [java, "-Xmx2G", "-XX:+UseParallelGC", "-jar", str(_find_archive()), "-", "-", "-stdio",
                    *self._options]
-        self._told = TemporaryFile()  # noqa: SIM115  (a pipe that nobody reads would stop the program when it is full)
-        return Popen(command, stdin=PIPE, stdout=PIPE, stderr=self._told, start_new_session=True)  # noqa: S603
+        self._stderr = TemporaryFile()  # noqa: SIM115  (a full pipe without a reader would stop the program)
+        return Popen(command, stdin=PIPE, stdout=PIPE, stderr=self._stderr, start_new_session=True)  # noqa: S603
 
     def _feed(self, requests: bytes) -> None:
         assert self._process.stdin is not None
@@ -111,21 +113,21 @@ class Jar:
         with suppress(ValueError):
             if n < len(replies) and len(numbers := [float(cell) for cell in replies[n].split()]) == 23:
                 return numbers
-        reply = replies[n].decode(errors="replace").strip() if n < len(replies) else self._read_last_words()
+        reply = replies[n].decode(errors="replace").strip() if n < len(replies) else self._read_error()
         raise InputError(f"METEOR ended at segment {n + 1}: {reply}")
 
-    def _read_last_words(self) -> str:
+    def _read_error(self) -> str:
         self._process.kill()
         self._process.wait()
-        self._told.seek(0)
-        lines = self._told.read().decode(errors="replace").splitlines()
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode(errors="replace").splitlines()
         return next((line for line in lines if line.strip() and not line.lstrip().startswith("at ")),
                     "it took too long, or was ended")[:300]
 
     def _clean_field(self, text: str) -> str:
-        """Remove line ends and field separators from a text.
+        """Replace line ends and the field separator `|||` in a text sent to METEOR.
 
-        The program still finds the same words in the text.
+        METEOR still finds the same words in the text.
         """
         text = text.replace("\n", " ").replace("\r", " ")
         return text.replace(_SEPARATOR, " | | | " if "-norm" in self._options else _ONE_WORD)
@@ -191,30 +193,36 @@ class METEOR(ReferenceMetric):
             raise InputError(f"option 'text' of METEOR is 'normalize', which the program can do for English only; "
                              f"tokenize the text of language {self.language!r}, and take 'lowercase' or 'as-is'")
 
-    def describe_misreading(self, texts: Sequence[str]) -> str | None:
+    def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:
         return describe_undivided(texts, self.name, 'take chrF, or BLEU with tokenize = "{tokenizer}"')
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return the statistics of every segment against its best reference, [items, 23]."""
+        """Return METEOR's statistics of every segment as an array, [items, 23].
+
+        If a segment has several references, the best one counts.
+        """
         if not items:
             return np.zeros((0, 23))
         flags = {"normalize": ("-norm",), "lowercase": ("-lower",), "as-is": ()}[self.text]
-        item_texts = [self.texts_of(item) for item in items]  # the program needs the same number for each
+        item_texts = [self.list_references(item) for item in items]  # the program needs the same number for each
         references = [[*texts, *texts[:1] * (len(self.references) - len(texts))] for texts in item_texts]
         statistics = np.array(find_program(("-l", self.language, *flags)).statistics(references, list_texts(answers)))
-        by_stage = statistics[:, 4:20].reshape(-1, 4, 4).swapaxes(1, 2).reshape(-1, 16)  # the program sorts by stage
-        rows = np.concatenate([statistics[:, :4], by_stage, statistics[:, 20:]], axis=1)
+        # the program sorts matches by stage
+        sorted_matches = statistics[:, 4:20].reshape(-1, 4, 4).swapaxes(1, 2).reshape(-1, 16)
+        rows = np.concatenate([statistics[:, :4], sorted_matches, statistics[:, 20:]], axis=1)
         # A segment that equals its reference has no fragmentation: the program does not count its one chunk.
-        tested, referred = rows[:, [*range(4, 8), *range(12, 16)]], rows[:, [*range(8, 12), *range(16, 20)]]
-        whole = (tested.sum(axis=1) == rows[:, 0]) & (referred.sum(axis=1) == rows[:, 1]) & (rows[:, 20] == 1)
-        rows[whole, 20] = 0
+        system, reference = rows[:, [*range(4, 8), *range(12, 16)]], rows[:, [*range(8, 12), *range(16, 20)]]
+        is_unbroken = (system.sum(axis=1) == rows[:, 0]) & (reference.sum(axis=1) == rows[:, 1]) & (rows[:, 20] == 1)
+        rows[is_unbroken, 20] = 0
         return rows
 
     def score(self, sums: Floats) -> Floats:
-        """Return the scores of summed statistics; the score without any match is 0.
+        """Compute METEOR scores from summed statistics; the score without any match is 0.
 
-        A match counts with the weight of its kind. Function words count with weight 1 - delta, content words with
-        delta.
+        The score is the weighted harmonic mean of precision and recall, times (1 - fragmentation penalty).
+
+        Args:
+            sums: Statistics summed over segments, [..., 23].
         """
         parameters = _ENGLISH if self.language == "en" else _ANY
         precision, recall = (self._share_matched(sums, parameters, side) for side in (0, 1))
@@ -227,7 +235,8 @@ class METEOR(ReferenceMetric):
     def _share_matched(self, sums: Floats, parameters: _Parameters, side: int) -> Floats:
         """Return the weighted share of matched words, which is precision or recall.
 
-        The sum is computed stage by stage, so that the last digit does not depend on the shape of the array.
+        A match counts with the weight of its kind (exact, stem, synonym, paraphrase). Content words have the weight
+        delta, and function words 1 - delta.
 
         Args:
             sums: Summed statistics, [..., 23].
@@ -236,8 +245,8 @@ class METEOR(ReferenceMetric):
         """
         length, function = sums[..., side], sums[..., 2 + side]
         matched = np.zeros_like(length)
-        for stage, weight in enumerate(parameters.weights):
-            content, empty = sums[..., 4 + 4 * side + stage], sums[..., 12 + 4 * side + stage]
-            matched += weight * (parameters.delta * content + (1 - parameters.delta) * empty)
+        for stage, weight in enumerate(parameters.weights):  # in turn: the last digit is the same for all array shapes
+            content_matches, function_matches = sums[..., 4 + 4 * side + stage], sums[..., 12 + 4 * side + stage]
+            matched += weight * (parameters.delta * content_matches + (1 - parameters.delta) * function_matches)
         return np.asarray(np.divide(matched, parameters.delta * (length - function) + (1 - parameters.delta) * function,
                                     out=np.full_like(matched, np.nan), where=length > 0))

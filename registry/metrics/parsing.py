@@ -27,10 +27,10 @@ from registry.treebank import (
 
 
 class _ParsingMetric(QuotientMetric):
-    """Base class of the CoNLL 2018 metrics.
+    """Base class of the CoNLL 2018 parsing metrics, which are F1 scores.
 
     Attributes:
-        part: `f1`, or only `precision` or `recall`.
+        part: Reported value: `f1`, `precision` or `recall`.
     """
 
     takes = "tree"
@@ -41,15 +41,14 @@ class _ParsingMetric(QuotientMetric):
 
     part: Literal["f1", "precision", "recall"] = "f1"
 
-    def words(self) -> tuple[str, Collection[str]]:
+    def format_name(self) -> tuple[str, Collection[str]]:
         return self.called + ("" if self.part == "f1" else f", {self.part}"), ("part",)
 
     @property
     def quotient(self) -> Quotient:
-        """Coefficients of numerator and denominator.
+        """Weights of the counts (correct, system, gold) in numerator and denominator.
 
-        F1 is twice the number of correct words (tokens, sentences) over the sum of the numbers in the system and in the
-        gold. Precision and recall are the number of correct words over the number in the system or in the gold.
+        F1 is 2 * correct / (system + gold), precision is correct / system, and recall is correct / gold.
         """
         return {"f1": ((2, 0, 0), (0, 1, 1)), "precision": ((1, 0, 0), (0, 1, 0)), "recall": ((1, 0, 0), (0, 0, 1))}[
             self.part]
@@ -61,7 +60,7 @@ class Tokens(_ParsingMetric):
     called = "tokenization score"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the numbers of correct tokens, system tokens and gold tokens."""
+        """Return three numbers for one sentence: correct, system and gold tokens."""
         gold = {(token.start, token.end) for token in item.gold.tokens}
         system = frozenset() if answer is None else answer.value.tokens
         return (len(gold & system), len(system), len(gold))
@@ -73,22 +72,25 @@ class Sentences(_ParsingMetric):
     called = "sentence segmentation score"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return 1 if the gold sentence is found, else 0; the system's sentences; and 1."""
+        """Return the numbers of correct, system and gold sentences for one gold sentence.
+
+        The first number is 1 if the system has exactly this sentence, else 0. The last number is 1.
+        """
         system = frozenset() if answer is None else answer.value.sentences
         return (int((0, len(item.gold.text)) in system), len(system), 1)
 
 
 class _WordMetric(_ParsingMetric):
-    """Base class of CoNLL 2018 metrics that count words.
+    """Base class of CoNLL 2018 metrics that count correct words.
 
     Attributes:
-        counts: Function of a word's relation that returns True if the word counts; None if all words count.
+        counts: Function that returns True for the dependency relations whose words count; None if all words count.
     """
 
-    counts: ClassVar[Callable[[str], bool] | None] = None  # by a word's relation; None: all words count
+    counts: ClassVar[Callable[[str], bool] | None] = None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the numbers of correct words, counted system words and gold words."""
+        """Return three numbers for one sentence: correct, system and gold words."""
         gold: Sentence = item.gold
         counts = type(self).counts
         if counts is None:
@@ -96,10 +98,10 @@ class _WordMetric(_ParsingMetric):
         else:
             n_gold = sum(counts(word.deprel) for word in gold.words)
             n_found = 0 if answer is None else sum(counts(system.word.deprel) for system in answer.value.words)
-        return (0 if answer is None else self.correct(gold, answer.value), n_found, n_gold)
+        return (0 if answer is None else self.count_correct(gold, answer.value), n_found, n_gold)
 
-    def correct(self, gold: Sentence, projection: Projection) -> int:
-        """Return the number of correct words.
+    def count_correct(self, gold: Sentence, projection: Projection) -> int:
+        """Return the number of correct words of a system in one gold sentence.
 
         Args:
             gold: Sentence of the gold.
@@ -111,7 +113,7 @@ class _WordMetric(_ParsingMetric):
 
     @abstractmethod
     def is_correct(self, gold: Word, system: Projected) -> bool:
-        """Return True if a system word agrees with the gold word that is aligned with it."""
+        """Return True if a system word is correct, compared with its aligned gold word."""
 
 
 class Words(_WordMetric):
@@ -210,7 +212,7 @@ class MLAS(CLAS):
 
     called = "morphology-aware labelled attachment score"
 
-    def correct(self, gold: Sentence, projection: Projection) -> int:
+    def count_correct(self, gold: Sentence, projection: Projection) -> int:
         """Count the content words that are correct together with their function words.
 
         The system's word must have all function words of the gold word, and no others.
@@ -259,7 +261,7 @@ class _AttachmentMetric(QuotientMetric):
     punctuation: bool = True
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the numbers of correct words and of counted words of the gold.
+        """Return the number of correct words, and the number of gold words that count.
 
         A gold word is incorrect if no system word is aligned with it.
         """
@@ -272,7 +274,10 @@ class _AttachmentMetric(QuotientMetric):
 
     @abstractmethod
     def is_correct(self, gold: Word, system: Projected) -> bool:
-        """Return True if a system word is attached like the gold word aligned with it."""
+        """Return True if a system word is attached like its aligned gold word.
+
+        Subclasses compare the head, or head and relation.
+        """
 
 
 class PlainUAS(_AttachmentMetric):
@@ -302,5 +307,5 @@ class PlainLAS(_AttachmentMetric):
 
 
 def _is_punctuation(form: str) -> bool:
-    """Return True if every character of a word is punctuation (Unicode categories P)."""
+    """Return True if a word has only punctuation characters (Unicode categories P)."""
     return all(unicodedata.category(character).startswith("P") for character in form)

@@ -28,7 +28,10 @@ _LEAST_AP = 0.00001  # as in trec_eval
 
 
 class RetrievalMetric(AdditiveMetric):
-    """Base class of metrics that score every query, in most cases from 0 to 1."""
+    """Base class of metrics of ranked documents, which give each query a score.
+
+    In most cases, scores are from 0 to 1.
+    """
 
     takes = "ranking"
     family = "ratio"
@@ -40,8 +43,8 @@ class RetrievalMetric(AdditiveMetric):
             if (value := getattr(self, option, None)) is not None and not 1 <= value <= 10**6:
                 raise InputError(f"option {option!r} of {self.name} is {value}; expected 1 or more")
 
-    def words(self) -> tuple[str, Collection[str]]:
-        words, shown_options = super().words()
+    def format_name(self) -> tuple[str, Collection[str]]:
+        words, shown_options = super().format_name()
         cutoff = getattr(self, "cutoff", None)
         return words + ("" if cutoff is None else f"@{cutoff}"), (*shown_options, "cutoff")
 
@@ -49,9 +52,9 @@ class RetrievalMetric(AdditiveMetric):
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return two numbers for each query: its score, and 1.
+        """Return an array of two numbers per query: its score, and 1.
 
-        The score of a query without results is 0.
+        The mean over queries is the sum of scores over the sum of ones. The score of a query without results is 0.
         """
         # pytrec_eval writes beyond its arrays if all grades are negative; trec_eval counts such documents as not judged
         judgments = {item.key: {name: grade for name, grade in item.gold.items() if grade >= 0} for item in items}
@@ -61,16 +64,16 @@ class RetrievalMetric(AdditiveMetric):
 
     @abstractmethod
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Return the score of every query that has results.
+        """Return the score of every query for which a system retrieves documents.
 
         Args:
-            judgments: Relevance of each judged document, by query.
-            run: Score of each retrieved document, by query.
+            judgments: Maps each query to the relevance of its judged documents.
+            run: Maps each query to the scores of the retrieved documents.
         """
 
 
 class TrecEvalMetric(QuotientMetric, RetrievalMetric):
-    """Base class of metrics that are the mean over queries of a measure of trec_eval.
+    """Base class of metrics that average a measure of trec_eval over queries.
 
     Attributes:
         measure: Name of the measure in ir-measures; empty if it equals the metric's name.
@@ -87,14 +90,12 @@ class TrecEvalMetric(QuotientMetric, RetrievalMetric):
         return self.calculate(options, judgments, run)
 
     def calculate(self, options: Mapping[str, float], judgments: Judgments, run: Run) -> dict[str, float]:
-        """Return the value of the measure for every query.
-
-        The values come from pytrec_eval, which contains the code of trec_eval.
+        """Compute the measure for every query with pytrec_eval, the code of trec_eval.
 
         Args:
             options: Options of the measure in ir-measures.
-            judgments: Relevance of each judged document, by query.
-            run: Score of each retrieved document, by query.
+            judgments: Maps each query to the relevance of its judged documents.
+            run: Maps each query to the scores of the retrieved documents.
         """
         ir_measures = import_extra("ir_measures", self)
         measure = getattr(ir_measures, self.measure or self.name)(**options)
@@ -103,13 +104,12 @@ class TrecEvalMetric(QuotientMetric, RetrievalMetric):
 
 
 class P(TrecEvalMetric):
-    """Precision at a cut-off: share of the first documents that are relevant.
+    """Precision at k: share of the k best-ranked documents that are relevant.
 
-    If fewer documents are retrieved, the missing ones count as not relevant. The statistics of a query are the number
-    of relevant documents and the cut-off.
+    If fewer than k documents are retrieved, the missing ones count as not relevant.
 
     Attributes:
-        cutoff: Number of first documents.
+        cutoff: The number k.
         rel: Lowest relevance of a relevant document.
     """
 
@@ -120,7 +120,7 @@ class P(TrecEvalMetric):
     rel: int = 1
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return the number of relevant first documents and the cut-off for each query."""
+        """Return two numbers per query: relevant documents among the first k, and k."""
         return np.rint(super().corpus_statistics(items, answers) * self.cutoff)
 
 
@@ -131,7 +131,7 @@ class AP(TrecEvalMetric):
 
     Attributes:
         rel: Lowest relevance of a relevant document.
-        cutoff: Number of first documents; None for the whole ranking.
+        cutoff: Number of best-ranked documents that count; None for the whole ranking.
     """
 
     called = "MAP"
@@ -144,10 +144,10 @@ class AP(TrecEvalMetric):
 class NDCG(TrecEvalMetric):
     """Normalized discounted cumulative gain.
 
-    The discount is the binary logarithm of the rank plus 1.
+    The gain of a document is divided by log2(rank + 1).
 
     Attributes:
-        cutoff: Number of first documents; None for the whole ranking.
+        cutoff: Number of best-ranked documents that count; None for the whole ranking.
         gain: Gain of a document: its relevance (`linear`), or 2^relevance - 1 (`exponential`).
     """
 
@@ -171,7 +171,8 @@ class RR(TrecEvalMetric):
 
     Attributes:
         rel: Lowest relevance of a relevant document.
-        cutoff: Number of first documents; if none of them is relevant, the score is 0. None for the whole ranking.
+        cutoff: Number of best-ranked documents that count; if none of them is relevant, the score is 0. None for the
+            whole ranking.
     """
 
     called = "MRR"
@@ -224,8 +225,7 @@ class Bpref(TrecEvalMetric):
 class GeometricMeanAP(RetrievalMetric):
     """Geometric mean of the queries' average precision; it emphasizes hard queries.
 
-    An average precision below 0.00001 counts as 0.00001. The statistic of a query is the logarithm of its average
-    precision.
+    An average precision below 0.00001 counts as 0.00001.
 
     Attributes:
         rel: Lowest relevance of a relevant document.
@@ -241,7 +241,7 @@ class GeometricMeanAP(RetrievalMetric):
     rel: int = 1
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return the logarithm of average precision, and 1, for each query."""
+        """Return two numbers per query: the logarithm of its average precision, and 1."""
         statistics = super().corpus_statistics(items, answers)
         statistics[:, 0] = np.log(np.maximum(statistics[:, 0], _LEAST_AP))
         return statistics
@@ -260,7 +260,7 @@ class ERR(QuotientMetric, RetrievalMetric):
     (2^relevance - 1) / 2^max_rel.
 
     Attributes:
-        cutoff: Number of first documents.
+        cutoff: Number of best-ranked documents that count.
         max_rel: Highest relevance of the scale.
     """
 
@@ -272,7 +272,7 @@ class ERR(QuotientMetric, RetrievalMetric):
     max_rel: int = 4
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Return the score of every query that has results.
+        """Return the expected reciprocal rank of every query that has results.
 
         Documents with equal scores are in reverse order of their names.
         """
@@ -295,7 +295,7 @@ def _check_grades(metric: RetrievalMetric, judgments: Judgments, highest: int) -
 
 
 class _RelevantMetric(TrecEvalMetric):
-    """Base class of metrics for which a document is either relevant or not.
+    """Base class of metrics with binary relevance: a document is relevant or not.
 
     Attributes:
         rel: Lowest relevance of a relevant document.
@@ -304,9 +304,10 @@ class _RelevantMetric(TrecEvalMetric):
     rel: int = field(default=1, kw_only=True)
 
     def calculate(self, options: Mapping[str, float], judgments: Judgments, run: Run) -> dict[str, float]:
-        """Return the value of the measure for every query, from judgments of 1 and 0.
+        """Compute the measure for every query from judgments that are reduced to 1 and 0.
 
-        pytrec_eval counts every relevance of 1 or more as relevant, so that the option `rel` must be applied before.
+        pytrec_eval counts every relevance of 1 or more as relevant. This method therefore applies the option `rel`
+        first: a document is relevant if its relevance is at least `rel`.
         """
         relevant = {query: {name: int(grade >= self.rel) for name, grade in judged.items()}
                     for query, judged in judgments.items()}
@@ -314,10 +315,10 @@ class _RelevantMetric(TrecEvalMetric):
 
 
 class RecallAt(_RelevantMetric):
-    """Recall at a cut-off: share of the relevant documents that are among the first.
+    """Recall at k: share of the relevant documents that are among the first k.
 
     Attributes:
-        cutoff: Number of first documents.
+        cutoff: The number k of best-ranked documents.
     """
 
     called = "recall"
@@ -328,10 +329,10 @@ class RecallAt(_RelevantMetric):
 
 
 class Success(_RelevantMetric):
-    """Success at a cut-off (hit rate): 1 if a first document is relevant, else 0.
+    """Success at k (hit rate): 1 if one of the first k documents is relevant, else 0.
 
     Attributes:
-        cutoff: Number of first documents.
+        cutoff: The number k of best-ranked documents.
     """
 
     called = "success"
@@ -397,9 +398,8 @@ class SetRelativePrecision(_RelevantMetric):
 class InterpolatedPrecision(_RelevantMetric):
     """Interpolated precision at a recall level.
 
-    The score is the highest precision at any rank with at least this recall. The number of relevant documents that must
-    be found is the recall level times the number of all relevant documents, rounded up if more than a tenth is left
-    over.
+    The score is the highest precision at any rank with at least this recall. The recall level times the number of
+    relevant documents is rounded to a whole number: up if the fraction is at least a tenth, else down.
 
     Attributes:
         recall: Recall level, from 0 to 1.
@@ -425,10 +425,7 @@ class ElevenPoint(_RelevantMetric):
     citation = "Manning, Raghavan and Schütze 2008, section 8.4"
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Return the score of every query that has results.
-
-        This method calls pytrec_eval directly, because ir-measures lacks this measure.
-        """
+        # ir-measures lacks this measure
         evaluator = import_extra("pytrec_eval", self).RelevanceEvaluator(
             judgments, {self.name}, relevance_level=self.rel)
         return {query: scores[self.name] for query, scores in evaluator.evaluate(run).items()} if run else {}

@@ -22,7 +22,7 @@ from registry.columns import JoinedColumns
 from registry.errors import InputError
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.judged import COLUMNS, columns, corrected
+from registry.judged import COLUMNS, estimate_mean, make_columns
 from registry.metrics.base import FROM_ZERO, UNBOUNDED, AdditiveMetric, DeclaredRange, Metric, QuotientMetric
 
 Number = TypeVar("Number", float, Floats)
@@ -51,7 +51,10 @@ class Mean(DeclaredRange, QuotientMetric):
         return self.worst is not None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return two numbers: the score of the item, and 1."""
+        """Return two numbers for one item: its score, and 1.
+
+        The mean is the sum of the first numbers over the sum of the second.
+        """
         value = self.worst if answer is None else answer.value
         if value is None:
             raise self.make_unanswered_error(item)
@@ -64,7 +67,6 @@ class Mean(DeclaredRange, QuotientMetric):
             raise self._describe_outside(answers.values[outside[0]], items[outside[0]])
         return np.stack([answers.values, np.ones(len(answers))], axis=1)
 
-
     def _is_in_range(self, value: Any) -> Any:
         low, high = self.score_range
         return (low <= value) & (value <= high)
@@ -76,7 +78,7 @@ class Mean(DeclaredRange, QuotientMetric):
 
 
 class _ErrorMetric(AdditiveMetric):
-    """Base class of metrics that average a loss over items; lower is better."""
+    """Base class of metrics that average an error over items; lower is better."""
 
     takes = "score"
     family = "ratio"
@@ -89,14 +91,14 @@ class _ErrorMetric(AdditiveMetric):
 
     @abstractmethod
     def loss(self, error: Number) -> Number:
-        """Return the loss of one item, or of many items.
+        """Return the loss of an error, such as its absolute value or its square.
 
         Args:
-            error: The system's number minus the gold number.
+            error: The system's number minus the gold number, for one item or an array of items.
         """
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return two numbers: the loss of the item, and 1."""
+        """Return two numbers for one item: the loss of its error, and 1."""
         if answer is None:
             raise self.make_unanswered_error(item)
         return (self.loss(answer.value - item.gold), 1)
@@ -117,10 +119,7 @@ class MAE(_ErrorMetric, QuotientMetric):
 
 
 class RMSE(_ErrorMetric):
-    """Root mean squared error, at least 0; lower is better.
-
-    The statistic of an item is its squared error.
-    """
+    """Root mean squared error, at least 0; lower is better."""
 
     called = "root mean squared error"
     citation = "Willmott and Matsuura 2005"
@@ -129,7 +128,10 @@ class RMSE(_ErrorMetric):
         return error * error
 
     def score(self, sums: Floats) -> Floats:
-        """Return the root of the mean squared error; NaN if there is no item."""
+        """Compute the root mean squared error from sums of (squared error, 1) over items.
+
+        The result is NaN if there is no item.
+        """
         return np.asarray(np.sqrt(share(sums[..., 0], sums[..., 1])), dtype=np.float64)
 
 
@@ -152,7 +154,7 @@ class CorrelationMetric(Metric):
         return ("gold",)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the system's number and the gold number.
+        """Return the pair of the system's number and the gold number for one item.
 
         Raises:
             InputError: The item has no answer; correlations have no worst value.
@@ -204,8 +206,8 @@ class JudgedMean(AdditiveMetric):
     The judge is an automatic scorer, such as a language model. Human scores of some items correct the mean.
 
     Attributes:
-        slope: Weight of the judge's scores: 0 uses only human scores, 1 is the difference estimator. None for the slope
-            with the smallest error.
+        slope: Weight b in: mean human score + b * (judge's mean over all items - judge's mean over items with a human
+            score). 0 ignores the judge; None selects the weight with the smallest error.
         better: Direction of scores: `higher` or `lower` scores are better.
     """
 
@@ -216,13 +218,20 @@ class JudgedMean(AdditiveMetric):
     scorer = "ppi-python"
     unbounded = True
     score_range = UNBOUNDED
-    filled = FAMILIES["additive"].columns[:len(COLUMNS)]
+    used_columns = FAMILIES["additive"].columns[:len(COLUMNS)]
 
     better: Literal["higher", "lower"] = "higher"  # type: ignore[misc]  # an option here
     slope: float | None = None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the terms of the sums that `registry.judged.COLUMNS` names, then zeros."""
+        """Return the terms that one item adds to the sums in the estimate.
+
+        The terms are those that `registry.judged.COLUMNS` names, such as the judge's score. Zeros are appended up to
+        16 numbers, the width of the stored table.
+
+        Raises:
+            InputError: The item has no answer, or its human score is missing although it was certain to be sampled.
+        """
         if answer is None:
             raise self.make_unanswered_error(item)
         if item.gold == 1 and "human" not in answer.value:
@@ -230,18 +239,17 @@ class JudgedMean(AdditiveMetric):
                              item=item.key)
         w = 1.0 if item.gold is None else 1 / item.gold
         a, human = 1.0 if item.gold is None else w - 1, answer.value.get("human")
-        return (*columns(answer.value["judge"], human or 0.0, w * (human is not None), a), *_EMPTY)
+        return (*make_columns(answer.value["judge"], human or 0.0, w * (human is not None), a), *_EMPTY)
 
     def score(self, sums: Floats) -> Floats:
-        return corrected(sums, self.slope)
+        return estimate_mean(sums, self.slope)
 
 
 class Perplexity(AdditiveMetric):
     """Perplexity: exp of the negative log-probability per token; lower is better.
 
     The lowest value is 1. Perplexities are comparable only between models that divide texts into the same tokens;
-    `BitsPerCharacter` is comparable between all models. The statistics of an item are its negative log-probability in
-    nats and its number of tokens.
+    `BitsPerCharacter` is comparable between all models.
     """
 
     called = "perplexity"
@@ -254,14 +262,20 @@ class Perplexity(AdditiveMetric):
     citation = "Jelinek et al. 1977"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the item's negative log-probability in nats, and its number of tokens."""
+        """Return an item's negative log-probability in nats, and its number of tokens."""
         if answer is None:
             raise self.make_unanswered_error(item)
         total, tokens = answer.value
         return (-total, tokens)
 
     def score(self, sums: Floats) -> Floats:
-        """Return exp of nats over tokens; NaN if there is no token, or on overflow."""
+        """Compute perplexity, exp(nats / tokens), from sums over items.
+
+        The result is NaN if there is no token, or if it is too large for a float.
+
+        Args:
+            sums: Sums of negative log-probabilities in nats, and of tokens, [..., 2].
+        """
         with np.errstate(over="ignore"):
             scores = np.exp(share(sums[..., 0], sums[..., 1]))
         return np.where(np.isfinite(scores), scores, np.nan)
@@ -284,7 +298,7 @@ class BitsPerCharacter(QuotientMetric):
         return ("text",)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the item's negative log-probability in bits, and its characters."""
+        """Return an item's negative log-probability (bits), and number of characters."""
         if answer is None:
             raise self.make_unanswered_error(item)
         return (-answer.value[0] / math.log(2), item.gold)

@@ -35,6 +35,8 @@ from registry.metrics.base import FScore, Metric, Quotient, QuotientMetric
 class MatchMetric(QuotientMetric):
     """Base class of precision, recall and F-score of sets of answers.
 
+    The answers to an item are, for example, several labels or spans.
+
     Attributes:
         type: Type of the answers that count; None for all types.
     """
@@ -45,23 +47,32 @@ class MatchMetric(QuotientMetric):
 
     @abstractmethod
     def members(self, value: Any) -> Set[Hashable]:
-        """Return the counted answers in an answer value; two equal answers match."""
+        """Return the set of answers that the metric counts for one item.
+
+        A system's answer is correct if an equal answer is in the set of the gold.
+
+        Args:
+            value: Gold value of the item, or a system's answer value.
+        """
 
     def accept(self, names: Sequence[tuple[str, str, str]], returned: Flags,  # noqa: ARG002
                scores: Floats) -> Flags:  # noqa: ARG002
-        """Return True for answers that a system accepts, [answers, systems].
+        """Return which returned answers count as answers of each system.
 
-        By default a system accepts all answers that it returns.
+        By default all do; metrics with a threshold count only answers with high scores.
 
         Args:
-            names: Item, key and type of every counted answer in the whole test set.
+            names: Item, key and type of every answer in the test set.
             returned: True if the system returns the answer, [answers, systems].
-            scores: Scores of answers, [answers, systems].
+            scores: The system's scores of answers, [answers, systems].
+
+        Returns:
+            True if the answer counts, [answers, systems].
         """
         return returned
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the numbers of correct answers, system answers and gold answers."""
+        """Return three numbers for one item: correct answers, system and gold answers."""
         gold = self.members(item.gold)
         system: Set[Hashable] = frozenset() if answer is None else self.members(answer.value)
         return (len(gold & system), len(system), len(gold))
@@ -99,42 +110,48 @@ Ties = Literal["random", "include", "exclude"]
 
 
 def order_ties(seed: int, answers: Iterable[tuple[str, str, str]]) -> Ints:
-    """Return the position of every answer in the random order that decides ties.
+    """Return the rank of every answer in a random order that decides ties of scores.
+
+    The order depends only on the seed and the answers' names, not on a system.
 
     Args:
         seed: Seed of the random order.
         answers: Item, key and type of every answer.
 
     Returns:
-        Positions from 0, [answers].
+        Ranks from 0, [answers].
     """
-    drawn = [hashlib.md5(f"{seed}/{item}/{key}/{type_}".encode(), usedforsecurity=False).digest()
-             for item, key, type_ in answers]
-    places = np.empty(len(drawn), dtype=np.int64)
-    places[sorted(range(len(drawn)), key=drawn.__getitem__)] = np.arange(len(drawn))
-    return places
+    digests = [hashlib.md5(f"{seed}/{item}/{key}/{type_}".encode(), usedforsecurity=False).digest()
+               for item, key, type_ in answers]
+    ranks = np.empty(len(digests), dtype=np.int64)
+    ranks[sorted(range(len(digests)), key=digests.__getitem__)] = np.arange(len(digests))
+    return ranks
 
 
 def sort_best_first(scores: Floats, order: Ints) -> Ints:
-    """Return the indices of answers from the best to the worst score, [answers].
+    """Return the indices that sort answers from the best to the worst score.
 
     Args:
         scores: Scores of the answers, [answers]; higher is better.
-        order: Positions of the answers among answers with equal scores, [answers].
+        order: Ranks by which answers with equal scores are sorted, [answers].
+
+    Returns:
+        Indices, [answers].
     """
     return np.lexsort((order, -scores))
 
 
 def count_accepted(ranked: Floats, n: Ints, ties: Ties) -> Ints:
-    """Return how many answers an n-best list accepts.
+    """Return the actual sizes of n-best lists if scores at the cut-off are tied.
 
     Args:
         ranked: Scores from the best to the worst, [answers].
-        n: Requested sizes of the list, at least 1, [cut-offs].
-        ties: Rule for ties at the end of the list.
+        n: Requested sizes of the lists, at least 1, [cut-offs].
+        ties: `random` keeps n answers, `include` keeps all answers that tie with the n-th, and `exclude` drops them if
+            they do not all fit.
 
     Returns:
-        Numbers of accepted answers, [cut-offs]; at most the number of answers.
+        Numbers of answers in the lists, [cut-offs].
     """
     n = np.minimum(n, len(ranked))
     if ties == "random" or not len(ranked):
@@ -145,16 +162,17 @@ def count_accepted(ranked: Floats, n: Ints, ties: Ties) -> Ints:
 
 def find_accepted(scores: Floats, *, threshold: float | None = None, best: int | None = None,
                   ties: Ties = "random", order: Ints | None = None) -> Flags:
-    """Return True for each accepted answer of a system, [answers].
-
-    An accepted answer reaches the threshold, and is in the n-best list. Without threshold and list all are accepted.
+    """Return which answers of a system reach a threshold and are in its n-best list.
 
     Args:
         scores: Scores of the answers, [answers]; higher is better.
         threshold: Lowest accepted score; None for no threshold.
-        best: Size of the n-best list; None for no list.
-        ties: Rule for ties at the end of the list.
+        best: Size n of the n-best list; None for no list.
+        ties: Rule for ties at the end of the list; see `count_accepted`.
         order: Result of `order_ties`, for the rule `random`.
+
+    Returns:
+        True for each accepted answer, [answers].
     """
     accepted = np.ones(len(scores), dtype=np.bool_) if threshold is None else scores >= threshold
     if best is not None:
@@ -170,9 +188,9 @@ class _SetMetric(MatchMetric):
     """Base class of precision, recall and F-score of answers that may have scores.
 
     Attributes:
-        threshold: Lowest score of an accepted answer; None to accept all answers.
-        best: Size of the n-best list; None for no limit.
-        ties: Rule for ties at the end of the n-best list; see `registry.metrics.sets`.
+        threshold: Lowest score of an answer that counts; None to count all answers.
+        best: Number n of a system's answers with the best scores that count; None for no limit.
+        ties: Rule for answers that tie with the n-th: `random` (exactly n count), `include` or `exclude`.
         seed: Seed of the random order of ties.
     """
 
@@ -196,11 +214,10 @@ class _SetMetric(MatchMetric):
             raise InputError(f"option 'threshold' of {self.name} is {self.threshold}; expected a finite number")
 
     def members(self, value: Any) -> Set[Hashable]:
-        """Return the key and type of every counted answer in an answer value."""
+        """Return pairs (key, type) of the answers that the metric counts for one item."""
         return {(key, type_) for key, type_, _ in value.responses if self.type in (None, type_)}
 
     def accept(self, names: Sequence[tuple[str, str, str]], returned: Flags, scores: Floats) -> Flags:
-        """Return True for answers that a system accepts by `threshold` and `best`."""
         if self.threshold is None and self.best is None:
             return returned
         order = order_ties(self.seed, names) if self.best is not None and self.ties == "random" else None
@@ -213,11 +230,7 @@ class _SetMetric(MatchMetric):
         return accepted
 
     def uncountable(self, value: Any) -> str | None:
-        """Return a message if an answer has no score although the metric needs scores.
-
-        Returns:
-            The message; None if no score is missing.
-        """
+        """Return a message if an answer lacks the score that the metric needs; else None."""
         if self.threshold is None and self.best is None:
             return None
         lacking = (key for key, type_, score in value.responses if score is None and self.type in (None, type_))
@@ -225,16 +238,16 @@ class _SetMetric(MatchMetric):
                      for key in lacking), None)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the statistics as if the item were the whole test set.
+        """Return three numbers for one item: correct, accepted and gold answers.
 
-        They are the numbers of correct answers, accepted answers and gold answers.
+        The n best answers are selected from this item alone; see `corpus_statistics` for many items.
         """
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return the statistics of many items, [items, 3].
+        """Return the numbers of correct, accepted and gold answers per item, [items, 3].
 
-        Accepted answers are selected over all items, and then counted per item.
+        The accepted answers, such as the n best, are selected from all items together, and then counted per item.
         """
         if isinstance(answers, JoinedColumns) and answers.is_numeric:
             return Metric.corpus_statistics(self, items, answers)
@@ -296,9 +309,9 @@ class SetF(_SetMetric, FBeta):
 
 
 class _AlignmentMetric(QuotientMetric):
-    """Base class of metrics of word alignment.
+    """Base class of metrics of word alignment, which count links between words.
 
-    The gold has sure links and possible links. Every sure link is also possible.
+    Links of the gold are sure or only possible. A sure link is also possible.
     """
 
     takes = "alignment"
@@ -307,10 +320,12 @@ class _AlignmentMetric(QuotientMetric):
     scorer = "published results of GIZA++ and awesome-align"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return four numbers of links.
+        """Return four numbers of links for one sentence pair.
 
-        They are the system's links that are sure in the gold, the system's links that are sure or possible in the gold,
-        all links of the system, and the sure links of the gold.
+        1. The system's links that are sure in the gold.
+        2. The system's links that are sure or possible in the gold.
+        3. All links of the system.
+        4. The sure links of the gold.
         """
         gold: Links = item.gold
         system = frozenset(() if answer is None else answer.value.sure)

@@ -46,27 +46,42 @@ Spans = Set[Span]
 
 
 def count_same_boundaries(gold: Spans, system: Spans) -> int:
-    """Count the system's spans that have the boundaries of a gold span, one to one."""
+    """Count system spans with the same start and end as a gold span.
+
+    Types do not count. Each gold span matches at most one system span.
+    """
     return (_count_boundaries(gold) & _count_boundaries(system)).total()
 
 
-def count_right_by_type(gold: Spans, system: Spans) -> int:
-    """Count the correct spans by the rule `ent_type`; see the module docstring."""
-    return _count_right(gold, system, _choose_nearest)
+def count_correct_by_type(gold: Spans, system: Spans) -> int:
+    """Count pairs of a system span and a gold span that have the same type.
+
+    Each span is in at most one pair. A system span is paired with an equal gold span, or else with the nearest
+    overlapping one of the same type, or else with the first overlapping one.
+    """
+    return _count_correct(gold, system, _choose_nearest)
 
 
-def count_right_by_first(gold: Spans, system: Spans) -> int:
-    """Count the correct spans by the rule `fuzzy`; see the module docstring."""
-    return _count_right(gold, system, _choose_first)
+def count_correct_by_first(gold: Spans, system: Spans) -> int:
+    """Count pairs of a system span and a gold span that have the same type.
+
+    Each span is in at most one pair. A system span is paired with an equal gold span, or else with the first
+    overlapping one.
+    """
+    return _count_correct(gold, system, _choose_first)
 
 
 def count_overlapping(gold: Spans, system: Spans) -> int:
-    """Count pairs of spans that overlap but have different boundaries."""
-    both = _count_boundaries(gold) & _count_boundaries(system)
-    return sum(1 for _ in _pair_spans(_remove_boundaries(gold, both), _remove_boundaries(system, both), _choose_first))
+    """Count pairs of a system and a gold span that overlap with other boundaries.
+
+    Each span is in at most one pair. Spans with the same start and end are paired first, and do not count.
+    """
+    common = _count_boundaries(gold) & _count_boundaries(system)
+    other_gold, other_system = _remove_boundaries(gold, common), _remove_boundaries(system, common)
+    return sum(1 for _ in _pair_spans(other_gold, other_system, _choose_first))
 
 
-def _count_right(gold: Spans, system: Spans, choose: Callable[[Span, list[Span]], int]) -> int:
+def _count_correct(gold: Spans, system: Spans, choose: Callable[[Span, list[Span]], int]) -> int:
     equal = gold & system
     pairs = _pair_spans(gold - equal, system - equal, choose)
     return len(equal) + sum(span.type == partner.type for span, partner in pairs)
@@ -77,7 +92,12 @@ def _count_boundaries(spans: Spans) -> Counter[tuple[int, int]]:
 
 
 def _remove_boundaries(spans: Spans, removed: Counter[tuple[int, int]]) -> Spans:
-    """Return the spans without as many spans per boundaries as `removed` counts."""
+    """Return the spans except those with certain boundaries.
+
+    Args:
+        spans: The spans.
+        removed: Maps (start, end) to the number of spans to remove.
+    """
     remaining = removed.copy()
     others = set()
     for span in spans:
@@ -88,25 +108,30 @@ def _remove_boundaries(spans: Spans, removed: Counter[tuple[int, int]]) -> Spans
     return others
 
 
-def _choose_first(span: Span, near: list[Span]) -> int:  # noqa: ARG001
+def _choose_first(span: Span, candidates: list[Span]) -> int:  # noqa: ARG001
     return 0
 
 
-def _choose_nearest(span: Span, near: list[Span]) -> int:
-    """Return the index of the nearest span of the same type; 0 if there is none."""
+def _choose_nearest(span: Span, candidates: list[Span]) -> int:
+    """Return the index of the nearest candidate that has the same type as a span.
+
+    The distance is that of the starts plus that of the ends. If no candidate has the same type, return 0.
+    """
     distances = [(other.type != span.type, abs(other.start - span.start) + abs(other.end - span.end)
-              if other.type == span.type else 0) for other in near]
+              if other.type == span.type else 0) for other in candidates]
     return distances.index(min(distances))
 
 
 def _pair_spans(gold: Spans, system: Spans, choose: Callable[[Span, list[Span]], int]) -> Iterator[tuple[Span, Span]]:
-    """Yield pairs of a system span and an overlapping gold span, one to one.
+    """Pair each system span, in text order, with an overlapping gold span.
+
+    Each gold span is in at most one pair.
 
     Args:
         gold: Spans of the gold.
         system: Spans of the system.
-        choose: Function that selects a gold span: it returns an index into the unpaired gold spans that overlap the
-            system span.
+        choose: Function that receives a system span and the list of overlapping gold spans without a pair, and returns
+            the index of the selected gold span.
     """
     gold_spans = sorted(gold)
     starts = [other.start for other in gold_spans]
@@ -114,14 +139,14 @@ def _pair_spans(gold: Spans, system: Spans, choose: Callable[[Span, list[Span]],
     paired: set[int] = set()
     for span in sorted(system):
         reach = range(bisect_right(ends, span.start), bisect_left(starts, span.end))
-        near = [n for n in reach if n not in paired and gold_spans[n].end > span.start]
-        if near:
-            chosen = near[choose(span, [gold_spans[n] for n in near])]
+        candidates = [n for n in reach if n not in paired and gold_spans[n].end > span.start]
+        if candidates:
+            chosen = candidates[choose(span, [gold_spans[n] for n in candidates])]
             paired.add(chosen)
             yield span, gold_spans[chosen]
 
 
-_RIGHT = {"exact": count_same_boundaries, "ent_type": count_right_by_type, "fuzzy": count_right_by_first}
+_COUNT_CORRECT = {"exact": count_same_boundaries, "ent_type": count_correct_by_type, "fuzzy": count_correct_by_first}
 _UNUSED = (0,) * (len(FAMILIES["additive"].columns) - 4)
 
 
@@ -130,7 +155,8 @@ class _SpanMetric(MatchMetric):
 
     Attributes:
         match: Condition of a correct span. `strict`: equal boundaries and type. `exact`: equal boundaries. `ent_type`
-            and `fuzzy`: equal type and overlap, one to one; see `registry.metrics.spans`.
+            and `fuzzy`: equal type and overlap; a gold span matches at most one system span. They differ in the choice
+            between several overlapping spans; see `registry.metrics.spans`.
     """
 
     takes = "span"
@@ -143,12 +169,12 @@ class _SpanMetric(MatchMetric):
         return _select_type(value, self.type)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the numbers of correct spans, system spans and gold spans."""
+        """Return three numbers for one item: correct spans, system and gold spans."""
         if self.match == "strict":
             return super().statistics(item, answer)
         gold = self.members(item.gold)
         system = frozenset() if answer is None else self.members(answer.value)
-        return (_RIGHT[self.match](gold, system), len(system), len(gold))
+        return (_COUNT_CORRECT[self.match](gold, system), len(system), len(gold))
 
 
 class SpanP(_SpanMetric, Precision):
@@ -174,8 +200,9 @@ class SpanF(_SpanMetric, FBeta):
 class _PartialMetric(QuotientMetric):
     """Base class of precision, recall and F-score with half credit for overlap.
 
-    Equal boundaries earn a credit of 1, overlap earns 1/2. Types do not count. Full and half credits are counted
-    separately, so that all statistics are whole numbers, which exact tests require.
+    Each span is paired with at most one span of the other side. It counts 1 if both have equal boundaries, and 1/2 if
+    they only overlap. Types do not count. Both cases are counted separately, so that all statistics are whole numbers,
+    which exact tests require.
 
     Attributes:
         type: Type of the spans that count, on both sides; None for all types.
@@ -189,9 +216,10 @@ class _PartialMetric(QuotientMetric):
     type: str | None = None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return four numbers of spans, then zeros.
+        """Return four numbers for one item, then zeros up to the table's width.
 
-        They are the spans with equal boundaries, the other overlapping spans, the system's spans, and the gold's spans.
+        They are the pairs of spans with equal boundaries, the other overlapping pairs, the system's spans, and the
+        gold's spans.
         """
         gold = _select_type(item.gold, self.type)
         system = frozenset() if answer is None else _select_type(answer.value, self.type)
@@ -202,7 +230,8 @@ class _PartialMetric(QuotientMetric):
 class SpanPartialP(_PartialMetric):
     """Precision with half credit for overlap, from 0 to 1.
 
-    Precision is undefined if the system has no span.
+    A system's span counts 1 if it is paired with a gold span of equal boundaries, and 1/2 if it is paired with one that
+    it only overlaps. Precision is undefined if the system has no span.
     """
 
     called = "precision with half credit for overlap"
@@ -210,7 +239,11 @@ class SpanPartialP(_PartialMetric):
 
 
 class SpanPartialR(_PartialMetric):
-    """Recall with half credit for overlap, from 0 to 1."""
+    """Recall with half credit for overlap, from 0 to 1.
+
+    A gold span counts 1 if it is paired with a system's span of equal boundaries, and 1/2 if it is paired with one that
+    it only overlaps.
+    """
 
     called = "recall with half credit for overlap"
     coefficients = ((2, 1, 0, 0, *_UNUSED), (0, 0, 0, 2, *_UNUSED))
@@ -219,16 +252,17 @@ class SpanPartialR(_PartialMetric):
 class SpanPartialF(FScore, _PartialMetric):
     """Harmonic mean of precision and recall with half credit for overlap.
 
-    The score is from 0 to 1. Recall is weighted by beta squared.
+    A span counts 1 if it is paired with a span of equal boundaries on the other side, and 1/2 if it is paired with one
+    that it only overlaps. The score is from 0 to 1. Recall is weighted by beta squared.
     """
 
     called = "F{beta:g} with half credit for overlap"
 
     @property
     def quotient(self) -> Quotient:
-        """Coefficients of numerator and denominator, as whole numbers.
+        """Weights of the counts in numerator and denominator, as whole numbers.
 
-        The score is (1 + beta^2) (correct + half correct / 2) / (predicted + beta^2 gold).
+        The score is (1 + beta^2) * (correct + overlapping / 2) / (system + beta^2 * gold).
         """
         p, q = (Fraction(repr(self.beta)) ** 2).as_integer_ratio()  # of the decimal that was written
         return (2 * (p + q), p + q, 0, 0, *_UNUSED), (0, 0, 2 * q, 2 * p, *_UNUSED)
@@ -256,8 +290,13 @@ class _OverlapMetric(AdditiveMetric):
     credit: Literal["share", "any"] = "share"
     type: str | None = None
 
-    def credits(self, item: Item, answer: Answer | None) -> tuple[float, int, float, int]:
-        """Return credit and number of the system's spans, then of the gold's spans."""
+    def sum_credits(self, item: Item, answer: Answer | None) -> tuple[float, int, float, int]:
+        """Return four numbers for one item: credit and number of spans on each side.
+
+        They are the total credit of the system's spans, their number, the total credit of the gold's spans, and their
+        number. The credit of a span is the share of its positions that spans of the same type on the other side cover;
+        with the option `credit = "any"` it is 1 if they cover any position.
+        """
         gold = self._select(item.gold.spans)
         system = [] if answer is None else self._select(answer.value.spans)
         return self._sum_credit(system, gold), len(system), self._sum_credit(gold, system), len(gold)
@@ -275,9 +314,12 @@ class _OverlapMetric(AdditiveMetric):
 
 
 def _make_cover(spans: list[Span]) -> Callable[[int], int]:
-    """Return a function that counts the positions below a limit that are in a span.
+    """Return a function f(n): the number of positions below n that are inside spans.
 
-    The function stores intervals instead of positions, because spans may be very long.
+    Positions in several spans count once. The function stores intervals, because spans may be very long.
+
+    Args:
+        spans: Spans, sorted by their start.
     """
     starts: list[int] = []
     ends: list[int] = []
@@ -300,46 +342,54 @@ def _make_cover(spans: list[Span]) -> Callable[[int], int]:
 class SpanOverlapP(QuotientMetric, _OverlapMetric):
     """Precision with partial credit, from 0 to 1.
 
-    Precision is undefined if the system has no span.
+    By default a system's span counts with the share of it that gold spans of the same type cover. Precision is
+    undefined if the system has no span.
     """
 
     called = "precision with partial credit"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the credit of the system's spans, and their number."""
-        return self.credits(item, answer)[:2]
+        """Return the total credit of the system's spans in one item, and their number."""
+        return self.sum_credits(item, answer)[:2]
 
 
 class SpanOverlapR(QuotientMetric, _OverlapMetric):
-    """Recall with partial credit, from 0 to 1."""
+    """Recall with partial credit, from 0 to 1.
+
+    By default a gold span counts with the share of it that the system's spans of the same type cover.
+    """
 
     called = "recall with partial credit"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the credit of the gold's spans, and their number."""
-        return self.credits(item, answer)[2:]
+        """Return the total credit of the gold's spans in one item, and their number."""
+        return self.sum_credits(item, answer)[2:]
 
 
 class SpanOverlapF(FScore, _OverlapMetric):
     """Harmonic mean of precision and recall with partial credit, from 0 to 1.
 
-    Recall is weighted by beta squared.
+    By default a span counts with the share of it that spans of the same type on the other side cover. Recall is
+    weighted by beta squared.
     """
 
     called = "F{beta:g} with partial credit"
     family = "additive"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return four numbers, then zeros.
+        """Return four numbers for one item, then zeros up to the table's width.
 
         They are credit and number of the system's spans, and credit and number of the gold's spans.
         """
-        return (*self.credits(item, answer), *(0,) * (_WIDTH - 4))
+        return (*self.sum_credits(item, answer), *(0,) * (_WIDTH - 4))
 
     def score(self, sums: Floats) -> Floats:
-        """Return the scores of summed statistics.
+        """Compute F-scores from credits and numbers of spans that are summed over items.
 
         The score is 0 if only one side has spans or none overlaps, and NaN if neither side has spans.
+
+        Args:
+            sums: Credit and number of the system's spans, then of the gold's spans, [..., columns].
         """
         precision, recall = (share(sums[..., n], sums[..., n + 1], 0.0) for n in (0, 2))
         square = self.beta**2

@@ -42,7 +42,7 @@ _TOKEN = re.compile(r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P
                     r"|(?P<mark>[-+*/^(),]))")
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "+": np.add, "-": np.subtract, "*": np.multiply, "^": np.power,
-    "/": lambda over, under: np.divide(over, np.where(under == 0, np.nan, under)),
+    "/": lambda dividend, divisor: np.divide(dividend, np.where(divisor == 0, np.nan, divisor)),
 }
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sqrt": np.sqrt, "log": np.log, "exp": np.exp, "abs": np.abs,
@@ -53,7 +53,7 @@ _ONE = ("sqrt", "log", "exp", "abs")  # functions of one argument
 
 @dataclass(frozen=True)
 class Expression:
-    """Part of a parsed formula: a number, a name, an operator or a function.
+    """Node in the syntax tree of a formula: number, name, operator or function.
 
     Attributes:
         symbol: The number or name, or the operator or function that is applied to `parts`.
@@ -65,16 +65,16 @@ class Expression:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Names of statistics in the expression, in the order of first occurrence."""
+        """Names of statistics in the formula, in the order of first occurrence."""
         if isinstance(self.symbol, str) and not self.parts:
             return (self.symbol,)
         return tuple(dict.fromkeys(name for part in self.parts for name in part.names))
 
     def compute(self, sums: Mapping[str, Floats]) -> Floats:
-        """Return the value of the expression; NaN or infinite if it is undefined.
+        """Evaluate the formula for sums of statistics; NaN or infinite if undefined.
 
         Args:
-            sums: Sums of the statistics, by name; arrays of one shape.
+            sums: Maps the name of each statistic to an array of its sums; all arrays have the same shape.
         """
         if isinstance(self.symbol, Fraction):
             return np.array(float(self.symbol))
@@ -87,11 +87,12 @@ class Expression:
         return np.asarray(function(*arguments), dtype=np.float64)
 
     def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Return coefficients if the expression is a quotient of two linear functions.
+        """Return whole-number weights if the formula is a quotient of two weighted sums.
+
+        For example, `2*tp / (pred + gold)` gives `((2, 0, 0), (0, 1, 1))`.
 
         Returns:
-            Whole-number coefficients of numerator and denominator, in the order of `names`; None if the expression is
-            not such a quotient.
+            Weights of numerator and denominator, in the order of `names`; None if the formula has another form.
         """
         if (ratio := _to_ratio(self)) is None or "" in ratio[0] or "" in ratio[1] or not ratio[1]:
             return None
@@ -100,21 +101,21 @@ class Expression:
             return None  # the denominator could be 0 or negative even if all statistics are positive
         common = math.lcm(*(weight.denominator for side in sides for weight in side))
         largest = math.gcd(*(int(weight * common) for side in sides for weight in side))
-        whole = [tuple(int(weight * common) // largest for weight in side) for side in sides]
-        return None if max(abs(weight) for side in whole for weight in side) >= 2**31 else (whole[0], whole[1])
+        numerator, denominator = (tuple(int(weight * common) // largest for weight in side) for side in sides)
+        return None if max(map(abs, (*numerator, *denominator))) >= 2**31 else (numerator, denominator)
 
 
 def parse_formula(text: str) -> Expression:
-    """Parse a formula.
+    """Parse a formula such as `2*tp / (pred + gold)` into a syntax tree.
 
     Raises:
         InputError: The formula is not valid; the error names the position.
     """
-    return _Parser(text).whole()
+    return _Parser(text).parse()
 
 
 class _Parser:
-    """Parser of one formula, from left to right."""
+    """Recursive-descent parser of one formula."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at, self.depth = text, 0, 0
@@ -123,14 +124,14 @@ class _Parser:
             raise InputError(f"the formula has {len(text)} characters; {LONGEST} are the most")
         self._step()
 
-    def whole(self) -> Expression:
+    def parse(self) -> Expression:
         expression = self._parse_sum()
         if self.kind != "end":
             raise self._fail("expected an operator")
         return expression
 
     def _step(self) -> None:
-        """Advance to the next token, and set `at` to the position of this token."""
+        """Read the formula's next token into `kind`, `token` and `at` (its position)."""
         self.at = self.next + len(self.text[self.next:]) - len(self.text[self.next:].lstrip())
         match = _TOKEN.match(self.text, self.next)
         if match is None:
@@ -198,7 +199,7 @@ class _Parser:
         return Fraction(self.token)
 
     def _parse_name(self) -> Expression:
-        name, at = self.token, self.at
+        name, position = self.token, self.at
         self._step()
         if not self._take("("):
             return Expression(name)
@@ -207,7 +208,7 @@ class _Parser:
             parts.append(self._parse_sum())
         self._require_close()
         if name not in FUNCTIONS or (len(parts) == 1) != (name in _ONE):
-            self.at = at
+            self.at = position
             raise self._fail(f"{name} takes {'one argument' if name in _ONE else 'two or more'}" if name in FUNCTIONS
                              else f"unknown function {name!r}; {suggest(name, FUNCTIONS)}")
         return Expression(name, tuple(parts))
@@ -221,10 +222,13 @@ Linear = dict[str, Fraction]  # nonzero weights by name; "" is the constant
 
 
 def _to_ratio(expression: Expression) -> tuple[Linear, Linear] | None:
-    """Return an expression as a quotient of two linear functions, if possible.
+    """Rewrite a formula as a quotient of two weighted sums, if it equals one.
+
+    For example, `1 - a/b` becomes `({"b": 1, "a": -1}, {"b": 1})`.
 
     Returns:
-        Weights of numerator and denominator, by name; None if the expression is not such a quotient.
+        Weights of numerator and denominator by name (the constant has the name ""); None if the formula has another
+        form.
     """
     symbol, parts = expression.symbol, expression.parts
     if not parts:
@@ -266,7 +270,10 @@ def _add(a: Linear, b: Linear, sign: Fraction) -> Linear:
 
 
 def _multiply(a: Linear, b: Linear) -> Linear | None:
-    """Return the product of two linear functions; None if neither is constant."""
+    """Multiply two weighted sums; return None if neither is constant.
+
+    A weighted sum such as `1 - a` is a dict of weights: `{"": 1, "a": -1}`.
+    """
     if not b.keys() <= {""}:
         a, b = b, a
     if not b.keys() <= {""}:
@@ -279,21 +286,21 @@ MOST = len(FAMILIES["additive"].columns)
 
 
 class NamedStatistics(AdditiveMetric):
-    """Base class of metrics whose statistics are named columns of the input."""
+    """Base class of metrics that are computed from named numbers in the input files."""
 
     takes = "statistic"
     family = "additive"
     terse = True
 
     @property
-    def filled(self) -> tuple[str, ...]:
+    def used_columns(self) -> tuple[str, ...]:
         return FAMILIES[self.family].columns[:len(self.needs())]
 
     def without_answer(self, item: Item) -> tuple[float, ...]:
-        """Return the statistics of an item without an answer.
+        """Return the numbers that count for an item without an answer.
 
         Raises:
-            InputError: The metric has no such statistics.
+            InputError: The metric declares no such numbers (option `worst`).
         """
         raise self.make_unanswered_error(item)
 
@@ -353,7 +360,7 @@ class Formula(DeclaredRange, NamedStatistics):
 
     @cached_property
     def expression(self) -> Expression:
-        """The formula after parsing."""
+        """Syntax tree of the formula."""
         return parse_formula(self.formula)
 
     def needs(self) -> tuple[str, ...]:
@@ -382,7 +389,7 @@ class Formula(DeclaredRange, NamedStatistics):
 class Recorded(NamedStatistics):
     """Score of another metric, computed from stored statistics.
 
-    Not possible for measures by class and correlations, which need labels or numbers instead.
+    The other metric cannot be a measure over classes or a correlation, whose statistics do not add up over items.
 
     Attributes:
         of: The other metric with its options, such as `"SpanF(beta=1)"`.
@@ -397,7 +404,7 @@ class Recorded(NamedStatistics):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        counted = self.original.filled
+        counted = self.original.used_columns
         if len(self.columns) != len(counted):
             raise InputError(f"option 'columns' of Recorded needs a column for each of {', '.join(counted)}, which "
                              f"{self.of} counts")
@@ -408,8 +415,8 @@ class Recorded(NamedStatistics):
     @cached_property
     def original(self) -> AdditiveMetric:
         # Imported late, because the package imports this module.
-        known: dict[str, type[Metric]] = import_module("registry.metrics").METRICS
-        metric = parse("metric", known, self.of)
+        metrics: dict[str, type[Metric]] = import_module("registry.metrics").METRICS
+        metric = parse("metric", metrics, self.of)
         if not isinstance(metric, AdditiveMetric) or isinstance(metric, ConfusionMetric | Recorded):
             raise InputError(f"option 'of' of Recorded is {self.of!r}, whose statistics do not add up over items")
         return metric

@@ -26,9 +26,9 @@ from registry.values import TERSE
 
 
 class ReferenceMetric(AdditiveMetric):
-    """Base class of metrics that compare a segment with its references.
+    """Base class of metrics that compare a text (segment) with reference texts.
 
-    An item without an answer counts as an empty segment.
+    An item without an answer counts as an empty text.
 
     Attributes:
         references: Names of the references: `gold`, or names that the manifest declares.
@@ -44,24 +44,23 @@ class ReferenceMetric(AdditiveMetric):
             raise InputError(f"option 'references' of {self.name} must name one or more references, each once")
 
     @property
-    def counts_silence(self) -> bool:
-        """True if items may have an empty reference.
+    def allows_empty_references(self) -> bool:
+        """True if an item may have an empty reference, such as silence in a recording.
 
-        All words that a system outputs for such an item are insertions.
+        All words that a system outputs for such an item then count as insertions.
         """
         return False
 
     def check_gold(self, items: Sequence[Item]) -> None:
         for item in items:
-            if not self.counts_silence and self.texts_of(item) == [""]:
+            if not self.allows_empty_references and self.list_references(item) == [""]:
                 raise InputError(f"the reference is blank, which {self.name} cannot score; leave the item out of all "
                                  "files (WER and CER count insertions there)", item=item.key)
 
-    def texts_of(self, item: Item) -> list[str]:
-        """Return the references of an item that are not blank.
+    def list_references(self, item: Item) -> list[str]:
+        """Return the reference texts of an item, without blank ones.
 
-        Returns:
-            The references; one empty text if all are blank.
+        If all references are blank, the list has one empty text.
         """
         return [text for name in self.references if (text := item.gold[name]).strip()] or [""]
 
@@ -71,27 +70,27 @@ class ReferenceMetric(AdditiveMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         return tuple(self.corpus_statistics([item], [answer])[0])
 
-    def describe_misreading(self, texts: Sequence[str]) -> str | None:  # noqa: ARG002
-        """Return a message if the metric would divide the texts into incorrect words.
+    def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:  # noqa: ARG002
+        """Return a warning if the metric's tokenizer does not suit the gold's texts.
 
         Args:
             texts: Texts of the gold.
 
         Returns:
-            What is wrong and what to do; None if the metric suits the texts.
+            What is wrong and what to do; None if the tokenizer suits the texts.
         """
         return None
 
     @abstractmethod
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return the statistics of many segments, [items, columns].
+        """Return the statistics of many segments as an array, [items, columns].
 
-        Subclasses override this method because the scorers are slow for single segments.
+        Subclasses override this method because external scorers are slow for single segments.
         """
 
 
 def list_texts(answers: Sequence[Answer | None]) -> list[str]:
-    """Return the text of every answer; an absent answer gives an empty text."""
+    """Return the text of every answer; the text is empty if the answer is None."""
     return ["" if answer is None else answer.value for answer in answers]
 
 
@@ -104,10 +103,10 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def choose_tokenizer(texts: Iterable[str]) -> Literal["char", "zh"] | None:
-    """Return the tokenizer of BLEU that texts without blanks between words need.
+    """Return the BLEU tokenizer for texts in a script without blanks between words.
 
     Returns:
-        The tokenizer; None if at most half of the characters belong to a script without blanks between words.
+        The tokenizer; None if at most half of the characters belong to such a script.
 
     >>> [choose_tokenizer([text]) for text in ("It rains again.", "今天又下雨了。", "また雨が降っている。")]
     [None, 'zh', 'char']
@@ -119,7 +118,9 @@ def choose_tokenizer(texts: Iterable[str]) -> Literal["char", "zh"] | None:
 
 
 def describe_undivided(texts: Iterable[str], name: str, remedy: str) -> str | None:
-    """Return a message if texts have no blanks between words, which a metric needs.
+    """Return a message if texts are in a script without blanks between words.
+
+    Such texts do not suit metrics that split words at blanks.
 
     Args:
         texts: Texts of the gold.
@@ -135,7 +136,7 @@ def describe_undivided(texts: Iterable[str], name: str, remedy: str) -> str | No
 
 
 def count_tokenized(texts: Iterable[str]) -> tuple[int, int]:
-    """Return the number of sentences, and how many of them seem to be tokenized.
+    """Count sentences, and those of them that seem to be tokenized.
 
     A sentence is a text that ends in a full stop, question mark or exclamation mark. It seems to be tokenized if a
     blank precedes this mark.
@@ -148,7 +149,7 @@ def count_tokenized(texts: Iterable[str]) -> tuple[int, int]:
 
 
 def is_tokenized(texts: Sequence[str]) -> bool:
-    """Return True if most sentences among the texts seem to be tokenized.
+    """Return True if most sentences have a blank before the final punctuation mark.
 
     There must be at least five sentences; see `count_tokenized`.
     """
@@ -156,7 +157,7 @@ def is_tokenized(texts: Sequence[str]) -> bool:
     return sentences >= _FEW and 2 * tokenized > sentences
 
 
-def share_of_latin_letters(texts: Iterable[str]) -> float:
+def compute_latin_share(texts: Iterable[str]) -> float:
     """Return the share of letters that are a to z or A to Z; 1 if there is no letter."""
     letters = _LETTER.findall("".join(texts))
     return sum(letter.isascii() for letter in letters) / len(letters) if letters else 1.0
@@ -166,32 +167,41 @@ _References = tuple[tuple[str | None, ...], ...]  # by name and item; None is no
 
 
 class _SegmentMetric(ReferenceMetric):
-    """Base class of metrics whose statistics sacrebleu computes."""
+    """Base class of metrics whose statistics per segment are computed by sacrebleu."""
 
     scorer = "sacrebleu"
     extra = "mt"
     libraries = ("sacrebleu",)
 
     def engine_options(self) -> dict[str, Any]:
-        """Return the options for the metric class in sacrebleu, except references."""
+        """Return the keyword arguments of sacrebleu's metric class, except references."""
         return {option.name: getattr(self, option.name) for option in fields(self) if option.name != "references"}
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        rows = [self.texts_of(item) for item in items]
+        rows = [self.list_references(item) for item in items]
         padded = [[*row, *[None] * (len(self.references) - len(row))] for row in rows]  # sacrebleu ignores None
         references = tuple(zip(*padded, strict=True)) if padded else tuple(() for _ in self.references)
         return _extract(self, references, list_texts(answers))
 
 
 def _extract(metric: _SegmentMetric, references: _References, segments: Sequence[str]) -> Floats:
-    """Return sacrebleu's statistics of segments, [segments, columns]."""
+    """Return sacrebleu's statistics of segments as an array, [segments, columns].
+
+    Args:
+        metric: The metric.
+        references: One tuple of texts per name of a reference; a text is None if the segment has no such reference.
+        segments: Texts of the system.
+    """
     statistics = _make_engine(metric, references)._extract_corpus_statistics(segments, None)
     return np.array(statistics, dtype=np.float64).reshape(len(segments), -1)
 
 
 @lru_cache(maxsize=8)
 def _make_engine(metric: _SegmentMetric, references: _References) -> Any:
-    """Return the metric object of sacrebleu, which preprocesses the references once."""
+    """Return the sacrebleu object that computes a metric with these references.
+
+    The object is cached, because it preprocesses the references.
+    """
     metrics = import_extra("sacrebleu.metrics", metric)
     return getattr(metrics, metric.name.upper())(**metric.engine_options(), references=list(map(list, references)))
 
@@ -216,12 +226,7 @@ class BLEU(_SegmentMetric):
     smooth: Literal["exp", "floor", "add-k", "none"] = "exp"
     lowercase: bool = False
 
-    def describe_misreading(self, texts: Sequence[str]) -> str | None:
-        """Return a message if BLEU would divide the gold's texts into incorrect words.
-
-        Returns:
-            What is wrong and what to do; None if the metric suits the texts.
-        """
+    def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:
         if self.tokenize in ("char", "zh"):
             return None
         tokenized = self.tokenize != "none" and is_tokenized(texts)
@@ -233,7 +238,7 @@ class BLEU(_SegmentMetric):
         return {"lowercase": self.lowercase, "tokenize": self.tokenize, "smooth_method": self.smooth, "force": True}
 
     def score(self, sums: Floats) -> Floats:
-        """Return the scores of summed statistics, computed as in sacrebleu.
+        """Compute corpus BLEU from n-gram counts and lengths, summed over segments.
 
         The score is 0 if no n-gram matches.
         """
@@ -284,43 +289,39 @@ class ChrF(_SegmentMetric):
         super().__post_init__()
         check_beta(self.beta, self.name)
 
-    def describe_misreading(self, texts: Sequence[str]) -> str | None:
-        """Return a message if chrF would divide the gold's texts into incorrect words.
-
-        Returns:
-            What is wrong and what to do; None if the metric suits the texts.
-        """
+    def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:
         return describe_undivided(texts, "word_order", "leave the option out") if self.word_order else None
 
-    def words(self) -> tuple[str, Collection[str]]:
+    def format_name(self) -> tuple[str, Collection[str]]:
         return ("chrF++", ("word_order",)) if self.word_order == 2 else ("chrF", ())
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return n-gram counts of every segment, [items, columns].
+        """Return n-gram counts of every segment as an array, [items, columns].
 
-        Counts of characters begin in column 1, counts of words in column 19. The counts are those for the reference
-        with the highest score of the segment. If several references have this score, the first counts, as in sacrebleu.
+        Counts of character n-grams begin in column 0, counts of word n-grams in column 18. If a segment has several
+        references, the counts are those of the reference with the highest score, or of the first of them, as in
+        sacrebleu.
         """
         segments = tuple(list_texts(answers))
-        by_reference = [_score_reference(replace(self, references=(name,)), tuple(item.gold[name] for item in items),
+        reference_counts = [_extract_chrf(replace(self, references=(name,)), tuple(item.gold[name] for item in items),
                                          segments) for name in self.references]
-        statistics = by_reference[0]
-        if len(by_reference) > 1:
+        statistics = reference_counts[0]
+        if len(reference_counts) > 1:
             score = _make_engine(self, ((),))._compute_f_score
-            scores = np.array([[score(row) for row in rows.tolist()] for rows in by_reference])
+            scores = np.array([[score(row) for row in rows.tolist()] for rows in reference_counts])
             scores[[[not item.gold[name].strip() for item in items] for name in self.references]] = -1  # no reference
             best = np.argmax(scores, axis=0)
-            statistics = np.choose(best[:, np.newaxis], by_reference)
+            statistics = np.choose(best[:, np.newaxis], reference_counts)
         columns = np.zeros((len(statistics), len(FAMILIES["chrf"].columns)))
         columns[:, :3 * self.char_order] = statistics[:, :3 * self.char_order]
         columns[:, 18:18 + 3 * self.word_order] = statistics[:, 3 * self.char_order:]
         return columns
 
     def score(self, sums: Floats) -> Floats:
-        """Return the scores of summed statistics.
+        """Compute chrF from n-gram counts that are summed over segments.
 
-        Precision and recall are averaged over the n-gram lengths that occur in both system and reference, and then
-        combined.
+        Precision and recall are averaged over the n-gram lengths that occur in both system and reference. The score is
+        the F-score of these means.
         """
         orders, precision, recall = (np.zeros(sums.shape[:-1]) for _ in range(3))
         for n in (*range(self.char_order), *range(6, 6 + self.word_order)):
@@ -335,10 +336,10 @@ class ChrF(_SegmentMetric):
 
 
 @lru_cache(maxsize=4)
-def _score_reference(metric: ChrF, reference: tuple[str, ...], segments: tuple[str, ...]) -> Floats:
-    """Return the statistics of segments against one reference.
+def _extract_chrf(metric: ChrF, reference: tuple[str, ...], segments: tuple[str, ...]) -> Floats:
+    """Return the n-gram counts of segments for one reference, [segments, columns].
 
-    The result is cached, because several metrics of a task may share it.
+    The result is cached, because several metrics of a task may use it.
     """
     return _extract(metric, (reference,), segments)
 
@@ -362,12 +363,7 @@ class TER(QuotientMetric, _SegmentMetric):
     citation = "Snover et al. 2006"
     coefficients = ((100, 0), (0, 1))  # edits over reference length, in percent
 
-    def describe_misreading(self, texts: Sequence[str]) -> str | None:
-        """Return a message if TER would divide the gold's texts into incorrect words.
-
-        Returns:
-            What is wrong and what to do; None if the metric suits the texts.
-        """
+    def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:
         return describe_undivided(texts, self.name, 'take CER, chrF, or BLEU with tokenize = "{tokenizer}"')
 
     normalized: bool = False
@@ -375,7 +371,7 @@ class TER(QuotientMetric, _SegmentMetric):
     case_sensitive: bool = False
 
     def score(self, sums: Floats) -> Floats:
-        """Return the scores of summed statistics.
+        """Compute TER from edits and reference lengths that are summed over segments.
 
         If the references have no words, the score is 0, or 100 if there are edits, as in sacrebleu.
         """
@@ -394,7 +390,8 @@ class ROUGE(QuotientMetric, ReferenceMetric):
 
     Attributes:
         references: Names of the references: `gold`, or names that the manifest declares.
-        variant: Length of n-grams, `L` (longest common subsequence of the segment), or `Lsum` (of sentences).
+        variant: Length of n-grams, such as 2; `L` for the longest common subsequence of the whole segment, or `Lsum`
+            for those of its sentences.
         value: Reported value: `f`, `precision` or `recall`.
         stemmer: True to stem English words of more than three letters (Porter).
         tokenize: Definition of words: `rouge`, runs of Latin letters and digits in lower case; `whitespace`, text
@@ -422,13 +419,8 @@ class ROUGE(QuotientMetric, ReferenceMetric):
         if self.stemmer and self.tokenize != "rouge":
             raise InputError("option 'stemmer' of ROUGE requires tokenize = \"rouge\"; leave one of the options out")
 
-    def describe_misreading(self, texts: Sequence[str]) -> str | None:
-        """Return a message if ROUGE would divide the gold's texts into incorrect words.
-
-        Returns:
-            What is wrong and what to do; None if the metric suits the texts.
-        """
-        share = share_of_latin_letters(texts)
+    def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:
+        share = compute_latin_share(texts)
         if self.tokenize == "characters" or (self.tokenize == "rouge" and share > _LATIN):
             return None
         if self.tokenize == "whitespace":
@@ -437,14 +429,15 @@ class ROUGE(QuotientMetric, ReferenceMetric):
                 'option tokenize = "whitespace", or "characters" for a script without blanks between words')
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return two numbers for each segment: its score, and 1."""
+        """Return an array of two numbers per segment: its ROUGE score, and 1."""
         variant = f"rouge{self.variant}"
         scorer = import_extra("rouge_score.rouge_scorer", self).RougeScorer(
-            [variant], use_stemmer=self.stemmer, tokenizer=None if self.tokenize == "rouge" else _Tokens(self.tokenize))
+            [variant], use_stemmer=self.stemmer,
+            tokenizer=None if self.tokenize == "rouge" else _Tokenizer(self.tokenize))
         part = "fmeasure" if self.value == "f" else self.value
         scores = []
         for item, text in zip(items, list_texts(answers), strict=True):
-            references = [self._mark_sentences(text) for text in self.texts_of(item)]
+            references = [self._mark_sentences(text) for text in self.list_references(item)]
             if isinstance(self.variant, str) and (words := self._length(text)) * max(map(self._length, references)
                                                                                      ) > _MOST:
                 raise InputError(f"a segment of {words:,} words is too long for {self!r}", item=item.key)
@@ -459,17 +452,17 @@ class ROUGE(QuotientMetric, ReferenceMetric):
 
 
 @dataclass(frozen=True)
-class _Tokens:
-    """Tokenizer with the interface that rouge-score requires.
+class _Tokenizer:
+    """Tokenizer for the library rouge-score, which calls its method `tokenize`.
 
     Attributes:
-        what: Unit of text: `whitespace` or `characters`.
+        unit: Unit of text: `whitespace` or `characters`.
     """
 
-    what: str
+    unit: str
 
     def tokenize(self, text: str) -> list[str]:
-        return text.split() if self.what == "whitespace" else list("".join(text.split()))
+        return text.split() if self.unit == "whitespace" else list("".join(text.split()))
 
 
 _SCLITE = re.compile(r"\{[^{}]*\s/\s[^{}]*\}|\(%\w+\)")  # alternatives, and a word that may be left out
@@ -510,21 +503,17 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
 
     @abstractmethod
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
-        """Align segments with jiwer.
+        """Align each hypothesis with its reference by words or characters, with jiwer.
 
         Args:
             jiwer: The module `jiwer`.
             references: Reference of each segment.
             hypotheses: The system's text for each segment.
-            normalize: Transformations of jiwer that are applied first.
+            normalize: Transformations of jiwer that are applied to all texts first.
         """
 
     @property
-    def counts_silence(self) -> bool:
-        """True, because items may have an empty reference.
-
-        All words that a system outputs for such an item are insertions.
-        """
+    def allows_empty_references(self) -> bool:
         return True
 
     def check_gold(self, items: Sequence[Item]) -> None:
@@ -535,7 +524,7 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
                                  "sclite", item=item.key)
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return the number of errors and the length of the reference for each segment."""
+        """Return an array of two numbers per segment: errors, and reference length."""
         if not items:
             return np.zeros((0, 2))
         jiwer = import_extra("jiwer", self)
@@ -557,12 +546,7 @@ class WER(_ErrorRate):
     called = "word error rate"
     citation = "Morris, Maier and Green 2004"
 
-    def describe_misreading(self, texts: Sequence[str]) -> str | None:
-        """Return a message if WER would divide the gold's texts into incorrect words.
-
-        Returns:
-            What is wrong and what to do; None if the metric suits the texts.
-        """
+    def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:
         return describe_undivided(texts, self.name, "take CER")
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:

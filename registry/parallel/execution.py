@@ -26,7 +26,7 @@ from threadpoolctl import ThreadpoolController
 
 from registry.errors import InputError, RegistryError
 from registry.parallel.processes import worker_processes
-from registry.provenance import computing
+from registry.provenance import computing_versions
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -38,14 +38,14 @@ _PATIENCE = 30.0  # seconds without any worker, after which the work fails
 _ANSWER_SECONDS = 5.0  # waiting time for the answer of a scheduler
 _POLL_SECONDS = 1.0  # time between two counts of the workers
 _BATCHES = 8  # per thread; with fewer batches a dead worker loses more work, more batches need more messages
-_BATCHES_AHEAD = 2  # per thread
+_BATCHES_AHEAD = 2  # per thread; batches that are submitted before their results are needed
 _NOT_STORED = "unfinished results are not stored; run the command again"
 _LARGEST_MESSAGE = "1 TiB"  # by default dask warns above 10 MB, and a submission may be larger
 
 
 def submit_ahead(submit: Callable[[Task], Any], tasks: Iterable[Task], n_ahead: int,
                  get_result: Callable[[Any], Any] = lambda future: future.result()) -> Iterator[Any]:
-    """Submit tasks, and yield their results in the order of the tasks.
+    """Submit tasks to a pool, and yield their results in the order of the tasks.
 
     Args:
         submit: Function that submits a task and returns its future.
@@ -62,25 +62,25 @@ def submit_ahead(submit: Callable[[Task], Any], tasks: Iterable[Task], n_ahead: 
         yield get_result(futures.popleft())
 
 
-def one_blas_thread() -> AbstractContextManager[object]:
-    """Return a context in which each matrix product uses only one thread."""
+def limit_blas_to_one_thread() -> AbstractContextManager[object]:
+    """Return a context manager that limits each matrix product to one thread."""
     limit: AbstractContextManager[object] = _find_libraries(len(sys.modules)).limit(limits=1, user_api="blas")
     return limit
 
 
 @lru_cache(maxsize=1)
 def _find_libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001
-    """Find the loaded libraries that start threads.
+    """Return a controller for the threads of the loaded numerical libraries.
 
-    This takes milliseconds, so the result is cached until the number of imported modules changes.
+    The search takes milliseconds, so the result is cached until `n_modules`, the number of imported modules, changes.
     """
     return ThreadpoolController()
 
 
 class Cluster:
-    """The workers of a dask scheduler.
+    """Connection to a dask scheduler, whose workers run tasks.
 
-    The connection to the scheduler is opened when the first work is submitted.
+    The connection is opened when the first work is submitted.
 
     Attributes:
         address: Address of the scheduler, such as tcp://host:8786 or tls://host:8786.
@@ -93,27 +93,25 @@ class Cluster:
         self._checked = set[str]()  # workers with the same software as this process
 
     def __enter__(self) -> Self:
-        """Return the cluster; the connection is closed at the end of the block."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the connection."""
         self.close()
 
     def close(self) -> None:
-        """Close the connection, and cancel all submitted tasks."""
+        """Close the connection to the scheduler, and cancel all submitted tasks."""
         if self._client is not None:
             self._finalizer()
             self._client = None
 
     @property
     def is_connected(self) -> bool:
-        """True if the connection is open."""
+        """True if the connection to the scheduler is open."""
         return self._client is not None
 
     @property
     def client(self) -> Client:
-        """The connection to the scheduler.
+        """Connection to the dask scheduler; it is opened at the first use.
 
         All workers have been checked to have the same versions of the software as this process.
 
@@ -137,7 +135,7 @@ class Cluster:
 
     @property
     def threads(self) -> int:
-        """The current number of threads of all workers.
+        """Number of threads that all workers of the cluster have now.
 
         Raises:
             InputError: As `client`.
@@ -171,9 +169,11 @@ class Cluster:
             self._check_workers(client)  # check the workers that joined later, before the caller stores the results
 
     def _wait_for_result(self, future: Future) -> Any:
-        """Wait for a result.
+        """Wait until a worker has computed a task, and return the result.
 
-        Raises an error if the cluster has no worker for `patience` seconds.
+        Raises:
+            RegistryError: The cluster has no worker for `patience` seconds, the task killed several workers, or the
+                scheduler does not answer any more.
         """
         from distributed.scheduler import KilledWorker
 
@@ -194,12 +194,15 @@ class Cluster:
                                     f"with the shared data are gone; {_NOT_STORED}") from None
 
     def _check_workers(self, client: Client) -> None:
-        """Raise an error if a new worker has other versions of the software.
+        """Check that new workers have the same software versions as this process.
 
         With other versions, the last bits of a result could differ.
+
+        Raises:
+            InputError: A worker has other versions.
         """
-        new, local = [worker for worker in client.nthreads() if worker not in self._checked], computing()
-        for worker, remote in (client.run(computing, workers=new, on_error="return") if new else {}).items():
+        new, local = [worker for worker in client.nthreads() if worker not in self._checked], computing_versions()
+        for worker, remote in (client.run(computing_versions, workers=new, on_error="return") if new else {}).items():
             if isinstance(remote, OSError):  # the worker has just died
                 continue
             if isinstance(remote, BaseException):
@@ -224,7 +227,7 @@ def _make_batches(tasks: Iterator[Task], size: int) -> Iterator[list[Task]]:
 
 
 def _run_batch(work: Callable[[Any], Any], tasks: list[Any]) -> list[Any]:
-    with one_blas_thread():
+    with limit_blas_to_one_thread():
         return [work(task) for task in tasks]
 
 
@@ -250,7 +253,10 @@ def _connect(address: str) -> Client:
 
 
 def _describe_differences(remote: dict[str, str], local: dict[str, str]) -> str:
-    """Return a text about software with another version on a worker than here."""
+    """List the software whose version on a worker differs from the version here.
+
+    Both arguments have versions by the name of the software.
+    """
     return ", ".join(f"{name} {remote.get(name, 'missing')} (here {local.get(name, 'missing')})"
                      for name in sorted(remote.keys() | local.keys()) if remote.get(name) != local.get(name))
 
@@ -260,7 +266,7 @@ Progress = Callable[[str, int, int], None]  # name of the work, finished tasks, 
 
 @dataclass(frozen=True)
 class Execution:
-    """Settings of the execution: threads, processes or a cluster, and memory.
+    """Settings for running work: threads, processes or a cluster, and memory.
 
     Attributes:
         workers: Number of threads or processes; None means one for each processor.
@@ -280,7 +286,7 @@ class Execution:
 
     @property
     def threads(self) -> int:
-        """Number of threads in this process."""
+        """Number of threads that run work in this process."""
         return self.workers or os.cpu_count() or 1
 
     @property
@@ -290,9 +296,9 @@ class Execution:
 
     @property
     def local(self) -> Execution:
-        """The same settings without a cluster.
+        """The same settings, but work runs on this machine and not on the cluster.
 
-        These settings are used for arrays that are too large to send to workers.
+        They are used for arrays that are too large to send to workers.
         """
         return replace(self, cluster=None)
 
@@ -322,7 +328,7 @@ class Execution:
 
 
 def _map_in_threads(work: Callable[[Task], Result], tasks: Iterable[Task], threads: int) -> Iterator[Result]:
-    with one_blas_thread():
+    with limit_blas_to_one_thread():
         if threads < 2:
             yield from map(work, tasks)
             return

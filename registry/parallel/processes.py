@@ -29,9 +29,9 @@ CONTEXT = multiprocessing.get_context(START_METHOD)
 
 @contextmanager
 def worker_processes(workers: int, initialize: Callable[..., None], *arguments: Any) -> Iterator[ProcessPoolExecutor]:
-    """Yield a pool that starts worker processes when work is submitted.
+    """Yield a pool of worker processes, which start when work is submitted.
 
-    All worker processes are ended at the end of the block.
+    All worker processes are ended at the end of the `with` block.
 
     Args:
         workers: Largest number of processes.
@@ -64,15 +64,16 @@ def shared_folder() -> Path:
 
 
 def preload(modules: list[str]) -> None:
-    """Start the fork server and let it import modules.
+    """Start the fork server, and let it import modules that worker processes need.
 
-    Worker processes are forks of the fork server, which ends with this process. Windows has no fork server. The fork
-    server does not import modules from the current folder, because a submission there may be called `random.py`.
+    Worker processes are forks of the fork server, so they start with these modules. The fork server ends with this
+    process. Windows has no fork server. The fork server does not import modules from the current folder, because a
+    submission there may be called `random.py`.
     """
     previous = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     try:
-        start_fork_server([*_module_of_command(), *modules])
+        start_fork_server([*_find_command_module(), *modules])
     finally:
         del os.environ["PYTHONSAFEPATH"]
         if previous is not None:
@@ -83,8 +84,8 @@ def _module_of(function: Callable[..., object]) -> str:
     return function.func.__module__ if isinstance(function, partial) else function.__module__
 
 
-def _module_of_command() -> list[str]:
-    """Return the module of the running command.
+def _find_command_module() -> list[str]:
+    """Return the module of the running command, as a list; empty if there is none.
 
     Every worker process imports this module again.
     """

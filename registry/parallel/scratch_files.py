@@ -22,11 +22,10 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 def make_array(shape: tuple[int, ...], max_bytes: int, dtype: type[Number] | np.dtype[Number]) -> NDArray[Number]:
-    """Return an uninitialized array.
+    """Return an uninitialized array, in a temporary file if it is large.
 
-    An array of at most `max_bytes` bytes is in memory; a larger array is in an unnamed temporary file. The disk space
-    of the file is reserved immediately. Otherwise, the operating system would kill the process (SIGBUS) when the disk
-    becomes full.
+    An array of at most `max_bytes` bytes is in memory. The disk space of a file is reserved immediately. Otherwise, the
+    operating system would kill the process (SIGBUS) when the disk becomes full.
 
     Raises:
         RegistryError: The disk is full, or there is no folder for temporary files.
@@ -41,23 +40,25 @@ def make_array(shape: tuple[int, ...], max_bytes: int, dtype: type[Number] | np.
 
 @dataclass(frozen=True)
 class SharedArray:
-    """An array in a temporary file that several processes map into memory."""
+    """Array in a temporary file that several processes can map into memory."""
 
     path: Path
     shape: tuple[int, ...]
     dtype: str
 
     def load(self) -> NDArray[Any]:
-        """Map the file into memory.
+        """Return the array, mapped into memory from its file.
 
-        Changes of the array are visible only in this process.
+        Other processes do not see changes of the array.
         """
         return np.asarray(np.memmap(self.path, dtype=self.dtype, mode="c", shape=self.shape))
 
 
 @contextmanager
 def shared_array(array: NDArray[np.generic], remedy: str) -> Iterator[SharedArray]:
-    """Write an array to a file that worker processes can map until the block ends.
+    """Write an array to a file that worker processes can map into memory.
+
+    The file is deleted at the end of the `with` block.
 
     Args:
         array: The array.

@@ -55,12 +55,15 @@ _WITHHELD_SCORES = """
 
 
 def sum_statistics(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Yield the rows of the table `statistic_total` of a public file.
+    """Sum the statistics of each score over items, for a public file without gold.
 
-    Only tasks that withhold their gold have such rows.
+    From these sums, the scores can be computed again. Only tasks that withhold their gold need them.
 
     Args:
         connection: Connection to the registry itself, with the temporary tables that list the public rows.
+
+    Yields:
+        Rows of the table `statistic_total` of the public file.
     """
     for score in connection.exec_driver_sql(_WITHHELD_SCORES).all():
         if score.family in WITHOUT:
@@ -111,7 +114,7 @@ _GOLD = text("SELECT test_set, real_digest, digest FROM public_gold")
 
 
 class _Entry(NamedTuple):
-    """A published log entry.
+    """A log entry in the form in which a public file contains it.
 
     Attributes:
         stored_id: Id of the entry in the registry itself.
@@ -126,8 +129,10 @@ class _Entry(NamedTuple):
     is_named: bool
 
 
-def public_log(connection: Connection, manifests: Collection[str]) -> list[dict[str, Any]]:
-    """Return the rows of the table `event` of a public file, oldest first.
+def make_public_log(connection: Connection, manifests: Collection[str]) -> list[dict[str, Any]]:
+    """Return the log of a public file, as rows of the table `event`, oldest first.
+
+    Entries that would reveal hidden names or scores are left out or changed.
 
     Args:
         connection: Connection to the registry itself, with the temporary tables that list the public rows.
@@ -165,9 +170,10 @@ def public_log(connection: Connection, manifests: Collection[str]) -> list[dict[
 
 
 def _sort_submissions(entries: list[_Entry]) -> Iterator[_Entry]:
-    """Sort the anonymous submissions of each command by their public names.
+    """Yield log entries so that their order does not reveal hidden names.
 
-    The stored order is the alphabetical order of the hidden names, and would reveal information about them.
+    The anonymous submissions of one command are stored in the alphabetical order of their hidden names. They are sorted
+    by their public names instead.
     """
     for (_, action), group in groupby(entries, key=lambda entry: (entry.columns["run_id"], entry.columns["action"])):
         same_command = list(group)
@@ -192,7 +198,7 @@ _PUBLIC = "public_file"  # the attached database that is written
 
 def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sources: bool = False,
             time: datetime | None = None) -> None:
-    """Write a public file: a new registry with the public data of a registry.
+    """Write the public data of a registry to a new file, which is a registry, too.
 
     Args:
         database: The registry itself.
@@ -216,8 +222,8 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
                                  path=database.named)
             _select_public(connection, tasks, time, with_sources=sources)
             _copy(connection, path, time, is_partial=bool(tasks))
-            manifests = list(_past_manifests(connection))
-            log = public_log(connection, {row["digest"] for row in manifests})
+            manifests = list(_load_past_manifests(connection))
+            log = make_public_log(connection, {row["digest"] for row in manifests})
             totals = list(sum_statistics(connection))
         with public.writing() as connection:
             insert_many(connection, models.event, log)
@@ -230,9 +236,9 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
 
 @contextmanager
 def publish_temporarily(database: Database, *, sources: bool = False) -> Iterator[Database]:
-    """Yield a temporary public file of a registry.
+    """Yield a temporary registry that contains only the public data of a registry.
 
-    If `database` is already a public file, `database` is yielded.
+    The file is deleted at the end of the `with` block. If `database` is already a public file, `database` is yielded.
     """
     with database.reading() as connection:
         is_published = is_public(connection)
@@ -246,12 +252,16 @@ def publish_temporarily(database: Database, *, sources: bool = False) -> Iterato
 
 
 def _select_public(connection: Connection, tasks: Sequence[str], time: datetime, *, with_sources: bool) -> None:
-    """Create the temporary tables that list the public rows."""
+    """Create temporary tables that list the rows to publish, by table.
+
+    Raises:
+        UnknownNameError: A requested task does not exist.
+    """
     rows = connection.execute(models.task.select().order_by(models.task.c.task_id)).all()
-    known = [row.slug for row in rows]
+    slugs = [row.slug for row in rows]
     for slug in tasks:
-        if slug not in known:
-            raise UnknownNameError("task", slug, known)
+        if slug not in slugs:
+            raise UnknownNameError("task", slug, slugs)
     hidden = find_hidden(connection, time)
     driver = driver_of(connection)
     driver.execute("CREATE TEMP TABLE public_task (task_id INTEGER, slug VARCHAR, is_anonymous BOOLEAN, "
@@ -267,7 +277,7 @@ def _select_public(connection: Connection, tasks: Sequence[str], time: datetime,
 
 
 def _copy(connection: Connection, path: Path, time: datetime, *, is_partial: bool) -> None:
-    """Copy the public rows and columns into the file at `path`."""
+    """Copy the public rows and columns of all tables into the new file at `path`."""
     driver = driver_of(connection)
     driver.execute(f"ATTACH {quote(path)} AS {_PUBLIC} (READ_WRITE)")
     # The stored order of rows depends on hidden names, or on tasks that are not published.
@@ -279,7 +289,7 @@ def _copy(connection: Connection, path: Path, time: datetime, *, is_partial: boo
                            f"CAST(row_number() OVER (ORDER BY {table.order}) AS INTEGER) AS new "
                            f"FROM {table.rows} WHERE {table.condition}")
     for name, table in TABLES.items():
-        columns, rows = _columns(name, table)
+        columns, rows = _make_select(name, table)
         statement = (f'INSERT INTO {_PUBLIC}.main."{name}" ({", ".join(columns)}) '  # noqa: S608
                      f'SELECT {", ".join(columns.values())} FROM {rows}{" ORDER BY ALL" if is_sorted else ""}')
         driver.execute(statement, {"at": time} if "$at" in statement else None)
@@ -289,8 +299,8 @@ def _copy(connection: Connection, path: Path, time: datetime, *, is_partial: boo
     connection.commit()  # closes the file
 
 
-def _columns(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
-    """Return the SQL that selects the published part of a table.
+def _make_select(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
+    """Return the SQL that selects the published rows and columns of a table.
 
     Args:
         name: Name of the table.
@@ -312,11 +322,11 @@ def _columns(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
     return columns, f"{rows} WHERE {table.condition}"
 
 
-def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Yield rows of the table `source` for normalized manifests of published tasks.
+def _load_past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
+    """Yield all past manifests of published tasks, as rows of the table `source`.
 
-    The manifests are necessary to show past boards. If a task is anonymous, manifests with a candidate system are left
-    out, because the candidate is the name of a participant.
+    The manifests are necessary to show past leaderboards. If a task is anonymous, manifests with a candidate system are
+    left out, because the candidate is the name of a participant.
     """
     is_anonymous = dict(map(tuple, connection.exec_driver_sql("SELECT slug, is_anonymous FROM public_task").all()))
     yielded = set[str]()
@@ -342,11 +352,10 @@ def _past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
 
 
 def _declare_plain_ranks(connection: Connection) -> None:
-    """Replace resampled ranks by rank ranges if a task withholds its gold.
+    """Set the kind of rank ranges to `range` in tasks that withhold their gold.
 
-    The setting in the stored manifest of the task is replaced.
-
-    Resampled ranks need the statistics of items, which the public file does not contain.
+    Other kinds resample the statistics of items, which the public file does not contain. The setting in the stored
+    manifest of the task is replaced.
     """
     table = models.task
     for row in connection.execute(table.select()).all():

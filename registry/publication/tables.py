@@ -161,7 +161,7 @@ REFERENCES = {
 
 @dataclass(frozen=True)
 class PublicTable:
-    """The published part of one table.
+    """The rows and columns of one table that a public file contains.
 
     Attributes:
         rows: SQL after FROM that selects the published rows; the name of the table is `t`.
@@ -197,8 +197,8 @@ _REPLACED_FACTS = {
 }
 
 
-def _public_fact(field: SubmissionField) -> str:
-    """Return the SQL expression of a published column of the table `submission`."""
+def _make_fact_sql(field: SubmissionField) -> str:
+    """Return the SQL expression for the public value of a field of a submission."""
     if field.public == "replaced":
         return _REPLACED_FACTS[field.name]
     if field.public == "never":
@@ -251,7 +251,7 @@ TABLES = {
         "JOIN public_system AS system ON system.system_id = t.system_id JOIN test_set USING (test_set_id) "
         "LEFT JOIN gold_revision AS gold ON gold.gold_revision_id = test_set.gold_revision_id "
         "JOIN run ON run.run_id = t.run_id",
-        changed={field.column: _public_fact(field) for field in SUBMISSION_FIELDS},
+        changed={field.column: _make_fact_sql(field) for field in SUBMISSION_FIELDS},
         order="shown.task_id, if(is_anonymous, (shown.team, shown.system), ('', '')), t.submission_id"),
     "submission_source": PublicTable(
         "submission_source AS t JOIN public_submission AS shown USING (submission_id)", "replicate",

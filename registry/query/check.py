@@ -1,9 +1,10 @@
 """The check of a user's SQL.
 
 A query must be exactly one SELECT or EXPLAIN, and must not use a function or table on a short deny-list. DuckDB itself
-parses the text, and only the parsed text may run: `Checked.sql`. A connection for queries (`Database.querying`) cannot
-change anything and cannot access other files. The deny-list contains functions that are still dangerous: functions that
-read settings, paths and logs of the process, that run SQL from a text, or that read memory by its address.
+parses the text, and only the parsed text may run: `CheckedQuery.sql`. A connection for queries (`Database.querying`)
+cannot change anything and cannot access other files. The deny-list contains functions that are still dangerous:
+functions that read settings, paths and logs of the process, that run SQL from a text, or that read memory by its
+address.
 """
 
 from __future__ import annotations
@@ -46,11 +47,11 @@ _SYSTEM_VIEW = ("duckdb_", "pragma_", "pg_")
 
 
 @dataclass(frozen=True)
-class Checked:
-    """A query that may run.
+class CheckedQuery:
+    """A user's query that was checked and may run.
 
     Attributes:
-        sql: The parsed text. No other text may run.
+        sql: Text of the query that was checked. No other text may run.
         explains: Whether the query is an EXPLAIN.
         reads_texts: Whether the query uses the view `item_text`.
     """
@@ -60,11 +61,11 @@ class Checked:
     reads_texts: bool
 
 
-def check(driver: Any, query: Query) -> Checked:
-    """Parse and check a query.
+def check(driver: Any, query: Query) -> CheckedQuery:
+    """Check that a user's query only reads permitted data; return the checked query.
 
     Raises:
-        QueryError: The query is not exactly one SELECT or EXPLAIN, or uses a denied name.
+        QueryError: The query is not exactly one SELECT or EXPLAIN, or uses a forbidden function, table or view.
     """
     if "\0" in query.sql:
         raise QueryError("SQL cannot contain the character NUL", path=query.source)
@@ -82,11 +83,11 @@ def check(driver: Any, query: Query) -> Checked:
         if is_denied(use, name):
             raise QueryError(f"queries may not use the {use} {name!r}; they may only read the tables and views of the "
                              "registry", path=query.source)
-    return Checked(sql, explains, ("table", ITEM_TEXT) in names)
+    return CheckedQuery(sql, explains, ("table", ITEM_TEXT) in names)
 
 
 def is_denied(use: str, name: str) -> bool:
-    """Return whether a name is denied in queries.
+    """Return True if queries may not use the function, table or view of this name.
 
     Args:
         use: Kind of object: "function", "table function" or "table". A view is a "table".
@@ -98,9 +99,9 @@ def is_denied(use: str, name: str) -> bool:
 
 
 def _parse_kind(driver: Any, sql: str, query: Query) -> Any:
-    """Return the type of the statement in a text.
+    """Return the type of the only statement in an SQL text, such as SELECT.
 
-    Raises a QueryError if the text has several statements.
+    Raises a QueryError if the text has no statement, or several.
     """
     statements = driver.extract_statements(sql)
     if len(statements) != 1:
@@ -109,9 +110,9 @@ def _parse_kind(driver: Any, sql: str, query: Query) -> Any:
 
 
 def _split_explain(driver: Any, query: Query) -> tuple[str, str]:
-    """Return the EXPLAIN without leading comments, and the SELECT in it.
+    """Split an EXPLAIN query into the whole statement and the explained SELECT.
 
-    Blanks replace the removed text, so that the line and column numbers in errors remain correct.
+    Blanks replace comments and the word EXPLAIN, so that line and column numbers in error messages remain correct.
 
     Raises:
         QueryError: The beginning of the SELECT cannot be found.
@@ -143,9 +144,10 @@ def _parse_tree(driver: Any, select: str, query: Query) -> Any:
 
 
 def _collect_names(tree: Any) -> set[tuple[str, str]]:
-    """Return the kind and the name of each function and table in a syntax tree.
+    """List all functions, tables and views that a syntax tree uses.
 
-    Kinds and names have the form that `is_denied` requires.
+    Returns:
+        Pairs of a kind and a name, which are the arguments of `is_denied`.
     """
     names = set[tuple[str, str]]()
     nodes = [tree]

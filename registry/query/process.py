@@ -34,7 +34,7 @@ _DUCKDB_SHARE = 0.8  # of the memory; the rest is for Python, and for memory tha
 
 
 def ask(request: QueryRequest, timeout: float | None, write_bytes: Callable[[bytes], object]) -> list[str]:
-    """Run a query in a new process.
+    """Run a query in a new process, and pass its output on in pieces.
 
     Args:
         request: The query with its format and limits.
@@ -109,11 +109,14 @@ def copy_output(receive: Callable[[float], bytes], write_bytes: Callable[[bytes]
 
 
 def read_report(status: int, report: bytes) -> list[str]:
-    """Return the notes in the report of a query process that has ended.
+    """Read the report of a query process that has ended.
 
     Args:
         status: Exit status of the process.
-        report: Report of the process, whose last line is the JSON that `answer` returns.
+        report: Text that the process has written; its last line is JSON (see `answer`).
+
+    Returns:
+        Notes for the user.
 
     Raises:
         RegistryError: The process has reported an error, or has crashed.
@@ -136,10 +139,9 @@ def read_report(status: int, report: bytes) -> list[str]:
 
 
 def answer_parent() -> None:
-    """Run the query that the parent process sends, and end this process.
+    """Run the query that the parent process sends to stdin, then end this process.
 
-    This is the main function of the process that `ask` starts. It reads the query from stdin, and writes rows to stdout
-    and a report to stderr.
+    This is the main function of the process that `ask` starts. It writes rows to stdout and a report to stderr.
     """
     request: QueryRequest = pickle.load(sys.stdin.buffer)  # noqa: S301  (from the process that started this one)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -156,9 +158,9 @@ def _end_with_parent() -> None:
 
 
 def answer(request: QueryRequest, output: TextIO) -> tuple[int, str]:
-    """Run a query and write its rows to `output`.
+    """Run a query in this process, and write its rows to `output`.
 
-    The limits of the request apply to this whole process.
+    The limits of the request are set for the whole process and remain.
 
     Returns:
         The exit status, and a report as JSON: the notes, or the message and the excerpt of the error.

@@ -13,9 +13,9 @@ from typing import Any
 
 
 def parameter_value(text: str) -> Any:
-    """Return the TOML value of a text, such as a number, true, false or a list.
+    """Convert the text of a query parameter to a number, truth value, list or string.
 
-    If the text is not TOML, the text itself is returned.
+    Texts are read as TOML; a text that is not TOML remains a string.
 
     >>> [parameter_value(text) for text in ("3", "true", "aspen-s", '"2"')]
     [3, True, 'aspen-s', '2']
@@ -29,11 +29,11 @@ def parameter_value(text: str) -> Any:
 
 @dataclass(frozen=True)
 class Query:
-    """A query with the values of its parameters.
+    """A user's SQL query, with values for its parameters.
 
     Attributes:
         sql: Text of the query.
-        parameters: Value of each parameter `$name`, by name.
+        parameters: Value of each parameter, by name; `$name` in the SQL stands for the parameter `name`.
         source: Name of the query in error messages, such as the path of a file.
     """
 
@@ -44,7 +44,7 @@ class Query:
 
 @dataclass(frozen=True)
 class QueryRequest:
-    """A query with its output format and limits.
+    """A query with its output format and its limits, as sent to another process.
 
     Attributes:
         path: Path of the database.

@@ -22,7 +22,7 @@ Kind = Literal["table", "view", "macro"]
 
 @dataclass(frozen=True)
 class RelationColumn:
-    """A column of a table or view, or a parameter or column of a macro.
+    """A column of a table or view, or a parameter or column of an SQL macro.
 
     For a macro, `type` is `parameter` or `column`; otherwise it is the type of the column in DuckDB.
     """
@@ -34,14 +34,14 @@ class RelationColumn:
 
 @dataclass(frozen=True)
 class Relation:
-    """A table, view or macro.
+    """Documentation of a table, view or macro in the database.
 
     Attributes:
         kind: `table`, `view` or `macro`.
         name: Name in the database.
         comment: Comment on the table, view or macro.
         columns: Columns; for a macro, its parameters and columns.
-        references: For a table, the names of other tables whose ids are columns of this table.
+        references: For a table: the other tables whose ids are columns of this table.
     """
 
     kind: Kind
@@ -52,7 +52,7 @@ class Relation:
 
     @property
     def call(self) -> str:
-        """Name for use in SQL; the name of a macro is followed by its parameters."""
+        """Name for use in SQL; for a macro with its parameters, such as `regions(a, b)`."""
         if self.kind != "macro":
             return self.name
         return f"{self.name}({', '.join(c.name for c in self.columns if c.type == 'parameter')})"
@@ -75,10 +75,7 @@ _MACROS = """
 
 
 def load_data_model(connection: Connection) -> list[Relation]:
-    """Return all tables, views and macros, in this order.
-
-    The tables are sorted by name, and so are the views and the macros.
-    """
+    """Return the documentation of all tables, then views, then macros, each by name."""
     columns: dict[str, list[RelationColumn]] = {}
     for table, column, type_, comment in connection.execute(text(_COLUMNS)):
         columns.setdefault(table, []).append(RelationColumn(column, type_, comment or ""))
@@ -96,9 +93,12 @@ def load_data_model(connection: Connection) -> list[Relation]:
 
 
 def _make_macro(name: str, comment: str, parameters: list[str]) -> Relation:
-    """Return the relation for a macro.
+    """Make the documentation of a macro from its comment.
 
-    Lines in the comment on the macro describe its parameters and columns.
+    Args:
+        name: Name of the macro.
+        comment: Comment on the macro; lines such as `parameter a: ...` describe its parameters and columns.
+        parameters: Names of the parameters.
     """
     lines = comment.splitlines()
     description = "\n".join(line for line in lines if not _ENTRY.fullmatch(line))
@@ -109,10 +109,15 @@ def _make_macro(name: str, comment: str, parameters: list[str]) -> Relation:
 
 
 def render_schema(relations: Sequence[Relation], name: str | None, format_: str) -> str:
-    """Return all relations, or only the relation `name`, in a format of `FORMS`.
+    """Return the documentation of the tables, views and macros of a database as text.
+
+    Args:
+        relations: The tables, views and macros.
+        name: Name of the only one to show; None means all.
+        format_: A format of `FORMS`: `text`, `md` or `mermaid` (a diagram).
 
     Raises:
-        UnknownNameError: No relation has the name.
+        UnknownNameError: No table, view or macro has the name.
         InputError: A diagram of a macro was requested.
     """
     if name is not None and name not in [relation.name for relation in relations]:
@@ -150,7 +155,7 @@ def _render_relation_markdown(relation: Relation) -> str:
 
 
 def _render_mermaid(relations: Sequence[Relation]) -> str:
-    """Return an entity-relationship diagram of the tables for Mermaid.
+    """Return an entity-relationship diagram of the tables in Mermaid's language.
 
     If there are no tables, the diagram shows the views.
     """

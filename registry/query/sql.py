@@ -15,7 +15,7 @@ import duckdb
 from sqlalchemy import Connection
 
 from registry.errors import LimitError, QueryError, RegistryError
-from registry.query.check import Checked, check
+from registry.query.check import CheckedQuery, check
 from registry.query.request import Query, QueryRequest
 from registry.rendering.render import render, render_rows
 from registry.rendering.table import Table
@@ -34,7 +34,7 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class QueryResult:
-    """The result of a query.
+    """The running result of a query.
 
     Attributes:
         columns: Names of the columns; a name may occur twice.
@@ -48,7 +48,7 @@ class QueryResult:
 
 
 def run_query(connection: Connection, query: Query) -> QueryResult:
-    """Start a query; rows are computed when they are read.
+    """Start a user's query; its rows are computed when they are read.
 
     The errors may be raised by this function, or later while rows are read.
 
@@ -62,9 +62,10 @@ def run_query(connection: Connection, query: Query) -> QueryResult:
 
 
 def execute(cursor: Any, query: Query) -> list[str]:
-    """Start a query on a cursor of DuckDB, and return notes for the user.
+    """Start a user's query on a cursor of DuckDB, and return notes for the user.
 
-    The errors are those of `run_query`.
+    Raises:
+        QueryError, MemoryError: As `run_query`.
     """
     with translate_errors(query):
         checked = check(cursor, query)
@@ -76,7 +77,7 @@ def execute(cursor: Any, query: Query) -> list[str]:
 def describe_columns(cursor: Any, query: Query) -> list[str]:
     """Return the names of the columns of a query, without running the query.
 
-    Repeated names get numbers.
+    A repeated name gets a number.
 
     Raises:
         QueryError: As `run_query`.
@@ -90,7 +91,7 @@ def describe_columns(cursor: Any, query: Query) -> list[str]:
 
 
 def count_rows(cursor: Any, query: Query) -> int:
-    """Return the number of rows of a query.
+    """Run a query, and return the number of its rows.
 
     Raises:
         QueryError, MemoryError: As `run_query`.
@@ -137,8 +138,8 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
     return notes
 
 
-def _unpack_texts(driver: Any, checked: Checked) -> list[str]:
-    """Make the rows of the view `item_text` if the query uses this view.
+def _unpack_texts(driver: Any, checked: CheckedQuery) -> list[str]:
+    """Fill the view `item_text` with rows if the query uses this view.
 
     Returns notes for the user.
     """
@@ -149,16 +150,14 @@ def _unpack_texts(driver: Any, checked: Checked) -> list[str]:
     return unpack(driver)
 
 
-def _wrap(driver: Any, query: Query, checked: Checked, prefix: str, suffix: str = "") -> str:
-    """Return a SELECT with a checked query as subquery.
-
-    The new SELECT is checked as a whole, too.
+def _wrap(driver: Any, query: Query, checked: CheckedQuery, prefix: str, suffix: str = "") -> str:
+    """Make a larger SELECT that contains a checked query as a subquery, and check it.
 
     Args:
         driver: DuckDB's own connection.
         query: The original query.
         checked: The checked query.
-        prefix: SQL before the subquery.
+        prefix: SQL before the subquery, such as `SELECT count(*) FROM`.
         suffix: SQL after the subquery.
     """
     select = f"{prefix} (\n{_remove_end(checked.sql)}\n) {suffix}"
@@ -181,9 +180,10 @@ def _make_row_error(max_rows: int) -> LimitError:
 
 
 def fetch_batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
-    """Yield batches of rows from the cursor of a query.
+    """Yield the rows of a running query in batches, and explain DuckDB's errors.
 
-    Raises the errors of `run_query`.
+    Raises:
+        QueryError, MemoryError: As `run_query`.
     """
     while True:
         with translate_errors(query):
@@ -195,11 +195,11 @@ def fetch_batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
 
 @contextmanager
 def translate_errors(query: Query, *, first_line: int = 1) -> Iterator[None]:
-    """Convert errors of DuckDB into errors that show the SQL of the user.
+    """Convert DuckDB's errors in a block into errors that refer to the user's SQL.
 
     Args:
-        query: The query of the user.
-        first_line: Line in the text for DuckDB at which the query of the user begins.
+        query: The user's query.
+        first_line: Line of the SQL for DuckDB at which the user's query begins, from 1.
     """
     try:
         yield
@@ -215,7 +215,7 @@ def translate_errors(query: Query, *, first_line: int = 1) -> Iterator[None]:
 
 
 def _make_query_error(message: str, query: Query, first_line: int) -> QueryError:
-    """Return the error for a message of DuckDB.
+    """Convert an error message of DuckDB into an error for the user.
 
     If the last lines of the message mark a place in the SQL with a caret, they become the excerpt of the error.
     """
@@ -239,9 +239,10 @@ def _join_lines(message: str) -> str:
 
 
 def write_result(connection: Connection, request: QueryRequest, output: TextIO) -> list[str]:
-    """Write the result of a query; return notes for the user.
+    """Run a query, write its result in the requested format, and return notes.
 
-    A Parquet file is written to the path in the request. Other formats are written to `output`.
+    A Parquet file is written to the path in the request. Other formats are written to `output`. The notes are for the
+    user.
 
     Raises:
         QueryError: The query is invalid or not permitted.
@@ -281,7 +282,7 @@ def _limit_rows(result: QueryResult, max_rows: int | None) -> Iterator[Row]:
 
 
 def _number_duplicates(columns: list[str]) -> list[str]:
-    """Return distinct names of columns: a repeated name gets a number.
+    """Make column names distinct: a repeated name gets a number.
 
     >>> _number_duplicates(["a", "a", "a_2"])
     ['a', 'a_3', 'a_2']

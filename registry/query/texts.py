@@ -55,13 +55,15 @@ _ROWS = f"""
 
 
 def unpack(driver: Any) -> list[str]:
-    """Make the rows of `item_text` in a temporary table.
+    """Fill the view `item_text`, which contains the texts of items and outputs.
+
+    SQL cannot read the compressed files with the texts. The rows are therefore written to a temporary table.
 
     Args:
         driver: DuckDB's own connection.
 
     Returns:
-        Notes about tasks and runs without rows. A public file, for example, lacks files that were not published.
+        Notes for the user about tasks and runs without rows, for example because a public file lacks their files.
     """
     driver.execute(_TABLE)
     files, without_texts, without_gold, n_absent = _Files(driver), dict[str, None](), dict[str, None](), 0
@@ -90,7 +92,7 @@ def unpack(driver: Any) -> list[str]:
 
 
 class _Files:
-    """The stored files, with a cache of the last loaded file.
+    """The gold and submitted files in the database, with a cache of one file.
 
     The cache helps because one file may contain the outputs of many systems.
     """
@@ -101,14 +103,14 @@ class _Files:
         self._digest = ""
 
     def load(self, digest: str, path: str) -> Document | None:
-        """Return the stored file with this digest.
+        """Return the content of the stored file with this digest.
 
         Args:
             digest: Digest of the file.
             path: Path that error messages show.
 
         Returns:
-            The file; None if the database does not contain it.
+            The content; None if the database does not contain the file.
         """
         if self._last is None or self._digest != digest:
             rows = self._driver.execute("SELECT content FROM source WHERE digest = ?", [digest]).fetchall()
@@ -119,7 +121,7 @@ class _Files:
 
 
 def _load_items(driver: Any, files: _Files, gold_revision_id: int, reader: str) -> list[tuple[int, Item]] | None:
-    """Return the id and the content of each item of a gold revision.
+    """Return the items of one version of the gold as pairs of an id and an item.
 
     Returns None if a file of the gold is not in the database.
     """
@@ -139,9 +141,9 @@ def _load_items(driver: Any, files: _Files, gold_revision_id: int, reader: str) 
 
 
 def _join_words(item: Item) -> str:
-    """Return the words of an item in one line.
+    """Return the words of a sentence, joined by blanks.
 
-    The result is empty if the reader reads only positions of words.
+    The result is empty if the items of this file format have no words, but only their positions.
     """
     if isinstance(item.gold, Tagged):
         return " ".join(item.gold.tokens)
@@ -149,9 +151,13 @@ def _join_words(item: Item) -> str:
 
 
 def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tuple[int, Item]]) -> int:
-    """Insert the rows of a test set whose outputs are texts.
+    """Insert rows with sources, references and the output texts of all runs.
 
-    The rows contain sources, references, and outputs of all runs.
+    Args:
+        driver: DuckDB's own connection.
+        files: The stored files.
+        test_set_id: Id of the test set, whose outputs must be texts.
+        items: Id and content of each item.
 
     Returns:
         Number of runs whose files are not in the database.
@@ -186,9 +192,12 @@ def _column(columns: Mapping[str, str], name: str) -> str:
 
 
 def _add_words(driver: Any, test_set_id: int, items: Sequence[tuple[int, Item]]) -> None:
-    """Insert the rows of a test set whose items have words.
+    """Insert rows with the words of sentences and the answers of all runs.
 
-    The rows contain the words, and the answers of all runs.
+    Args:
+        driver: DuckDB's own connection.
+        test_set_id: Id of the test set, whose items must be sentences.
+        items: Id and content of each item.
     """
     driver.register("_words", {"item_id": np.array([item_id for item_id, _ in items], dtype=np.int32),
                                "text": text_column([_join_words(item) for _, item in items])})

@@ -26,7 +26,7 @@ _children = threading.RLock()
 
 
 def prepare() -> None:
-    """Start the process from which query processes are forked.
+    """Start the fork server, from which all processes for queries are forked.
 
     Call this in the main thread.
     """
@@ -34,7 +34,7 @@ def prepare() -> None:
 
 
 class WaitingProcess:
-    """A process that waits for one query and runs it."""
+    """A process that is started in advance, waits for one query, runs it, and ends."""
 
     def __init__(self) -> None:
         self._is_closed = False
@@ -51,7 +51,10 @@ class WaitingProcess:
         rows.close()
 
     def ask(self, request: QueryRequest, timeout: float | None, write_bytes: Callable[[bytes], object]) -> list[str]:
-        """Run a query in the process; see `registry.query.process.ask`."""
+        """Run a query in the process, and pass its output on in pieces.
+
+        See `registry.query.process.ask` for the arguments, the result and the errors.
+        """
         with _children:
             has_ended = self._process.exitcode is not None
         if has_ended and not self._is_closed:  # the operating system ended the process while it waited
@@ -77,7 +80,7 @@ class WaitingProcess:
             return b""
 
     def close(self) -> None:
-        """End the process."""
+        """Kill the process, and wait until it has ended."""
         self._is_closed = True
         self._process.kill()
         self._join()
@@ -89,7 +92,7 @@ class WaitingProcess:
 
 
 class _Rows(io.RawIOBase):
-    """A file object that sends its content in messages of limited size."""
+    """A file object that sends its content to the parent process in pieces."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -104,7 +107,13 @@ class _Rows(io.RawIOBase):
 
 
 def _answer(control: Connection, rows: Connection, folder: str) -> None:
-    """Wait for a query and run it; this is the main function of a `WaitingProcess`."""
+    """Wait for a query and run it: the main function of a `WaitingProcess`.
+
+    Args:
+        control: Connection that receives the query and sends the report.
+        rows: Connection that sends the rows.
+        folder: Temporary folder of the parent process, which this process removes if the parent dies.
+    """
     leave_terminal()  # the parent handles interrupts
     end_with_parent(folder)
     try:

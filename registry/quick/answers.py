@@ -34,13 +34,13 @@ from registry.quick.formats import ENOUGH_DOCUMENTS
 from registry.quick.parts import split_runs, split_systems, write_sets
 from registry.quick.plan import (
     OPTION,
-    Asked,
-    Given,
     Kind,
-    OpenRoles,
     Plan,
     QuestionError,
+    Questions,
+    Request,
     System,
+    SystemFile,
     option,
     reader_option,
     with_options,
@@ -51,13 +51,13 @@ from registry.quick.tables import (
     are_numbers,
     are_texts,
     are_truths,
-    index_column,
+    find_index_column,
+    find_item_columns,
     is_number,
-    item_columns,
+    read_lines,
     read_table,
     refuse_unusual_numbers,
     repair_option,
-    text_lines,
 )
 from registry.readers import READERS, Document, Lines, Reader, Responses
 
@@ -70,88 +70,105 @@ _MOST = 0.5  # two columns are copies if they agree in this share of rows
 _PARTS = 4  # maximum number of suggestions for the columns that name an item
 
 
-def plan_answers(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan | None:
-    """Plan how to read a gold and systems in tables or in files with one value per line.
+def plan_answers(gold: Document, systems: Sequence[SystemFile], request: Request) -> Plan | None:
+    """Find out how to read a gold and systems that are tables or plain lines.
 
-    Return None if a file has another format.
+    The result names the columns of items, gold and answers; it is None if a file has another format.
+
+    Args:
+        gold: The gold file.
+        systems: The files of the systems.
+        request: The options of the user.
 
     Raises:
-        QuestionError: The role of a column is unclear.
+        QuestionError: The purpose of a column is unclear, so the user must name it.
         InputError: A column that the user names does not exist, or a file is invalid.
     """
-    if asked.kind == "lines":
+    if request.kind == "lines":
         return plan_lines(gold, systems)
-    systems = split_systems(systems, asked)
-    tables = read_all([gold, *(given.document for given in systems)], asked)
-    if tables is None or (asked.kind is not None and asked.kind not in _KINDS):
+    systems = split_systems(systems, request)
+    tables = read_all([gold, *(file.document for file in systems)], request)
+    if tables is None or (request.kind is not None and request.kind not in _KINDS):
         return None
-    if asked.kind is None and asked.value is None and all(
+    if request.kind is None and request.value is None and all(
             {"judge", "human"} <= {*map(str.casefold, table.names)} for table in tables[1:]):
         raise QuestionError("the systems have scores of a judge, and of people for some items. Add an option:", {
             "--as judged --option drawn=random": "people's items were drawn at random",
             "--as judged --option drawn=probability": "the gold has the probability of each item"}, gold.path)
-    runs = split_runs([Given("gold", gold), *systems], [asked.item or item_columns(table) for table in tables], asked)
+    item_columns = [request.item or find_item_columns(table) for table in tables]
+    runs = split_runs([SystemFile("gold", gold), *systems], item_columns, request)
     if len(runs) > len(tables):
-        gold, systems = runs[0].document, [given for given in runs if not given.name.startswith("gold")]
-        tables = read_all([gold, *(given.document for given in systems)], asked) or []
-    right, *system_tables = tables
-    if asked.kind is None and asked.value is None:
-        ask_about_span_rows(right)
-    asking = OpenRoles()
-    items, own_items = _choose_all_items(right, system_tables, asked, asking)
-    value, kind, columns = _choose_values(right, system_tables, items, own_items, asked, asking)
-    ask_about_groups(right, items, asked, asking)
+        gold, systems = runs[0].document, [file for file in runs if not file.name.startswith("gold")]
+        tables = read_all([gold, *(file.document for file in systems)], request) or []
+    gold_table, *system_tables = tables
+    if request.kind is None and request.value is None:
+        ask_about_span_rows(gold_table)
+    questions = Questions()
+    items, own_items = _choose_all_items(gold_table, system_tables, request, questions)
+    value, kind, columns = _choose_values(gold_table, system_tables, items, own_items, request, questions)
+    ask_about_groups(gold_table, items, request, questions)
     if kind == "score" and value is not None:
-        ask_about_codes(right.cells(value), asked, asking)
-    shown = [right.shown(), *(f"of {table.document.path}: {table.shown()}" for table in system_tables[:1]
-                              if table.names != right.names)]
-    asking.raise_if_any(gold.path, "; ".join(shown))
+        ask_about_codes(gold_table.cells(value), request, questions)
+    shown = [gold_table.shown(), *(f"of {table.document.path}: {table.shown()}" for table in system_tables[:1]
+                              if table.names != gold_table.names)]
+    questions.raise_if_any(gold.path, "; ".join(shown))
     assert value is not None
     assert kind is not None
-    for table, keys in [(right, items), *zip(system_tables, own_items, strict=True)]:
+    for table, keys in [(gold_table, items), *zip(system_tables, own_items, strict=True)]:
         refuse_summary(table, keys)
     sources = list(zip(systems, system_tables, own_items, columns, strict=True))
-    if value in right.nested:
-        return plan_tables(right, items, value, kind, sources, asked)
-    refuse_other_gold(right, items, value, list(zip(system_tables, own_items, columns, strict=True)))
+    if value in gold_table.nested:
+        return plan_tables(gold_table, items, value, kind, sources, request)
+    refuse_other_gold(gold_table, items, value, list(zip(system_tables, own_items, columns, strict=True)))
     answers = [table.cells(column) for table, column in zip(system_tables, columns, strict=True)]
-    if kind == "label" and asked.kind is None and asked.value is None:
-        ask_about_absent_labels(right, value, answers)
+    if kind == "label" and request.kind is None and request.value is None:
+        ask_about_absent_labels(gold_table, value, answers)
     if kind == "segment":
-        refuse_marks([gold, *(given.document for given in systems)], [right.cells(value), *answers], asked)
-        if right.is_lines and all(table.is_lines for table in system_tables):
+        refuse_marks([gold, *(file.document for file in systems)], [gold_table.cells(value), *answers], request)
+        if gold_table.is_lines and all(table.is_lines for table in system_tables):
             return plan_lines(gold, systems)
-    return plan_tables(right, items, value, kind, sources, asked)
+    return plan_tables(gold_table, items, value, kind, sources, request)
 
 
-def read_all(documents: Sequence[Document], asked: Asked) -> list[Table] | None:
-    """Read files as tables; return None if one file is not a table.
+def read_all(documents: Sequence[Document], request: Request) -> list[Table] | None:
+    """Read several files as tables; return None if one file is not a table.
 
-    If it is unclear whether a file has a header, the other files are compared with it.
+    If it is unclear whether a file has a header, a comparison with the other files decides.
 
     Raises:
         QuestionError: It is unclear whether the first lines name the columns.
         InputError: Numbers have decimal commas or percent signs.
     """
-    read = [read_table(document, asked.options) for document in documents]
+    read = [read_table(document, request.options) for document in documents]
     tables = [table for table in read if table is not None]
     if len(tables) < len(read):
         return None
-    tables = [table if table.header is not None else _with_header(table, tables, asked) for table in tables]
+    tables = [table if table.header is not None else _decide_header(table, tables, request) for table in tables]
     for table in tables:
-        if asked.value is None or asked.value[0] == "score":
+        if request.value is None or request.value[0] == "score":
             refuse_unusual_numbers(table, [name for name in table.names if not is_called(name, "item") and (
-                asked.value is None or name in asked.value[1])])
+                request.value is None or name in request.value[1])])
     return tables
 
 
-def _with_header(table: Table, tables: Sequence[Table], asked: Asked) -> Table:
-    """Decide by the other files whether a file has a header, and read the file again with this decision."""
+def _decide_header(table: Table, tables: Sequence[Table], request: Request) -> Table:
+    """Compare a table with others to decide whether its first line names the columns.
+
+    The file is then read again with this decision.
+
+    Args:
+        table: A table for which the decision is open.
+        tables: The tables of all files.
+        request: The options of the user.
+
+    Raises:
+        QuestionError: It is still unclear whether the first line names the columns.
+    """
     rest = [other for other in tables if other is not table]
     first = list(table.names)
 
     def read(*, header: bool) -> Table:
-        again = read_table(table.document, {**asked.options, "header": header})
+        again = read_table(table.document, {**request.options, "header": header})
         assert again is not None
         return again
 
@@ -173,60 +190,71 @@ def _with_header(table: Table, tables: Sequence[Table], asked: Asked) -> Table:
         "--option header=true": "it names the columns", "--option header=false": "it is an item"}, table.document.path)
 
 
-def _choose_all_items(right: Table, system_tables: Sequence[Table], asked: Asked,
-                      asking: OpenRoles) -> tuple[list[str], list[list[str]]]:
-    """Return the columns that name the items, in the gold and in each system's file; empty if rows are numbered."""
+def _choose_all_items(gold: Table, system_tables: Sequence[Table], request: Request,
+                      questions: Questions) -> tuple[list[str], list[list[str]]]:
+    """Choose the columns that name the items, in the gold and in each system's table.
+
+    The lists are empty if the files have no names of items, and rows are aligned by position.
+
+    Args:
+        gold: The table of the gold.
+        system_tables: The tables of the systems.
+        request: The options of the user.
+        questions: Collects a question to the user if the columns are unclear.
+    """
     none = [list[str]() for _ in system_tables]
-    if asked.in_order:
+    if request.in_order:
         for table in system_tables:
-            refuse_other_order(right, table)
+            refuse_other_order(gold, table)
         return [], none
-    if asked.item:
-        columns = [require_column(right, name) for name in asked.item]
-        return columns, [_choose_same_items(table, right, columns, asked, asking) for table in system_tables]
-    if all(table.is_lines for table in system_tables) or (right.is_lines and not any(map(item_columns, system_tables))):
-        if not all(table.is_lines for table in system_tables):
-            asking.add("the gold has no names of items", {
+    if request.item:
+        columns = [require_column(gold, name) for name in request.item]
+        return columns, [_choose_same_items(table, gold, columns, request, questions) for table in system_tables]
+    are_lines = all(table.is_lines for table in system_tables)
+    if are_lines or (gold.is_lines and not any(map(find_item_columns, system_tables))):
+        if not are_lines:
+            questions.add("the gold has no names of items", {
                 "--in-order": "all files have the same items in the same order"})
         return [], none
-    items = _first_of_two(right, asked) or choose_items(
-        right, asked, asking, [table for table in system_tables if not table.is_lines])
-    return items, [_choose_same_items(table, right, items, asked, asking) for table in system_tables] if items else none
+    items = _first_of_two(gold, request) or choose_items(
+        gold, request, questions, [table for table in system_tables if not table.is_lines])
+    return items, [_choose_same_items(table, gold, items, request, questions)
+                   for table in system_tables] if items else none
 
 
-def _first_of_two(table: Table, asked: Asked) -> list[str]:
+def _first_of_two(table: Table, request: Request) -> list[str]:
     if table.header or len(table.names) != 2:
         return []
-    named = [] if asked.value is None else [table.column(name) for name in asked.value[1]]
+    named = [] if request.value is None else [table.column(name) for name in request.value[1]]
     return [name for name in table.names if name not in named][:1] if table.is_unique(table.names[:1]) or named else []
 
 
-def choose_items(table: Table, asked: Asked, asking: OpenRoles, system_tables: Sequence[Table] = (), *,
+def choose_items(table: Table, request: Request, questions: Questions, system_tables: Sequence[Table] = (), *,
                  system: Sequence[str] = ()) -> list[str]:
-    """Return the columns with usual names that together name the items of a table.
+    """Choose the columns that together name the item of a row, by their names.
 
-    Without a header, the first of two columns names the items.
+    If no or several choices are possible, a question is recorded and the result is empty.
 
     Args:
-        table: The table.
-        asked: The user's options.
-        asking: Records the role if it is unclear.
+        table: The table. Without a header, the first of two columns names the items.
+        request: The options of the user.
+        questions: Collects the question.
         system_tables: Tables of systems, which must have the same items.
-        system: Columns whose values distinguish several rows of an item, such as the system and the run.
+        system: Columns that distinguish several rows of one item, such as the system and the run.
     """
-    varying = [*system, *([asked.by] if asked.by in table.names else [])]
-    usual = [name for name in item_columns(table) if name not in varying] if table.header else []
+    varying = [*system, *([request.by] if request.by in table.names else [])]
+    usual = [name for name in find_item_columns(table) if name not in varying] if table.header else []
     if not table.header and len(table.names) == 2:
         usual = [table.names[0]]
     alone = [name for name in usual if table.is_unique([name, *varying])]
     runs = [name for name in columns_of(table.names, "run") if name not in varying and len({*table.cells(name)}) > 1]
     if alone:
         if (repeated := _find_repeated_item(table, runs, varying)) is not None:
-            asking.add(f"column {repeated[0]!r} occurs in several rows, which {repeated[1]!r} numbers", {
+            questions.add(f"column {repeated[0]!r} occurs in several rows, which {repeated[1]!r} numbers", {
                 option("--item", alone[0]): "these rows are different items",
                 f"{option('--item', repeated[0])} --runs fixed": "they are runs of an item: average them"})
         return alone[:1]
-    parts = [name for name in (*columns_of(table.names, "part"), *columns_of(table.names, "group"), *asked.pool)
+    parts = [name for name in (*columns_of(table.names, "part"), *columns_of(table.names, "group"), *request.pool)
              if name in table.names and name not in (*varying, *runs)]
     weak = [name for name in usual if len(usual) > 1 and usual_form(name) in ("sample", "sample_id", "sample_idx", "no",
                                                                               "nr", "number", "idx")]
@@ -241,7 +269,7 @@ def choose_items(table: Table, asked: Asked, asking: OpenRoles, system_tables: S
         if candidates:
             break
     if usual:
-        _ask_about_repeated(table, usual[0], varying, asking, weak, is_alone=not system and not system_tables)
+        _ask_about_repeated(table, usual[0], varying, questions, weak, is_alone=not system and not system_tables)
         return []
     answers: dict[str, str] = {}
     free = [name for name in table.names[:8] if name not in varying and not is_called(
@@ -254,19 +282,33 @@ def choose_items(table: Table, asked: Asked, asking: OpenRoles, system_tables: S
     if not varying and all(len(system_table.rows) == len(table.rows) for system_table in system_tables):
         answers["--in-order"] = "all files have the same items in the same order"
     question = "no column has a usual name for items" if table.header else "no header names the columns"
-    asking.add(question, answers or {"--item COLUMN": "repeated for several columns"})
+    questions.add(question, answers or {"--item COLUMN": "repeated for several columns"})
     return []
 
 
 def _are_crossed(table: Table, columns: Sequence[str]) -> bool:
-    """Return True if every combination of the columns' values occurs, as for metrics and runs."""
+    """Return True if all combinations of the columns' values occur.
+
+    Metric and run, for example, are crossed, so they do not name items.
+    """
     return len({*zip(*map(table.cells, columns), strict=True)}) == math.prod(
         len({*table.cells(name)}) for name in columns)
 
 
-def _ask_about_repeated(table: Table, item: str, varying: Sequence[str], asking: OpenRoles, weak: Sequence[str], *,
+def _ask_about_repeated(table: Table, item: str, varying: Sequence[str], questions: Questions, weak: Sequence[str], *,
                         is_alone: bool) -> None:
-    """Ask why a name of an item repeats: for systems, for runs, for test sets, or because the items differ."""
+    """Record a question: why does the same item occur in several rows?
+
+    Possible reasons are several systems, runs or test sets, or further columns that belong to the item's name.
+
+    Args:
+        table: The table.
+        item: The column that usually names items.
+        varying: Columns that are known to distinguish rows of an item, such as the system.
+        questions: Collects the question.
+        weak: Columns that number either samples of an item or items.
+        is_alone: True if the table is the only file, so that it may contain all systems.
+    """
     answers: dict[str, str] = {}
     is_long = bool(varying)
     for name in table.names:
@@ -292,13 +334,21 @@ def _ask_about_repeated(table: Table, item: str, varying: Sequence[str], asking:
                 ", and no runs of one" * (name in weak))}
             answers |= {f"--option system={name}": "it names the systems"} if is_alone else average
             answers[option("--by", name)] = "a board for each of its values"
-    asking.add(f"column {item!r} does not name each row alone{_first_repeated(table, [item, *varying])}" + (
+    questions.add(f"column {item!r} does not name each row alone{_describe_repeated(table, [item, *varying])}" + (
         "" if answers else "; remove rows that repeat an item, or name other columns"),
         answers or {"--item COLUMN": "repeated for several columns"})
 
 
 def _find_repeated_item(table: Table, runs: Sequence[str], varying: Sequence[str]) -> tuple[str, str] | None:
-    """Return a column of items and a column of runs, if most combinations of their values have a row."""
+    """Return a column of items and a column of runs if items occur once per run.
+
+    Most combinations of item and run must have a row. The result is None if there are no such columns.
+
+    Args:
+        table: The table.
+        runs: The columns that may number runs.
+        varying: Columns that are known to distinguish rows of an item, such as the system.
+    """
     for run in runs:
         for name in table.names:
             if name != run and name not in varying and is_called(name, "item", "given") and not (
@@ -308,8 +358,11 @@ def _find_repeated_item(table: Table, runs: Sequence[str], varying: Sequence[str
     return None
 
 
-def _first_repeated(table: Table, columns: Sequence[str]) -> str:
-    """Describe the first item that occurs twice, with its lines; empty if no item does."""
+def _describe_repeated(table: Table, columns: Sequence[str]) -> str:
+    """Describe the first item that occurs twice, and its lines.
+
+    Example: ` ('d3' is in lines 9 and 14)`. The text is empty if no item occurs twice. `columns` name the item.
+    """
     seen: dict[str, int] = {}
     for key, line in zip(table.keys(columns), table.lines, strict=True):
         if key in seen:
@@ -318,35 +371,42 @@ def _first_repeated(table: Table, columns: Sequence[str]) -> str:
     return ""
 
 
-def _choose_same_items(table: Table, right: Table, columns: Sequence[str], asked: Asked,
-                       asking: OpenRoles) -> list[str]:
-    """Return the columns that name the items in a system's file.
+def _choose_same_items(table: Table, gold: Table, columns: Sequence[str], request: Request,
+                       questions: Questions) -> list[str]:
+    """Choose the columns that name the items in a system's table.
 
-    These have the same names as in the gold, or else usual names, or else are the first of two columns.
+    They are the columns that the user names, or have the same names as in the gold, or have usual names such as `id`.
+
+    Args:
+        table: The table of the system.
+        gold: The table of the gold.
+        columns: The columns that name the items in the gold.
+        request: The options of the user.
+        questions: Collects a question if the columns are unclear; the result is then empty.
     """
-    named = [column for name in asked.item if (column := table.column(name)) is not None]
+    named = [column for name in request.item if (column := table.column(name)) is not None]
     if len(named) == len(columns) > 0:
         return named
-    if table.header is not False or right.header is False:
+    if table.header is not False or gold.header is False:
         same = [name for name in columns if name in table.names]
         if len(same) == len(columns):
             return same
     if len(columns) == 1:
-        usual = item_columns(table) if table.header else _first_of_two(table, asked)
+        usual = find_item_columns(table) if table.header else _first_of_two(table, request)
         usual = [name for name in usual if table.is_unique([name])] or usual
         if usual:
             return usual[:1]
-        shared = {*right.keys(columns)}
+        shared = {*gold.keys(columns)}
         if table.header is False and not table.is_lines and 2 * len(shared & {*table.cells(table.names[0])}) > len(
                 table.rows):
             return [table.names[0]]
-    asking.add(f"no column of {table.document.path} ({table.shown()}) has the name of the gold's column of items", {
+    questions.add(f"no column of {table.document.path} ({table.shown()}) has the name of the gold's column of items", {
         "--item COLUMN": "a name or number that all files have"})
     return []
 
 
 def require_column(table: Table, name: str) -> str:
-    """Return the column with this name or number.
+    """Return the column with a name, or with a number if the table has no header.
 
     Raises:
         InputError: The table has no such column.
@@ -356,81 +416,110 @@ def require_column(table: Table, name: str) -> str:
     return column
 
 
-def _choose_values(right: Table, system_tables: Sequence[Table], items: list[str], own_items: list[list[str]],
-                   asked: Asked, asking: OpenRoles) -> tuple[str | None, Kind | None, list[str]]:
-    """Return the gold's column of values, the kind of the values, and the column of each system."""
-    kinds = possible_kinds(asked)
-    if not kinds and (asked.sets is not None or _label_lists(right)):
+def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str], own_items: list[list[str]],
+                   request: Request, questions: Questions) -> tuple[str | None, Kind | None, list[str]]:
+    """Choose the columns with gold values and with the answers of each system.
+
+    Args:
+        gold: The table of the gold.
+        system_tables: The tables of the systems.
+        items: The columns that name the items in the gold.
+        own_items: The columns that name the items in each system's table.
+        request: The options of the user.
+        questions: Collects questions about unclear columns.
+
+    Returns:
+        The gold's column, the kind of values (`label`, `score` or `segment`), and the column of each system. If
+            something
+        is unclear, the kind is None or the list is empty.
+    """
+    kinds = find_possible_kinds(request)
+    if not kinds and (request.sets is not None or _find_label_lists(gold)):
         kinds = ["label"]
     if not kinds:
-        raise InputError(f"--metric {asked.metric} compares neither labels nor numbers nor texts, and tables "
+        raise InputError(f"--metric {request.metric} compares neither labels nor numbers nor texts, and tables "
                          "are read for nothing else; name the reader of its values with --as (registry list readers)")
-    value = _choose_gold_value(right, items, system_tables, asked, kinds, asking)
+    value = _choose_gold_value(gold, items, system_tables, request, kinds, questions)
     if value is None:
         return None, None, []
-    if value in right.nested:
-        lists = [value if value in table.nested else next(iter(_label_lists(table)), None) for table in system_tables]
+    if value in gold.nested:
+        lists = [value if value in table.nested else next(iter(_find_label_lists(table)), None)
+                 for table in system_tables]
         return value, "label", [require_list(table, name) for table, name in zip(system_tables, lists, strict=True)]
-    likely = [_choose_system_value(table, right, value, keys, items, asked, None) for table, keys in zip(
+    likely = [_choose_system_value(table, gold, value, keys, items, request, None) for table, keys in zip(
         system_tables, own_items, strict=True)]
     answers = [[cell for name in ([column] if column else table.names) if name not in keys
                 for cell in table.cells(name)]
                for table, column, keys in zip(system_tables, likely, own_items, strict=True)]
-    names = [value] * bool(right.header) + [column for table, column in zip(system_tables, likely, strict=True)
+    names = [value] * bool(gold.header) + [column for table, column in zip(system_tables, likely, strict=True)
                                             if column and table.header]
     for table in system_tables:
-        refuse_probabilities(right.cells(value), table)
-    kind = choose_kind(right.cells(value), answers, names, kinds, asked, asking, columns=(
+        refuse_probabilities(gold.cells(value), table)
+    kind = choose_kind(gold.cells(value), answers, names, kinds, request, questions, columns=(
         value, next((column for column in likely if column), None)))
     if kind is None:
         return value, None, []
-    columns = [column or _choose_system_value(table, right, value, keys, items, asked, kind)
+    columns = [column or _choose_system_value(table, gold, value, keys, items, request, kind)
            for column, table, keys in zip(likely, system_tables, own_items, strict=True)]
     for table, keys, column in zip(system_tables, own_items, columns, strict=True):
         if column is None:
-            asking.add(f"the column of the system's answers in {table.document.path} ({table.shown()}) is open", {
+            questions.add(f"the column of the system's answers in {table.document.path} ({table.shown()}) is open", {
                 f"{option(OPTION[kind], value)} {option(OPTION[kind], name)}": "" for name in table.names
                 if name not in keys})
             return value, kind, []
     return value, kind, [column for column in columns if column is not None]
 
 
-def _label_lists(table: Table) -> list[str]:
-    """Return the columns of a JSON file whose values are lists of labels."""
+def _find_label_lists(table: Table) -> list[str]:
+    """Return the JSON columns that have a list of labels in every row."""
     return [name for name, values in table.nested.items() if all(
         isinstance(label, str | int) for value in values for label in (value or ()))]
 
 
 def require_list(table: Table, name: str | None) -> str:
-    """Return the name of a column of lists of labels, if there is one.
+    """Return the name of a column with lists of labels; raise an error if it is None.
 
     Raises:
-        InputError: The file has no list of labels.
+        InputError: The file has no such column.
     """
     if name is None:
         raise table.document.error("has no list of labels in each item, as the gold has")
     return name
 
 
-def possible_kinds(asked: Asked) -> list[Kind]:
-    """Return the kinds of values that agree with the user's options."""
-    if asked.value is not None:
-        return [asked.value[0]]
-    if asked.kind in _KINDS:
-        return [_KINDS[asked.kind]]
+def find_possible_kinds(request: Request) -> list[Kind]:
+    """Return the kinds of values that the user's options allow.
+
+    A kind is `label`, `score` or `segment`.
+    """
+    if request.value is not None:
+        return [request.value[0]]
+    if request.kind in _KINDS:
+        return [_KINDS[request.kind]]
     kinds: list[Kind] = ["label", "score", "segment"]
-    return kinds if asked.metric is None else [kind for kind in kinds if asked.metric_of(kind) is not None]
+    return kinds if request.metric is None else [kind for kind in kinds if request.find_metric(kind) is not None]
 
 
-def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequence[Table], asked: Asked,
-                       kinds: Sequence[Kind], asking: OpenRoles) -> str | None:
-    """Return the gold's column of labels, numbers or texts; None if it is unclear."""
+def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequence[Table], request: Request,
+                       kinds: Sequence[Kind], questions: Questions) -> str | None:
+    """Choose the column with the gold values; None if it is unclear.
+
+    The question to the user is then recorded.
+
+    Args:
+        table: The table of the gold.
+        items: The columns that name the items.
+        system_tables: The tables of the systems.
+        request: The options of the user.
+        kinds: The possible kinds of values: `label`, `score` or `segment`.
+        questions: Collects the question.
+    """
     rest = [name for name in table.names if name not in items and not (
-        name == index_column(table) and len(table.names) > 2)]
-    if asked.gold in rest:
-        return asked.gold
-    if asked.value is not None:
-        names = asked.value[1]
+        name == find_index_column(table) and len(table.names) > 2)]
+    if request.gold in rest:
+        return request.gold
+    if request.value is not None:
+        names = request.value[1]
         column = table.column(names[0])
         if column is not None:
             return column
@@ -453,19 +542,22 @@ def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequen
         rest = chosen or rest
     if len(rest) == 1:
         return rest[0]
-    if not rest and len(lists := _label_lists(table)) == 1:
+    if not rest and len(lists := _find_label_lists(table)) == 1:
         return lists[0]
     if not rest:
         raise table.document.error(f"has items and no column of labels, numbers or texts; columns: {table.shown()}")
-    answers = {option(OPTION[kind], name): "" for name in rest for kind in _possible(table.cells(name), kinds)}
+    answers = {option(OPTION[kind], name): "" for name in rest for kind in _filter_kinds(table.cells(name), kinds)}
     if len(rest) > 1 and all({*map(str.casefold, table.cells(name))} <= {"0", "1", "true", "false"} for name in rest):
         answers |= {"--as multilabel": "all columns: an item may have several labels"}
-    asking.add("the gold's column of labels, numbers or texts is open", answers)
+    questions.add("the gold's column of labels, numbers or texts is open", answers)
     return None
 
 
-def _possible(cells: Sequence[str], kinds: Sequence[Kind]) -> list[Kind]:
-    """Return which of the `kinds` of values the cells can have, judged by their content."""
+def _filter_kinds(cells: Sequence[str], kinds: Sequence[Kind]) -> list[Kind]:
+    """Return the kinds of values that the content of cells allows.
+
+    A kind is `label`, `score` or `segment`. If none of `kinds` is likely, all are returned.
+    """
     filled = [cell for cell in cells if cell.strip()]
     if are_numbers(filled):
         possible: list[Kind] = ["label", "score"] if all("." not in cell for cell in filled) else ["score"]
@@ -476,21 +568,30 @@ def _possible(cells: Sequence[str], kinds: Sequence[Kind]) -> list[Kind]:
     return [kind for kind in possible if kind in kinds] or list(kinds)
 
 
-def _choose_system_value(table: Table, right: Table, value: str, items: Sequence[str], right_items: Sequence[str],
-                         asked: Asked, kind: Kind | None) -> str | None:
-    """Return a system's column of answers; None if it is unclear.
+def _choose_system_value(table: Table, gold: Table, value: str, items: Sequence[str], gold_items: Sequence[str],
+                         request: Request, kind: Kind | None) -> str | None:
+    """Choose the column with the answers of a system; return None if it is unclear.
 
-    The first of these that exists: the column that the user names, a column with a usual name of answers, one with the
-    name of the gold's column, one with values of the same kind, or the only column.
+    Candidates in this order: the column that the user names, the only column, columns with usual names such as
+    `prediction`, the column with the name of the gold's column, and a column with a usual name for the kind of values.
+
+    Args:
+        table: The table of the system.
+        gold: The table of the gold.
+        value: The gold's column of values.
+        items: The columns that name the items in the system's table.
+        gold_items: The columns that name the items in the gold.
+        request: The options of the user.
+        kind: The kind of values; None if it is not known yet.
     """
-    repeats_gold = table.document.path == right.document.path or asked.gold == value  # as rows of one table do
+    repeats_gold = table.document.path == gold.document.path or request.gold == value  # as rows of one table do
     rest = [name for name in table.names if name not in items and not (repeats_gold and name == value) and not (
         len({*table.cells(name)}) == 1 and is_called(name, "system", "run"))]
-    if asked.value is not None:
-        names = asked.value[1]
+    if request.value is not None:
+        names = request.value[1]
         for name in reversed(names):
             column = table.column(name)
-            if column in rest and not (len(names) == 1 and table.header and right.header and column != value
+            if column in rest and not (len(names) == 1 and table.header and gold.header and column != value
                                       and value == name):
                 return column
         if len(names) > 1:
@@ -504,13 +605,13 @@ def _choose_system_value(table: Table, right: Table, value: str, items: Sequence
         raise table.document.error("is the gold, and a system as well; name it once, unless it has a column of the "
                                    "system's answers too")
     if not table.header:
-        if right.header is False and value in rest and len(table.names) == len(right.names):
+        if gold.header is False and value in rest and len(table.names) == len(gold.names):
             return value
         return None
     answers = [name for name in columns_of(rest, "answer") if name != value] or list(columns_of(rest, "answer"))
     if len(answers) > 1 and kind is not None:
-        answers = [name for name in answers if is_called(name, _role(kind))] or answers
-    if answers and value in rest and answers != [value] and not _is_copy(table, items, right, right_items, value):
+        answers = [name for name in answers if is_called(name, _get_role(kind))] or answers
+    if answers and value in rest and answers != [value] and not _is_copy(table, items, gold, gold_items, value):
         return None
     if answers:
         return answers[0] if len(answers) == 1 else None
@@ -519,49 +620,51 @@ def _choose_system_value(table: Table, right: Table, value: str, items: Sequence
     folded = [name for name in rest if usual_form(name) == usual_form(value)]
     if len(folded) == 1:
         return folded[0]
-    usual = columns_of(rest, "label" if kind is None else _role(kind))
+    usual = columns_of(rest, "label" if kind is None else _get_role(kind))
     return usual[0] if len(usual) == 1 else None
 
 
-def _is_copy(table: Table, items: Sequence[str], right: Table, right_items: Sequence[str], column: str) -> bool:
-    golds = dict(zip(right.keys(right_items), right.cells(column), strict=True))
+def _is_copy(table: Table, items: Sequence[str], gold: Table, gold_items: Sequence[str], column: str) -> bool:
+    golds = dict(zip(gold.keys(gold_items), gold.cells(column), strict=True))
     rows = list(zip(table.keys(items), table.cells(column), strict=True))
     n_same = sum(golds.get(key, cell) == cell for key, cell in rows)
     are_distinct = len({*golds.values()}) > DISTINCT * len(golds)
     return n_same == len(rows) or (are_distinct and n_same > _MOST * len(rows))
 
 
-def _role(kind: Kind) -> Any:
+def _get_role(kind: Kind) -> Any:
     return "text" if kind == "segment" else kind
 
 
-def choose_kind(right: Sequence[str], answers: Sequence[Sequence[str]], names: Sequence[str], kinds: Sequence[Kind],
-                asked: Asked, asking: OpenRoles, *, columns: tuple[str, str | None]) -> Kind | None:
-    """Return the kind of values: labels, numbers or texts. Return None and record the question if it is unclear.
+def choose_kind(gold: Sequence[str], answers: Sequence[Sequence[str]], names: Sequence[str], kinds: Sequence[Kind],
+                request: Request, questions: Questions, *, columns: tuple[str, str | None]) -> Kind | None:
+    """Decide whether values are labels, numbers (scores) or texts.
+
+    If this is unclear, the result is None and a question to the user is recorded.
 
     Args:
-        right: The gold's values.
-        answers: Each system's values.
+        gold: The gold values.
+        answers: The answers of each system.
         names: The names of the columns; empty if the files have no header.
-        kinds: The kinds that agree with the options.
-        asked: The user's options.
-        asking: Records the question.
-        columns: The gold's column and the first system's column, for the options that the question suggests.
+        kinds: The kinds that the user's options allow: `label`, `score`, `segment`.
+        request: The options of the user.
+        questions: Collects the question.
+        columns: The column of the gold and of the first system, which the question suggests as options.
     """
-    value, system_column = columns
-    both = [value, system_column] if system_column and system_column != value else [value]
-    if asked.sets is not None:
+    value, find_system_column = columns
+    both = [value, find_system_column] if find_system_column and find_system_column != value else [value]
+    if request.sets is not None:
         return "label"
     if len(kinds) == 1:
-        return None if kinds == ["label"] and ask_about_sets(right, answers, both, asked, asking) else kinds[0]
-    filled = [cell for cell in right if cell.strip()]
+        return None if kinds == ["label"] and ask_about_sets(gold, answers, both, request, questions) else kinds[0]
+    filled = [cell for cell in gold if cell.strip()]
     values = {*filled}
-    given = {cell.strip() for cells in answers for cell in cells if cell.strip()}
-    calls = {kind: any(is_called(name, _role(kind)) for name in names) for kind in _READERS}
+    answered = {cell.strip() for cells in answers for cell in cells if cell.strip()}
+    calls = {kind: any(is_called(name, _get_role(kind)) for name in names) for kind in _READERS}
     means: dict[Kind, str]
     if are_numbers(filled):
         whole = all(float(cell).is_integer() for cell in values if is_number(cell))
-        are_decimals = any(is_number(cell) and not float(cell).is_integer() for cell in given)
+        are_decimals = any(is_number(cell) and not float(cell).is_integer() for cell in answered)
         if not whole or (are_decimals and len(values) > 2):
             return _if_open("score", kinds)
         if len(values) <= 2 and not are_decimals:
@@ -583,11 +686,11 @@ def choose_kind(right: Sequence[str], answers: Sequence[Sequence[str]], names: S
             return _if_open("segment", kinds)
         quoted = all(cell.strip().startswith('"') and is_number(cell.strip().strip('"')) for cell in values)
         numbers = [cell for cell in filled if is_number(cell)]
-        if not texts and "label" in kinds and ask_about_sets(right, answers, both, asked, asking):
+        if not texts and "label" in kinds and ask_about_sets(gold, answers, both, request, questions):
             return None
         if not are_distinct and not quoted and len(numbers) < 0.9 * len(filled):
-            common = {value.casefold() for value in values} & {cell.casefold() for cell in given}
-            if common or not given or not all(map(is_number, given)):
+            common = {value.casefold() for value in values} & {cell.casefold() for cell in answered}
+            if common or not answered or not all(map(is_number, answered)):
                 return _if_open("label", kinds)
         elif are_distinct and calls["label"] and not calls["segment"] and not texts:
             return _if_open("label", kinds)
@@ -600,7 +703,7 @@ def choose_kind(right: Sequence[str], answers: Sequence[Sequence[str]], names: S
     for kind, meaning in means.items():
         if kind in kinds:
             answers_[" ".join(option(OPTION[kind], name) for name in both)] = meaning
-    asking.add(question, answers_)
+    questions.add(question, answers_)
     return None
 
 
@@ -608,16 +711,21 @@ def _if_open(kind: Kind, kinds: Sequence[Kind]) -> Kind:
     return kind if kind in kinds else kinds[0]
 
 
-def plan_lines(gold: Document, systems: Sequence[Given]) -> Plan:
-    """Plan how to read plain text: one segment per line, in the same order in all files."""
-    read = tuple(System(given.name, given.document, Lines.build(repair_option(given.document))) for given in systems)
-    return Plan(gold, Lines.build(repair_option(gold)), read, ("--as lines",), text_metric(text_lines(gold), ()))
+def plan_lines(gold: Document, systems: Sequence[SystemFile]) -> Plan:
+    """Return the plan for plain text files: line n of each file belongs to item n."""
+    read = tuple(System(file.name, file.document, Lines.build(repair_option(file.document))) for file in systems)
+    return Plan(gold, Lines.build(repair_option(gold)), read, ("--as lines",), choose_text_metric(read_lines(gold), ()))
 
 
-def text_metric(texts: Sequence[str], names: Sequence[str]) -> Metric | None:
-    """Choose the metric of texts: WER or CER for transcripts, otherwise BLEU; None if the default is suitable.
+def choose_text_metric(texts: Sequence[str], names: Sequence[str]) -> Metric | None:
+    """Choose the metric for texts by their script; None: the default is suitable.
 
-    The script of the texts decides on the tokenizer of BLEU, and on WER or CER.
+    Texts without blanks between words need another tokenizer of BLEU. Columns called `transcript` are scored by WER, or
+    by CER in such scripts.
+
+    Args:
+        texts: The gold texts.
+        names: The names of the columns with texts.
     """
     tokenizer = choose_tokenizer(texts)
     if any(usual_form(name) in ("transcript", "transcription") for name in names):
@@ -625,16 +733,16 @@ def text_metric(texts: Sequence[str], names: Sequence[str]) -> Metric | None:
     return None if tokenizer is None else BLEU(tokenize=tokenizer)
 
 
-def reader_of(table: Table, kind: str, items: Sequence[str], values: Mapping[str, str], *,
+def make_reader(table: Table, kind: str, items: Sequence[str], values: Mapping[str, str], *,
               attributes: Sequence[str] = (), options: Mapping[str, Any] | None = None) -> Reader:
-    """Return the reader of a table.
+    """Make the reader that reads a file in the layout of a table.
 
     Args:
         table: The table.
-        kind: The reader's name.
+        kind: The name of the reader, such as `labels`.
         items: The columns that name an item.
-        values: Options of the reader that name a column of values, with the column.
-        attributes: Columns that are attributes of items.
+        values: The columns of values, by the option of the reader that names them, such as {"label": "prediction"}.
+        attributes: Columns that are attributes of items, such as the document.
         options: The user's options; options that the reader does not have are ignored.
     """
     form: dict[str, Any] = {**table.form}
@@ -664,65 +772,81 @@ def reader_of(table: Table, kind: str, items: Sequence[str], values: Mapping[str
     return with_options(reader, extra)
 
 
-def plan_tables(right: Table, items: list[str], value: str, kind: Kind,
-          systems: Sequence[tuple[Given, Table, list[str], str]], asked: Asked) -> Plan:
-    """Plan how to read tables, if the roles of all columns are known."""
-    if asked.sets is not None or value in right.nested:
-        return _plan_sets(right, items, value, systems, asked)
+def plan_tables(gold: Table, items: list[str], value: str, kind: Kind,
+          systems: Sequence[tuple[SystemFile, Table, list[str], str]], request: Request) -> Plan:
+    """Return the plan for reading tables, after all columns have been chosen.
+
+    Args:
+        gold: The table of the gold.
+        items: The columns that name the items.
+        value: The column of gold values.
+        kind: The kind of values: `label`, `score` or `segment`.
+        systems: For each system its file, its table, the columns that name the items, and the column of answers.
+        request: The options of the user.
+    """
+    if request.sets is not None or value in gold.nested:
+        return _plan_sets(gold, items, value, systems, request)
     format_ = _READERS[kind]
-    of_gold, of_system = _VALUE[format_]
-    documents = [name for name in columns_of(right.names, "document") if name not in (*items[-1:], value)
-                 and ENOUGH_DOCUMENTS <= len({*right.cells(name)}) < len(right.rows)][:1]
-    sources = [name for name in right.names if usual_form(name) in ("source", "src") and all(
-        map(str.strip, right.cells(name)))][:1] if kind == "segment" and right.header else []
-    values = {of_gold: value, **({"source": sources[0]} if sources else {})}
-    reader = reader_of(right, format_, items, values, attributes=documents, options=asked.options)
-    known = {*right.cells(value)}
+    gold_option, answer_option = _VALUE[format_]
+    documents = [name for name in columns_of(gold.names, "document") if name not in (*items[-1:], value)
+                 and ENOUGH_DOCUMENTS <= len({*gold.cells(name)}) < len(gold.rows)][:1]
+    sources = [name for name in gold.names if usual_form(name) in ("source", "src") and all(
+        map(str.strip, gold.cells(name)))][:1] if kind == "segment" and gold.header else []
+    values = {gold_option: value, **({"source": sources[0]} if sources else {})}
+    reader = make_reader(gold, format_, items, values, attributes=documents, options=request.options)
+    known = {*gold.cells(value)}
     read: list[System] = []
     notes: list[str] = []
-    for given, table, keys, column in systems:
-        renamed = same_numbers(known, {*table.cells(column)}) if kind == "label" else {}
-        own_options = {**({"rename": renamed} if renamed else {}), **asked.options}
-        read.append(System(given.name, given.document, reader_of(table, format_, keys, {of_system: column},
+    for file, table, keys, column in systems:
+        renamed = match_number_labels(known, {*table.cells(column)}) if kind == "label" else {}
+        own_options = {**({"rename": renamed} if renamed else {}), **request.options}
+        read.append(System(file.name, file.document, make_reader(table, format_, keys, {answer_option: column},
                                                                  options=own_options)))
         if renamed:
-            notes.append(f"labels of {given.name}: " + ", ".join(f"{old} is {new}" for old, new in renamed.items()))
-        if table.written != right.written and table.document.path != right.document.path:
-            notes.append(f"{given.name}: {table.written}")
+            notes.append(f"labels of {file.name}: " + ", ".join(f"{old} is {new}" for old, new in renamed.items()))
+        if table.written != gold.written and table.document.path != gold.document.path:
+            notes.append(f"{file.name}: {table.written}")
     metric: Metric | None = Spearman() if kind == "score" else None
     if kind == "segment":
-        metric = text_metric(right.cells(value), [value, *(column for *_, column in systems)])
+        metric = choose_text_metric(gold.cells(value), [value, *(column for *_, column in systems)])
     if documents:
-        notes.append(f"column {documents[0]!r}: {len({*right.cells(documents[0])})} documents, whose items are not "
+        notes.append(f"column {documents[0]!r}: {len({*gold.cells(documents[0])})} documents, whose items are not "
                      "independent, so documents are the units")
     roles = [option("--item", name) for name in items] or ["--in-order"]
     columns = {column for *_, column in systems}
     roles.append(option(OPTION[kind], value))
     if len(columns) == 1 and columns != {value}:
         roles.append(option(OPTION[kind], next(iter(columns))))
-    form = form_options([right, *(table for _, table, *_ in systems)])
-    return Plan(right.document, reader, tuple(read), (*roles, *form), metric, next(iter(documents), None),
+    form = make_layout_options([gold, *(table for _, table, *_ in systems)])
+    return Plan(gold.document, reader, tuple(read), (*roles, *form), metric, next(iter(documents), None),
                 tuple(_join_notes(notes)))
 
 
-def _plan_sets(right: Table, items: list[str], value: str,
-               systems: Sequence[tuple[Given, Table, list[str], str]], asked: Asked) -> Plan:
-    """Plan how to read sets of labels, which are converted to files of the reader `responses`."""
+def _plan_sets(gold: Table, items: list[str], value: str,
+               systems: Sequence[tuple[SystemFile, Table, list[str], str]], request: Request) -> Plan:
+    """Return the plan for reading sets of labels, such as `anger|joy`, from tables.
+
+    The sets are converted to JSON files, because no reader reads sets in tables. The arguments are those of
+    `plan_tables`.
+    """
     columns = dict.fromkeys([value, *(column for *_, column in systems)])
-    mark = asked.sets
-    if mark is not None and not any(mark in cell for table, name in ((right, value), *(
+    mark = request.sets
+    if mark is not None and not any(mark in cell for table, name in ((gold, value), *(
             (table, column) for _, table, _, column in systems)) for cell in table.cells(name)):
-        raise right.document.error(f"--sets {mark}: no label has this mark; columns: {right.shown()}")
+        raise gold.document.error(f"--sets {mark}: no label has this mark; columns: {gold.shown()}")
     roles = [option("--item", name) for name in items] or ["--in-order"]
-    roles += [option("--label", name) for name in columns if name in right.names][:2]
-    roles += [option("--sets", asked.sets)] if asked.sets is not None else []
-    return Plan(write_sets(right, right.keys(items), value, asked.sets), Responses(), tuple(
-        System(given.name, write_sets(table, table.keys(keys), column, asked.sets), Responses())
-        for given, table, keys, column in systems), tuple(roles), notes=("labels are sets: their order is not scored",))
+    roles += [option("--label", name) for name in columns if name in gold.names][:2]
+    roles += [option("--sets", request.sets)] if request.sets is not None else []
+    return Plan(write_sets(gold, gold.keys(items), value, request.sets), Responses(), tuple(
+        System(file.name, write_sets(table, table.keys(keys), column, request.sets), Responses())
+        for file, table, keys, column in systems), tuple(roles), notes=("labels are sets: their order is not scored",))
 
 
-def form_options(tables: Sequence[Table]) -> list[str]:
-    """Return the options for separator and header, if they are the same for all files; otherwise an empty list."""
+def make_layout_options(tables: Sequence[Table]) -> list[str]:
+    """Return the options for separator and header, if all tables have the same.
+
+    Otherwise, and for JSON and Parquet files, the list is empty.
+    """
     forms = [{**table.form, "header": bool(table.header)} for table in tables]
     if any(form != forms[0] for form in forms) or "syntax" in forms[0]:
         return []
@@ -737,20 +861,25 @@ def _join_notes(notes: Sequence[str]) -> list[str]:
     return [f"{listed(systems, 3)}: {text}" for text, systems in names.items()]
 
 
-def same_numbers(right: set[str], given: set[str]) -> dict[str, str]:
-    """Map a system's spellings of numbers, such as 1.0, to the gold's labels, such as 1.
+def match_number_labels(gold: set[str], answers: set[str]) -> dict[str, str]:
+    """Map labels such as 1.0 to the gold's spelling of the same number, such as 1.
 
-    >>> same_numbers({"1", "0"}, {"1.0", "0"}), same_numbers({"1", "0"}, {"1.0", "0.5"})
+    The result is empty if some of these labels are no whole numbers.
+
+    >>> match_number_labels({"1", "0"}, {"1.0", "0"}), match_number_labels({"1", "0"}, {"1.0", "0.5"})
     ({'1.0': '1'}, {})
     """
-    known = {re.sub(r"\.0*$", "", value): value for value in right if is_number(value)}
-    numbers = sorted(cell for cell in given - right if is_number(cell))
-    if len(known) < sum(map(is_number, right)) or not all(float(cell).is_integer() for cell in numbers):
+    known = {re.sub(r"\.0*$", "", value): value for value in gold if is_number(value)}
+    numbers = sorted(cell for cell in answers - gold if is_number(cell))
+    if len(known) < sum(map(is_number, gold)) or not all(float(cell).is_integer() for cell in numbers):
         return {}
     return {cell: known[plain] for cell in numbers if (plain := re.sub(r"\.0*$", "", cell)) in known}
 
 
 def is_answer_column(name: str, items: Sequence[str]) -> bool:
-    """Return True if a column can contain a system's answers, judged by its name."""
+    """Return True if a column's name allows that it has the answers of a system.
+
+    Columns with names such as `id`, `run` or `size` do not. `items` are the columns that name the items.
+    """
     return bool(name.strip()) and name not in items and not is_size(name) and not is_called(
         name, "item", "given", "part", "run", "system")

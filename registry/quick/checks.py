@@ -17,8 +17,8 @@ from registry.column_names import Role, is_called, is_measure, usual_form
 from registry.errors import InputError, counted, listed
 from registry.quick.formats import PLACES, TYPES
 from registry.quick.parts import find_mark
-from registry.quick.plan import Asked, OpenRoles, QuestionError, option, reader_option
-from registry.quick.tables import Table, are_numbers, are_truths, is_number, item_columns
+from registry.quick.plan import QuestionError, Questions, Request, option, reader_option
+from registry.quick.tables import Table, are_numbers, are_truths, find_item_columns, is_number
 from registry.readers import Document
 
 _FEW = 10  # rows; in shorter tables, a score may equal the mean by chance
@@ -36,71 +36,94 @@ _MARKS = (  # marks that metrics would count as words: pattern, description, sma
 _NAME = re.compile(r"[\d_()-]")
 
 
-def ask_about_groups(table: Table, items: Sequence[str], asked: Asked, asking: OpenRoles) -> None:
-    """Ask whether each value of a column, such as the task or the metric, should have its own leaderboard."""
-    if absent := [name for name in asked.pool if name not in table.names]:
+def ask_about_groups(table: Table, items: Sequence[str], request: Request, questions: Questions) -> None:
+    """Record a question if a column such as `task` divides the rows into groups.
+
+    The user decides whether each group has its own leaderboard. The function does not ask about columns that an option
+    already names.
+
+    Args:
+        table: The table.
+        items: The columns that name the items.
+        request: The options of the user.
+        questions: Collects the question.
+
+    Raises:
+        InputError: `--pool` names a column that does not exist.
+    """
+    if absent := [name for name in request.pool if name not in table.names]:
         raise table.document.error(f"--pool {absent[0]}: no such column; columns: {table.shown()}")
     for name in table.names if table.header else ():
         is_group = is_called(name, "group") or (len(items) > 1 and name in items and usual_form(name) in (
             "category", "domain", "lang", "language"))
         values = Counter(cell.strip() for cell in table.cells(name) if cell.strip())
-        if not is_group or name == asked.by or name in (*asked.pool, *asked.item, *asked.options.values()) or not (
-                2 <= len(values) <= len(table.rows) / 2):
+        has_role = name == request.by or name in (*request.pool, *request.item, *request.options.values())
+        if not is_group or has_role or not 2 <= len(values) <= len(table.rows) / 2:
             continue
         shown = listed([f"{value!r} in {counted(n, 'row')}" for value, n in values.items()], 3)
-        asking.add(f"column {name!r} divides the rows: {shown}", group_options(name))
+        questions.add(f"column {name!r} divides the rows: {shown}", group_options(name))
 
 
 def group_options(name: str) -> dict[str, str]:
-    """Return the options for a column of groups: one leaderboard per group, or one leaderboard of all rows."""
+    """Return the options that the user can choose for a column of groups.
+
+    `--by` makes one leaderboard per group, `--pool` one leaderboard of all rows. Rows of different metrics cannot be
+    pooled.
+    """
     options = {option("--by", name): "a board for each of its values"}
     return options if usual_form(name) in _METRICS else {
         **options, option("--pool", name): "one board of all rows"}
 
 
-def choose_systems(table: Table, columns: Sequence[str], asked: Asked, asking: OpenRoles, *,
+def choose_systems(table: Table, columns: Sequence[str], request: Request, questions: Questions, *,
                    has_one_scale: bool = True) -> list[str]:
-    """Return the columns of systems: the ones that the user names, or else all if none of them looks different.
+    """Choose the columns that have the scores or answers of systems.
+
+    They are the columns that the user names, or else all. A question is recorded if some of them do not look like
+    systems.
 
     Args:
         table: A table of all systems.
         columns: The columns that may be systems.
-        asked: The user's options.
-        asking: Records the question if it is unclear which columns are systems.
-        has_one_scale: True if all systems must have scores on the same scale; False for scores that only rank.
+        request: The options of the user.
+        questions: Collects the question.
+        has_one_scale: True if the scores of all systems must have the same scale; False if they only rank items.
 
     Raises:
         InputError: `--system` matches no column.
     """
-    if asked.system:
-        for pattern in asked.system:
+    if request.system:
+        for pattern in request.system:
             if not any(fnmatchcase(name, pattern) or name == pattern for name in table.names):
                 raise table.document.error(f"--system {pattern}: no such column; columns: {table.shown()}")
         return [name for name in table.names if any(
-            fnmatchcase(name, pattern) or name == pattern for pattern in asked.system)]
+            fnmatchcase(name, pattern) or name == pattern for pattern in request.system)]
     reasons = _find_odd_names(table, columns)
     if has_one_scale:
         reasons |= _find_odd_scales(table, [name for name in columns if name not in reasons])
     if reasons:
         likely = [name for name in columns if name not in reasons]
         shown = listed([f"{name!r} ({reason})" for name, reason in reasons.items()], 3)
-        asking.add(f"which columns are systems? {shown} may be none; --system names a column, and can be repeated", {
+        questions.add(f"which columns are systems? {shown} may be none; --system names a column, and can be repeated", {
             " ".join(option("--system", name) for name in names): meaning for names, meaning in (
                 (likely, "without it" if len(reasons) == 1 else "without these"), (columns, "all columns"))
             if names})
     return list(columns)
 
 
-def _numbers(table: Table, name: str) -> list[float]:
+def _get_numbers(table: Table, name: str) -> list[float]:
     return [float(cell) for cell in table.cells(name) if is_number(cell)] if are_numbers(table.cells(name)) else []
 
 
 def _find_odd_names(table: Table, columns: Sequence[str]) -> dict[str, str]:
-    """Return the columns that are unlikely to be systems, with the reason: their name, or they number the rows."""
+    """Find columns that are probably not systems by their names or contents.
+
+    A column that numbers the rows is not a system, for example. The result maps each such column to the reason.
+    """
     reasons: dict[str, str] = {}
     for name in columns:
         plain = re.sub(r"_?\d+$", "", usual_form(name))
-        values = _numbers(table, name)
+        values = _get_numbers(table, name)
         if (is_called(plain, *_NO_SYSTEM) and not is_called(plain, "answer")) or is_called(
                 plain.rpartition("_")[2], "meta") or is_called(plain.partition("_")[0], "meta"):
             reasons[name] = "by its name"
@@ -112,11 +135,14 @@ def _find_odd_names(table: Table, columns: Sequence[str]) -> dict[str, str]:
 
 
 def _find_odd_scales(table: Table, columns: Sequence[str]) -> dict[str, str]:
-    """Return the columns whose numbers have a different scale than most columns, with the reason."""
+    """Find columns whose numbers have another scale than the other columns.
+
+    The result maps each such column to the reason, such as `values such as 87, and others have 0 and 1`.
+    """
     reasons: dict[str, str] = {}
-    code = _find_code([number for name in columns for number in _numbers(table, name)])
+    code = _find_code([number for name in columns for number in _get_numbers(table, name)])
     numbers = {name: values for name in columns if (values := [
-        number for number in _numbers(table, name) if number != code])}
+        number for number in _get_numbers(table, name) if number != code])}
     if 2 * len(numbers) <= len(columns):
         return dict.fromkeys(numbers, "numbers, and others have true and false")
     flags = [name for name in numbers if {*numbers[name]} <= {-1, 0, 1}]
@@ -131,9 +157,10 @@ def _find_odd_scales(table: Table, columns: Sequence[str]) -> dict[str, str]:
 
 
 def _find_code(values: Sequence[float]) -> float | None:
-    """Return the number that seems to be a code for a missing score; None if there is none.
+    """Find a number that probably means "no score", such as -1 or 999.
 
-    It is the only negative number, or a 9, 99, 999 or 9999 that is far above all other numbers.
+    The result is None if there is none. It is the only negative number if it is whole, or a 9, 99, 999 or 9999 that is
+    far above all other numbers.
     """
     numbers = sorted({*values})
     below = [number for number in numbers if number < 0]
@@ -143,44 +170,55 @@ def _find_code(values: Sequence[float]) -> float | None:
     return numbers[-1] if is_far else None
 
 
-def ask_about_codes(cells: Sequence[str], asked: Asked, asking: OpenRoles) -> None:
-    """Ask whether an exceptional number, such as -1 or 999, means that an item has no score."""
+def ask_about_codes(cells: Sequence[str], request: Request, questions: Questions) -> None:
+    """Record a question if a score such as -1 or 999 may stand for a missing score."""
     values = [(float(cell), cell) for cell in cells if is_number(cell)]
     code = _find_code([number for number, _ in values])
-    if "unscored" in asked.options or code is None:
+    if "unscored" in request.options or code is None:
         return
-    spelled = sorted({cell.strip() for number, cell in values if number == code})
+    spellings = sorted({cell.strip() for number, cell in values if number == code})
     blank = [""] if any(not cell.strip() for cell in cells) else []
     n = sum(number == code for number, _ in values)
     largest = max(number for number, _ in values if number != code)
     others = "0 or more" if code < 0 else f"{largest:g} or less"
-    asking.add(f"{n} of {len(values)} scores are {spelled[0]}, and all others are {others}", {
-        f"{reader_option('unscored', [*spelled, *blank])} --missing drop": "it says that there is no score",
+    questions.add(f"{n} of {len(values)} scores are {spellings[0]}, and all others are {others}", {
+        f"{reader_option('unscored', [*spellings, *blank])} --missing drop": "it says that there is no score",
         reader_option("unscored", [""]): "it is a score"})
 
 
-def ask_about_sets(gold: Sequence[str], answers: Sequence[Sequence[str]], columns: Sequence[str], asked: Asked,
-                   asking: OpenRoles) -> bool:
-    """Ask whether labels such as anger|joy are sets of labels; return True if a question was recorded."""
-    if asked.sets is not None or asked.kind is not None:
+def ask_about_sets(gold: Sequence[str], answers: Sequence[Sequence[str]], columns: Sequence[str], request: Request,
+                   questions: Questions) -> bool:
+    """Record a question if labels such as `anger|joy` may be sets of labels.
+
+    Args:
+        gold: The gold labels.
+        answers: The labels of each system.
+        columns: The columns of labels, which the question suggests as options.
+        request: The options of the user.
+        questions: Collects the question.
+
+    Returns:
+        True if the question was recorded.
+    """
+    if request.sets is not None or request.kind is not None:
         return False
     mark = find_mark({*gold}, {cell for cells in answers for cell in cells})
     if mark is None:
         return False
     shown = listed(sorted({value for value in gold if mark in value.strip()}), 2)
     label = " ".join(option("--label", name) for name in columns)
-    asking.add(f"labels such as {shown} may be sets of labels", {
+    questions.add(f"labels such as {shown} may be sets of labels", {
         f"{label} {option('--sets', mark)}": "sets, in any order: F1 of their labels",
         f"{label} --as labels": "one label each: correct if every letter is the gold's"})
     return True
 
 
 def ask_about_span_rows(table: Table) -> None:
-    """Suggest the reader of spans if every row has a start and an end.
+    """Raise a question if each row of a table seems to be a span, with start and end.
 
     Raises:
-        QuestionError: The rows have a start and an end.
-        InputError: The file is in the format of brat.
+        QuestionError: The rows seem to be spans; the question suggests the reader `spans` with its options.
+        InputError: The file is in the format of brat, which is not supported.
     """
     lines = [" ".join(row) for row in table.rows]
     if lines and all(re.fullmatch(r"[TREAMN#*]\d*\s.*", line) for line in lines) and any(
@@ -191,7 +229,7 @@ def ask_about_span_rows(table: Table) -> None:
     places = next(((names[start], names[end]) for start, end in PLACES if {start, end} <= names.keys()), None)
     form = [reader_option(name, value) for name, value in table.form.items()]
     if table.header and places is not None:
-        item = next(iter(item_columns(table)), "COLUMN")
+        item = next(iter(find_item_columns(table)), "COLUMN")
         kind = next((name for name in table.names if usual_form(name) in TYPES), "")
         options = [option("--item", item), *form, *(reader_option(role, name) for role, name in zip(
             ("start", "end", "type"), (*places, kind), strict=True) if role != name)]
@@ -207,10 +245,14 @@ def ask_about_span_rows(table: Table) -> None:
 
 
 def refuse_summary(table: Table, items: Sequence[str], system: str | None = None) -> None:
-    """Refuse a table with a row of means or sums, which is not an item.
+    """Raise an error if a row has the means or sums of others, and is not an item.
 
-    Such a row has a usual name, or it is the last row and has no name, or its numbers are the means or sums of the
-    other rows.
+    Such a row is called `mean` or the like, or is the last row and has no name, or its numbers are the means or sums.
+
+    Args:
+        table: The table.
+        items: The columns that name the items.
+        system: The column that names the system; None if rows do not belong to single systems.
 
     Raises:
         InputError: There is such a row.
@@ -240,9 +282,15 @@ def refuse_summary(table: Table, items: Sequence[str], system: str | None = None
 
 
 def _is_summary(table: Table, names: Sequence[str], rows: Sequence[int], row: int) -> bool:
-    """Return True if a row has the sum or mean of the other rows in every column.
+    """Return True if a row has the sum or the mean of the other rows in every column.
 
-    At least one of its values must not occur in another row, so that constant columns do not count.
+    To exclude constant columns, one of its values must not occur in the other rows.
+
+    Args:
+        table: The table.
+        names: The columns of numbers.
+        rows: The indices of all rows, for example of one system.
+        row: The index of the row to check.
     """
     is_new = False
     for cells in map(table.cells, names):
@@ -254,7 +302,7 @@ def _is_summary(table: Table, names: Sequence[str], rows: Sequence[int], row: in
 
 
 def _sums_up(cell: str, rest: Sequence[str]) -> bool:
-    """Return True if a cell is the sum or the mean of the other cells, rounded to the digits of the cell."""
+    """Return True if a cell is the rounded sum or mean of the other cells."""
     if not is_number(cell):
         return False
     numbers = [float(other) for other in rest if is_number(other)]
@@ -266,13 +314,15 @@ def _sums_up(cell: str, rest: Sequence[str]) -> bool:
 
 
 def refuse_other_order(gold: Table, table: Table) -> None:
-    """Refuse --in-order if a file has the gold's names of items in another order; leading zeros are ignored.
+    """Raise an error if a file has the same item names as the gold in another order.
+
+    The user claims with `--in-order` that the order is the same. Leading zeros of names are ignored.
 
     Raises:
-        InputError: A column has these names in another order.
+        InputError: The order is different.
     """
-    for name in (name for name in item_columns(gold) if name in item_columns(table)):
-        golds, keys = ([key.strip().lstrip("0") for key in one.cells(name)] for one in (gold, table))
+    for name in (name for name in find_item_columns(gold) if name in find_item_columns(table)):
+        golds, keys = ([key.strip().lstrip("0") for key in source.cells(name)] for source in (gold, table))
         same_places = sum(a == b for a, b in zip(keys, golds, strict=False))
         if len({*golds}) > _FEW and 2 * same_places < len({*keys} & {*golds}) > len({*golds}) / 2:
             raise table.document.error(f"column {name!r} names the gold's items in another order; leave --in-order "
@@ -281,7 +331,13 @@ def refuse_other_order(gold: Table, table: Table) -> None:
 
 def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
                       systems: Sequence[tuple[Table, list[str], str]]) -> None:
-    """Refuse a system's file that has a copy of the gold's column with different values in some rows.
+    """Raise an error if a system's file has a copy of the gold with other values.
+
+    Args:
+        gold: The table of the gold.
+        items: The columns that name the items in the gold.
+        value: The column of gold values.
+        systems: For each system its table, the columns that name the items, and the column of answers.
 
     Raises:
         InputError: There is such a copy; the message names the first item that differs.
@@ -300,11 +356,18 @@ def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
 
 
 def ask_about_absent_labels(gold: Table, value: str, answers: Sequence[Sequence[str]]) -> None:
-    """Ask whether a gold label such as `-` or `NA` is a real label, if no system uses it.
+    """Raise a question if a gold label such as `-` may mean that there is no label.
+
+    This is likely if no system gives the label.
+
+    Args:
+        gold: The table of the gold.
+        value: The column of gold labels.
+        answers: The labels of each system.
 
     Raises:
         QuestionError: There is such a label.
-        InputError: Some labels of the gold are empty.
+        InputError: Some gold labels are empty.
     """
     blank = sum(not cell.strip() for cell in gold.cells(value))
     if blank and not gold.is_lines:
@@ -320,10 +383,10 @@ def ask_about_absent_labels(gold: Table, value: str, answers: Sequence[Sequence[
 
 
 def refuse_probabilities(gold: Sequence[str], table: Table) -> None:
-    """Refuse a system's file with probabilities: one column of numbers for each label of the gold.
+    """Raise an error if a system's table has probabilities instead of labels.
 
     Raises:
-        InputError: The file has such columns.
+        InputError: The table has a column of numbers for each gold label.
     """
     labels = sorted({cell.strip() for cell in gold})
     if len(labels) > 1 and {*labels} <= {*table.names} and all(
@@ -332,13 +395,20 @@ def refuse_probabilities(gold: Sequence[str], table: Table) -> None:
                                    "the label that the system decides for, called prediction")
 
 
-def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], asked: Asked) -> None:
-    """Refuse texts with marks that metrics would count as words, such as tags, alternatives or ids of lines.
+def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], request: Request) -> None:
+    """Raise an error if texts contain marks that a metric would count as words.
+
+    Examples are tags such as `<s>`, alternatives in braces, and names at the start of each line.
+
+    Args:
+        documents: The files of the gold and of the systems.
+        texts: The texts in each file.
+        request: The options of the user; with `--as`, the check is skipped.
 
     Raises:
-        InputError: Texts have such marks. `--as lines` accepts them as words.
+        InputError: Texts have such marks.
     """
-    if asked.kind is not None:
+    if request.kind is not None:
         return
     remedy = "which would count as words; remove them from all files, or say --as lines if they are words"
     for document, cells in zip(documents, texts, strict=True):

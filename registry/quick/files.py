@@ -22,8 +22,11 @@ _ENDINGS = frozenset((
     ".out", ".parquet", ".pred", ".predictions", ".preds", ".res", ".run", ".tags", ".talp", ".trec", ".tsv", ".txt"))
 
 
-class Named(NamedTuple):
-    """A file with the name of its system, and the name of its benchmark (empty unless a pattern has {benchmark})."""
+class NamedFile(NamedTuple):
+    """File with the name of its system.
+
+    `benchmark` is the name of the test set if the user's pattern of files has the field {benchmark}; otherwise empty.
+    """
 
     name: str
     path: Path
@@ -31,18 +34,18 @@ class Named(NamedTuple):
 
 
 class Files(NamedTuple):
-    """The files of systems, and notes for the user about files that were left out."""
+    """Files of systems, and notes for the user about files that were left out."""
 
-    systems: list[Named]
+    systems: list[NamedFile]
     notes: tuple[str, ...] = ()
 
 
 class Runs(NamedTuple):
-    """The runs of a system.
+    """Runs of one system, each in its own file.
 
     Attributes:
-        name: The name of the system without the number of the run.
-        systems: The name that each run's file would have as a system, by the number of the run.
+        name: The name of the system without the number of the run, such as `bert`.
+        systems: The name of each run's file without its ending, by the number of the run, such as {"1": "bert.seed1"}.
     """
 
     name: str
@@ -50,27 +53,32 @@ class Runs(NamedTuple):
 
 
 def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
-    """Find the files of systems in files, folders and patterns such as `{team}/{run}.tsv`.
+    """Find the files of systems in the paths that a user names.
 
-    A folder contains one file per system, or one folder per system. The gold's file is not a system, unless the user
-    names it as one.
+    A path is a file, a folder, or a pattern such as `{team}/{run}.tsv`. A folder has one file per system, or one folder
+    per system.
+
+    Args:
+        paths: The paths.
+        gold: The gold file, which is not a system unless the user names it as one.
 
     Raises:
-        InputError: No file is found, two systems have the same name, or a folder has several files for a system.
+        InputError: No file is found, two systems have the same name, or a pattern is invalid.
+        QuestionError: It is unclear which files of a folder are the systems.
     """
-    named: list[Named] = []
+    named: list[NamedFile] = []
     plain: list[Path] = []
     notes: list[str] = []
     for path in paths:
         if _FIELD.search(str(path)) and not path.exists():
-            named += _of_pattern(path)
+            named += _match_pattern(path)
         elif path.is_dir():
-            files, passed = _of_folder(path, gold)
+            files, left_out = _list_folder(path, gold)
             plain += [entry for entry in files if gold is None or entry.resolve() != gold.resolve()]
-            notes += passed
+            notes += left_out
         else:
             plain.append(path)
-    named = [Named(name, path) for name, path in zip(system_names(plain), plain, strict=True)] + named
+    named = [NamedFile(name, path) for name, path in zip(name_systems(plain), plain, strict=True)] + named
     seen: dict[tuple[str, str], Path] = {}
     for entry in named:
         first = seen.setdefault((entry.name, entry.benchmark), entry.path)
@@ -82,18 +90,24 @@ def find_systems(paths: Sequence[Path], gold: Path | None) -> Files:
     return Files(named, tuple(notes))
 
 
-def files_of_benchmarks(pattern: Path) -> dict[str, Path]:
-    """Find the gold of each benchmark by a pattern with `{benchmark}`."""
-    return {named.benchmark: named.path for named in _of_pattern(pattern)}
+def find_benchmarks(pattern: Path) -> dict[str, Path]:
+    """Find the gold files of benchmarks by a pattern: `gold/{benchmark}.tsv`."""
+    return {named.benchmark: named.path for named in _match_pattern(pattern)}
 
 
 def is_pattern(path: Path) -> bool:
-    """Return True if a path is a pattern with `{benchmark}`, and no file has this name."""
+    """Return True if a path contains `{benchmark}` and no file has this name."""
     return "{benchmark}" in str(path) and not path.exists()
 
 
-def _of_pattern(pattern: Path) -> list[Named]:
-    """Find the files that match a pattern; its fields give the names of systems and benchmarks."""
+def _match_pattern(pattern: Path) -> list[NamedFile]:
+    """Find the files that match a pattern such as `{team}/{run}.tsv`.
+
+    The names of systems and benchmarks are taken from the matching parts of the paths.
+
+    Raises:
+        InputError: The pattern has an unknown field, or no file matches.
+    """
     fields = _FIELD.findall(str(pattern))
     if unknown := next((name for name in fields if name not in _FIELDS), None):
         raise InputError(f"unknown field {{{unknown}}}; known: {', '.join(_FIELDS)}", path=pattern)
@@ -102,57 +116,72 @@ def _of_pattern(pattern: Path) -> list[Named]:
                          f"(?P={piece})" if n % 2 else re.escape(piece) for n, piece in enumerate(pieces))
     glob = "".join("*" if n % 2 else re.sub(r"([*?\[])", r"[\1]", piece) for n, piece in enumerate(pieces))
     root = Path(pattern.anchor or ".")
-    files: list[Named] = []
+    files: list[NamedFile] = []
     for path in sorted(root.glob(glob.removeprefix(pattern.anchor))):
         matched = re.fullmatch(expression, str(path))
         if path.is_file() and matched and not any(part.startswith(".") for part in matched.groupdict().values()):
             parts = [value if name != "run" else f"run{value}" for name, value in matched.groupdict().items()
                      if name != "benchmark"]
-            files.append(Named(re.sub(r"[/@\\]", "_", ".".join(parts)) or "system", path,
+            files.append(NamedFile(re.sub(r"[/@\\]", "_", ".".join(parts)) or "system", path,
                                matched.groupdict().get("benchmark", "")))
     if not files:
         raise InputError("no file matches this pattern", path=pattern)
     return files
 
 
-def _of_folder(folder: Path, gold: Path | None) -> tuple[list[Path], list[str]]:
-    """Return the files of a folder, or one file of each subfolder, and notes about files that were left out."""
+def _list_folder(folder: Path, gold: Path | None) -> tuple[list[Path], list[str]]:
+    """Find the files of systems in a folder or its subfolders.
+
+    Args:
+        folder: The folder.
+        gold: The gold file; None if the user does not name one.
+
+    Returns:
+        One file per system, and notes about files that were left out.
+
+    Raises:
+        QuestionError: It is unclear which files are systems, or which file is the gold.
+        InputError: The folder contains a task with a manifest.
+    """
     if (folder / "task.toml").is_file() and gold is None:
         raise InputError("this folder has a manifest, task.toml; `registry run` reads it", path=folder)
     files = find_files(folder, _is_visible, "file", deep=False) if _has_files(folder) else []
     folders = [team for team in _folders(folder) if any(True for leaf in _leaves(team) for _ in _outputs(leaf))]
     if not folders:
         systems = [path for path in files if path.suffix not in _NO_OUTPUT]
-        passed = [path.name for path in (*files, *_folders(folder)) if path not in systems]
+        left_out = [path.name for path in (*files, *_folders(folder)) if path not in systems]
         if not systems and files:
-            raise QuestionError(f"no file of a system, as files with these endings are none ({listed(passed, 5)}). If "
-                                "they are, name them by a pattern:",
+            raise QuestionError(f"no file of a system, as files with these endings are none ({listed(left_out, 5)}). "
+                                "If they are, name them by a pattern:",
                                 {f"'{folder}/{{system}}{files[0].suffix}'": ""}, str(folder))
-        return systems, [f"not read in {folder}: {listed(passed, 5)}"] if passed else []
+        return systems, [f"not read in {folder}: {listed(left_out, 5)}"] if left_out else []
     if gold is None and any(GOLD_NAME.search(path.name) for path in (*folders, *files)):
         likely = next(path for path in (*files, *folders) if GOLD_NAME.search(path.name))
         golds = [likely] if likely.is_file() else _outputs(likely)
         rest = [path for path in (*folders, *files) if path != likely]
         if golds and rest:
-            raise QuestionError("which file is the gold? Name it, and the systems' files or folder:", {f"{option('--gold', str(golds[0]))} {rest[0]}": ""}, str(folder))
+            raise QuestionError("which file is the gold? Name it, and the systems' files or folder:",
+                                {f"{option('--gold', str(golds[0]))} {rest[0]}": ""}, str(folder))
     notes = [f"not read in {folder}: {listed([path.name for path in files], 5)}"] if files else []
-    return _of_teams(folder, folders, gold, notes)
+    return _choose_team_files(folder, folders, gold, notes)
 
 
-def _of_teams(folder: Path, teams: Sequence[Path], gold: Path | None, notes: list[str]) -> tuple[list[Path], list[str]]:
+def _choose_team_files(folder: Path, teams: Sequence[Path], gold: Path | None,
+                       notes: list[str]) -> tuple[list[Path], list[str]]:
     leaves = [leaf for team in teams for leaf in _leaves(team)]
     files = {leaf: _outputs(leaf) for leaf in leaves}
     if all(len(paths) == 1 for paths in files.values()):
         return [path for paths in files.values() for path in paths], notes
     shared = sorted(set.intersection(*({path.name for path in paths} for paths in files.values())))
-    meant = [name for name in shared if gold is not None and Path(name).suffix == gold.suffix] or shared
-    if len(meant) == 1:
-        unread = sorted({path.name for paths in files.values() for path in paths} - {*meant})
-        return [leaf / meant[0] for leaf in leaves], [*notes, f"not read in the folders of {folder}: "
-                                                              f"{listed(unread, 5)}"]
+    candidates = [name for name in shared if gold is not None and Path(name).suffix == gold.suffix] or shared
+    if len(candidates) == 1:
+        unread = sorted({path.name for paths in files.values() for path in paths} - {*candidates})
+        return [leaf / candidates[0] for leaf in leaves], [
+            *notes, f"not read in the folders of {folder}: {listed(unread, 5)}"]
     leaf, paths = next((leaf, paths) for leaf, paths in files.items() if len(paths) != 1)
     pattern = f"{folder}/{{team}}/" + ("{system}/" if leaf.parent != folder else "")
-    patterns = {f"'{pattern}{name}'": "this file of each" for name in (meant or [path.name for path in paths])[:5]}
+    patterns = {f"'{pattern}{name}'": "this file of each"
+                for name in (candidates or [path.name for path in paths])[:5]}
     if gold is None and len({path.suffix for path in paths}) == 1:
         patterns = {f"'{pattern}{{benchmark}}{paths[0].suffix}'": "each file is a benchmark"} | patterns
     raise QuestionError(f"{counted(len(paths), 'file')} in {leaf}, and one is expected in each folder. If each file is "
@@ -181,14 +210,16 @@ def _outputs(folder: Path) -> list[Path]:
             if path.suffix not in _NO_OUTPUT]
 
 
-def system_names(paths: Sequence[Path]) -> list[str]:
-    """Return the names of systems: the parts in which their file names differ, without `_predictions` or the like.
+def name_systems(paths: Sequence[Path]) -> list[str]:
+    """Derive the names of systems from their file names.
 
-    >>> system_names([Path("en.hyp.aspen-s.txt"), Path("en.hyp.birch.txt")]), system_names([Path("out/a.conll.gz")])
+    A name is the part in which the file names differ, without endings such as `_predictions` that all have.
+
+    >>> name_systems([Path("en.hyp.aspen-s.txt"), Path("en.hyp.birch.txt")]), name_systems([Path("out/a.conll.gz")])
     (['aspen-s', 'birch'], ['a'])
-    >>> system_names([Path("aspen/run.txt"), Path("birch/run.txt")])
+    >>> name_systems([Path("aspen/run.txt"), Path("birch/run.txt")])
     ['aspen', 'birch']
-    >>> system_names([Path("aspen_preds.txt"), Path("birch-7b_preds.txt")]), system_names([Path("a_preds.txt")])
+    >>> name_systems([Path("aspen_preds.txt"), Path("birch-7b_preds.txt")]), name_systems([Path("a_preds.txt")])
     (['aspen', 'birch-7b'], ['a_preds'])
     """
     parts = [_bare(path).split(".") for path in paths]
@@ -213,7 +244,10 @@ def _bare(path: Path) -> str:
 
 
 def find_runs(names: Sequence[str]) -> list[Runs]:
-    """Return the systems with several files, if their names differ only in a number after seed, run or fold."""
+    """Group names such as `bert.seed1` and `bert.seed2` into runs of one system.
+
+    The names must differ only in a number after `seed`, `run` or `fold`. Systems with a single file are left out.
+    """
     runs: dict[str, dict[str, str]] = {}
     for name in names:
         if (run := _RUN.fullmatch(name)) is not None and run[1]:

@@ -16,16 +16,16 @@ from registry.metric_names import common_metric, declared_metric, usual_metric
 from registry.metrics import BLEU, METRICS, Metric
 from registry.metrics.texts import ReferenceMetric
 from registry.quick.answers import plan_answers, read_all
-from registry.quick.files import Files, Named, files_of_benchmarks, find_runs, find_systems, is_pattern
+from registry.quick.files import Files, NamedFile, find_benchmarks, find_runs, find_systems, is_pattern
 from registry.quick.formats import plan_format
 from registry.quick.parts import split_plan
 from registry.quick.plan import (
-    Asked,
-    Given,
-    OpenRoles,
     Plan,
     QuestionError,
+    Questions,
+    Request,
     System,
+    SystemFile,
     Trial,
     option,
     reader_option,
@@ -33,7 +33,14 @@ from registry.quick.plan import (
     with_options,
 )
 from registry.quick.scores import plan_scores, plan_table, split_options
-from registry.quick.tables import even_mark, item_columns, json_parts, read_table, repair_option, text_lines
+from registry.quick.tables import (
+    find_even_mark,
+    find_item_columns,
+    read_json_parts,
+    read_lines,
+    read_table,
+    repair_option,
+)
 from registry.quick.task import SEED, preview, task_folder
 from registry.readers import READERS, Document, Reader, Texts
 from registry.values import build, get_name, parse
@@ -53,13 +60,13 @@ _GOLD_STEM = re.compile(r"(gold|gold[-_ ]?(labels|standard)|ground[-_ ]?truth)",
 
 
 @dataclass(frozen=True)
-class Made:
-    """A task that was made from files.
+class QuickTask:
+    """Task that was made from files without a manifest.
 
     Attributes:
         folder: The manifest and files of the task.
         preview: The lines of a table with the gold and answers of the first items.
-        read_as: The equivalent options, which describe how files were read.
+        read_as: The command-line options that describe how the files were read.
         notes: Notes for the user about automatic choices that may be wrong.
     """
 
@@ -69,80 +76,89 @@ class Made:
     notes: tuple[str, ...]
 
 
-def make(paths: Sequence[Path], asked: Asked, test: str | None = None) -> Made:
-    """Make a task from a gold and systems, from tables of scores, or from the logs of another program.
+def make(paths: Sequence[Path], request: Request, test: str | None = None) -> QuickTask:
+    """Make a task from files, and find out how to read them.
+
+    The files are a gold and the outputs of systems, tables of scores, or logs of another program.
 
     Args:
         paths: Files, folders and patterns of systems. Without a gold, also one table of all systems, or logs.
-        asked: The user's options.
+        request: The options of the user.
         test: The significance test; None for the default.
 
     Raises:
-        QuestionError: The role of a file or column is unclear.
+        QuestionError: The purpose of a file or column is unclear, so the user must name it.
         InputError: A file cannot be read, or no reader supports its layout.
     """
-    _check(asked)
-    if asked.kind is not None and asked.kind in IMPORTERS and asked.kind not in READERS:
-        if asked.gold is not None:
-            raise InputError(f"--gold belongs to files of a reader; {asked.kind} reads the gold itself")
-        return _import_results(asked.kind, paths, asked, test)
-    if asked.gold is None and asked.kind is None and (made := _of_program(paths, asked, test)) is not None:
-        return made
-    gold, note = _gold_file(paths, asked), tuple[str, ...]()
+    _check_request(request)
+    if request.kind is not None and request.kind in IMPORTERS and request.kind not in READERS:
+        if request.gold is not None:
+            raise InputError(f"--gold belongs to files of a reader; {request.kind} reads the gold itself")
+        return _import_results(request.kind, paths, request, test)
+    if request.gold is None and request.kind is None and (task := _import_logs(paths, request, test)) is not None:
+        return task
+    gold, note = _find_gold_file(paths, request), tuple[str, ...]()
     if gold is None and (named := _find_gold(paths)) is not None:
         gold, paths = named, [path for path in paths if path != named]
         note = (f"{named} is the gold, because of its name; --gold FILE names another file",)
     if gold is not None and is_pattern(gold):
-        golds: dict[str, Path | None] = {**files_of_benchmarks(gold)}
-        known = {path.resolve() for path in golds.values() if path is not None}
+        golds: dict[str, Path | None] = {**find_benchmarks(gold)}
+        gold_paths = {path.resolve() for path in golds.values() if path is not None}
         files = find_systems(paths, None)
-        files = files._replace(systems=[named for named in files.systems if named.path.resolve() not in known])
+        files = files._replace(systems=[named for named in files.systems if named.path.resolve() not in gold_paths])
     else:
         files = find_systems(paths, gold)
         golds = dict.fromkeys(dict.fromkeys(named.benchmark or "test" for named in files.systems), gold)
-    trial = Trial(asked.missing)
+    trial = Trial(request.missing)
     plans: dict[str, Plan] = {}
     for benchmark, path in golds.items():
         systems = [named for named in files.systems if (named.benchmark or "test") == benchmark or not named.benchmark]
         if not systems:
             raise InputError(f"no system has a file of the benchmark {benchmark!r}", path=path)
-        plan = _plan(path, systems, asked, trial)
+        plan = _plan_test_set(path, systems, request, trial)
         prefix = f"{benchmark}-" if len(golds) > 1 else ""
-        plans |= {benchmark: plan} if asked.by is None else {
-            f"{prefix}{value}": part for value, part in split_plan(plan, asked.by, asked).items()}
-    return _make_task(plans, files._replace(notes=(*note, *files.notes)), asked, trial, test)
+        plans |= {benchmark: plan} if request.by is None else {
+            f"{prefix}{value}": part for value, part in split_plan(plan, request.by, request).items()}
+    return _make_task(plans, files._replace(notes=(*note, *files.notes)), request, trial, test)
 
 
-def _check(asked: Asked) -> None:
-    """Raise an error for an unknown reader or metric, or for options that exclude each other."""
-    if asked.kind is not None and asked.kind not in READERS and asked.kind not in IMPORTERS:
-        raise UnknownNameError("reader or importer", asked.kind, [*READERS, *IMPORTERS])
-    if asked.metric is not None and not any(asked.metric_of(metric.takes) for metric in METRICS.values()):
-        if get_name(asked.metric) in METRICS:
-            parse("metric", METRICS, asked.metric)  # raises an error about its options
-        raise UnknownNameError("metric", asked.metric, METRICS)
-    if asked.item and asked.in_order:
+def _check_request(request: Request) -> None:
+    """Raise an error for an unknown reader or metric, or conflicting options."""
+    if request.kind is not None and request.kind not in READERS and request.kind not in IMPORTERS:
+        raise UnknownNameError("reader or importer", request.kind, [*READERS, *IMPORTERS])
+    if request.metric is not None and not any(request.find_metric(metric.takes) for metric in METRICS.values()):
+        if get_name(request.metric) in METRICS:
+            parse("metric", METRICS, request.metric)  # raises an error about its options
+        raise UnknownNameError("metric", request.metric, METRICS)
+    if request.item and request.in_order:
         raise InputError("--item and --in-order exclude each other; give one of them")
-    assert asked.value is None or asked.value  # raises an error if several kinds are named
+    assert request.value is None or request.value  # raises an error if several kinds are named
 
 
-def _gold_file(paths: Sequence[Path], asked: Asked) -> Path | None:
-    """Return the gold file; None if `--gold` is not given, or names a column of a single table."""
-    if asked.gold is None:
+def _find_gold_file(paths: Sequence[Path], request: Request) -> Path | None:
+    """Return the gold file that the option `--gold` names.
+
+    The result is None without this option, or if it names a column of the only table.
+
+    Raises:
+        InputError: The file does not exist.
+        QuestionError: The option names a folder.
+    """
+    if request.gold is None:
         return None
-    path = Path(asked.gold)
+    path = Path(request.gold)
     if path.exists() or is_pattern(path):
         if path.is_dir():
             raise _ask_about_gold_folder(path, paths[0])
         return path
     if len(paths) == 1 and paths[0].is_file():
         document = Document.load(paths[0])
-        table = read_table(document, asked.options)
+        table = read_table(document, request.options)
         if table is not None and table.header is None:
-            table = read_table(document, {**asked.options, "header": not asked.gold.isdigit()})
-        if table is None or table.column(asked.gold) is not None:
+            table = read_table(document, {**request.options, "header": not request.gold.isdigit()})
+        if table is None or table.column(request.gold) is not None:
             return None
-        raise InputError(f"--gold {asked.gold}: no such file, and no such column; columns: {table.shown()}",
+        raise InputError(f"--gold {request.gold}: no such file, and no such column; columns: {table.shown()}",
                          path=paths[0])
     raise InputError("--gold: no such file", path=path)
 
@@ -154,7 +170,7 @@ def _find_gold(paths: Sequence[Path]) -> Path | None:
 
 
 def _ask_about_gold_folder(gold: Path, systems: Path) -> InputError:
-    """Ask whether the files in the gold's folder are benchmarks or documents; return the question."""
+    """Make the question about a gold folder: does it have benchmarks or documents?"""
     suffixes = {path.suffix for path in gold.iterdir() if path.is_file() and not path.name.startswith(".")}
     suffix = next(iter(suffixes)) if len(suffixes) == 1 else ".ENDING"
     return QuestionError("--gold is a folder; name a file. If its files are documents, join them, and each system's in "
@@ -163,118 +179,145 @@ def _ask_about_gold_folder(gold: Path, systems: Path) -> InputError:
                          str(gold))
 
 
-def _plan(gold: Path | None, systems: Sequence[Named], asked: Asked, trial: Trial) -> Plan:
-    """Plan how to read the files of one test set."""
-    given = [Given(named.name, Document.load(named.path)) for named in systems]
-    if asked.system and (gold is not None or len(given) > 1):
+def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Request, trial: Trial) -> Plan:
+    """Find out how to read the gold and the systems of one test set.
+
+    Args:
+        gold: The gold file; None if there is none, or the only table contains it.
+        systems: The files of the systems.
+        request: The options of the user.
+        trial: Reads the files to find the readers that fit.
+    """
+    files = [SystemFile(named.name, Document.load(named.path)) for named in systems]
+    if request.system and (gold is not None or len(files) > 1):
         raise InputError("--system names columns of one table of all systems; name systems' files without it",
-                         path=given[0].document.path)
+                         path=files[0].document.path)
     if gold is None:
-        if len(given) == 1 and asked.kind in (None, "candidates", "labels", "scores", "texts"):
-            plan = plan_table(given[0].document, asked)
+        if len(files) == 1 and request.kind in (None, "candidates", "labels", "scores", "texts"):
+            plan = plan_table(files[0].document, request)
             if plan is None:
-                raise _describe_unsupported(given[0].document, alone=True)
+                raise _describe_unsupported(files[0].document, alone=True)
             return plan
-        if asked.kind not in (None, "scores"):
-            raise InputError(f"--as {asked.kind} compares answers with a gold; name its file: --gold FILE",
-                             path=given[0].document.path)
-        return plan_scores(given, asked)
-    same = next((named.document for named in given if Path(named.document.path).resolve() == gold.resolve()), None)
-    document = same or Document.load(gold)
-    plan_ = plan_format(document, given, asked, trial) or plan_answers(document, given, asked)
-    if plan_ is not None:
-        return plan_
-    if asked.kind is not None:
-        return _as_asked(document, given, asked)
-    raise _describe_unsupported(next(named for named in (document, *(of.document for of in given)) if read_table(
-        named, asked.options) is None))
+        if request.kind not in (None, "scores"):
+            raise InputError(f"--as {request.kind} compares answers with a gold; name its file: --gold FILE",
+                             path=files[0].document.path)
+        return plan_scores(files, request)
+    shared = next((named.document for named in files if Path(named.document.path).resolve() == gold.resolve()), None)
+    document = shared or Document.load(gold)
+    plan = plan_format(document, files, request, trial) or plan_answers(document, files, request)
+    if plan is not None:
+        return plan
+    if request.kind is not None:
+        return _plan_named_reader(document, files, request)
+    raise _describe_unsupported(next(candidate for candidate in (document, *(system.document for system in files))
+                                     if read_table(candidate, request.options) is None))
 
 
-def _as_asked(gold: Document, systems: Sequence[Given], asked: Asked) -> Plan:
-    """Plan how to read files with the reader of `--as`; usual names of columns give the items."""
-    assert asked.kind is not None
-    tables = read_all([gold, *(given.document for given in systems)], asked)
-    known = READERS[asked.kind].__dataclass_fields__
-    asking = OpenRoles()
+def _plan_named_reader(gold: Document, systems: Sequence[SystemFile], request: Request) -> Plan:
+    """Plan to read all files with the reader that the user names by `--as`.
+
+    If the files are tables, columns with usual names, such as `id`, name the items.
+    """
+    assert request.kind is not None
+    tables = read_all([gold, *(file.document for file in systems)], request)
+    names = READERS[request.kind].__dataclass_fields__
+    questions = Questions()
 
     def reader(n: int, document: Document) -> Reader:
-        options: dict[str, Any] = {name: value for name, value in repair_option(document).items() if name in known}
-        if tables is not None and "item" in known:
+        options: dict[str, Any] = {name: value for name, value in repair_option(document).items() if name in names}
+        if tables is not None and "item" in names:
             table = tables[n]
-            options |= {name: value for name, value in table.form.items() if name in known}
-            items = list(asked.item) or item_columns(table)[:1]
-            options["item"] = [] if asked.in_order else items
-            if asked.kind == "multilabel" and "labels" not in asked.options:
+            options |= {name: value for name, value in table.form.items() if name in names}
+            items = list(request.item) or find_item_columns(table)[:1]
+            options["item"] = [] if request.in_order else items
+            if request.kind == "multilabel" and "labels" not in request.options:
                 options["labels"] = [name for name in table.names if name not in items and {
                     *map(str.casefold, table.cells(name))} <= {"0", "1", "0.0", "1.0", "true", "false"}]
-            if not table.header and "columns" in known:
+            if not table.header and "columns" in names:
                 options["columns"] = list(table.names)
-        return READERS[asked.kind or ""].build({**options, **asked.options})
+        return READERS[request.kind or ""].build({**options, **request.options})
 
-    read = [reader(n, document) for n, document in enumerate((gold, *(given.document for given in systems)))]
-    asking.raise_if_any(gold.path, "")
+    read = [reader(n, document) for n, document in enumerate((gold, *(file.document for file in systems)))]
+    questions.raise_if_any(gold.path, "")
     items = getattr(read[0], "item", ())
     roles = [option("--item", name) for name in ([items] if isinstance(items, str) else items) if name]
-    return Plan(gold, read[0], tuple(System(given.name, given.document, one) for given, one in zip(
-        systems, read[1:], strict=True)), (f"--as {asked.kind}", *roles, *(
-            reader_option(name, value) for name, value in asked.options.items())))
+    return Plan(gold, read[0], tuple(System(file.name, file.document, own_reader) for file, own_reader in zip(
+        systems, read[1:], strict=True)), (f"--as {request.kind}", *roles, *(
+            reader_option(name, value) for name, value in request.options.items())))
 
 
-def _make_task(plans: dict[str, Plan], files: Files, asked: Asked, trial: Trial,
-          test: str | None) -> Made:
-    """Read the files as planned, and make the task."""
+def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Trial,
+          test: str | None) -> QuickTask:
+    """Read all files as planned to check them, and make the task.
+
+    If the user accepts missing answers, blank answers that cannot be read are counted as missing.
+
+    Args:
+        plans: The plan of each test set, by its name.
+        files: The files of the systems, with notes.
+        request: The options of the user.
+        trial: Reads the files.
+        test: The significance test; None for the default.
+    """
     shown: list[str] = []
     for name, plan in plans.items():
         try:
             items, answers = trial.check(plan)
         except InputError as error:
-            if asked.missing == "reject" or not hasattr(plan.reader, "blank"):
-                raise _with_roles(error, plan, asked) from None
+            if request.missing == "reject" or not hasattr(plan.reader, "blank"):
+                raise _add_roles(error, plan, request) from None
             plans[name] = plan = replace(plan, systems=tuple(
                 replace(system, reader=with_options(system.reader, {"blank": "missing"})) for system in plan.systems))
             try:
                 items, answers = trial.check(plan)
             except InputError:
-                raise _with_roles(error, plan, asked) from None
+                raise _add_roles(error, plan, request) from None
         shown = shown or preview(plan, items, answers)
     first = next(iter(plans.values()))
-    metric = _with_references(_metric(first, asked), first.reader, asked)
-    read_as = _read_as(first, metric, asked)
-    notes = (*files.notes, *first.notes, *_notes_on_runs(first, asked))
-    return Made(task_folder(plans, metric, asked, test, read_as), tuple(shown), read_as, notes)
+    metric = _with_references(_metric(first, request), first.reader, request)
+    read_as = _read_as(first, metric, request)
+    notes = (*files.notes, *first.notes, *_describe_runs(first, request))
+    return QuickTask(task_folder(plans, metric, request, test, read_as), tuple(shown), read_as, notes)
 
 
-def _with_roles(error: InputError, plan: Plan, asked: Asked) -> InputError:
-    """Add to an error the options that describe how files were read, because a role may be wrong."""
-    if asked.kind is not None or not plan.roles:
+def _add_roles(error: InputError, plan: Plan, request: Request) -> InputError:
+    """Add to an error the options that describe how the files were read.
+
+    The error may be a consequence of a wrong automatic choice, which the user can then correct.
+    """
+    if request.kind is not None or not plan.roles:
         return error
     item_names = [role.removeprefix("--item ") for role in plan.roles if role.startswith("--item ")]
     is_usual = any(is_called(name, "item") for name in item_names)
     more = "; if files have no names of items, say --in-order" if (
         error.category == "unknown" and item_names and not is_usual) else ""
-    again = reword(error, error.message.replace(f" (read as {plan.reader.name})",
+    reworded = reword(error, error.message.replace(f" (read as {plan.reader.name})",
                                                   f" (read as: {' '.join(plan.roles)})") + more)
-    again.others = error.others
-    return again
+    reworded.others = error.others
+    return reworded
 
 
-def _read_as(plan: Plan, metric: Metric, asked: Asked) -> str:
-    options = [*plan.roles, *split_options(asked), *(
-        reader_option(name, value) for name, value in asked.options.items())]
-    options += [f"--runs {asked.runs}"] if asked.runs else []
-    if asked.missing != "reject":
-        options.append(f"--missing {asked.missing}")
-    return " ".join(dict.fromkeys([*options, option("--metric", asked.metric or (
+def _read_as(plan: Plan, metric: Metric, request: Request) -> str:
+    options = [*plan.roles, *split_options(request), *(
+        reader_option(name, value) for name, value in request.options.items())]
+    options += [f"--runs {request.runs}"] if request.runs else []
+    if request.missing != "reject":
+        options.append(f"--missing {request.missing}")
+    return " ".join(dict.fromkeys([*options, option("--metric", request.metric or (
         metric.name if metric == usual_metric(metric.takes) else repr(metric)))]))
 
 
-def _notes_on_runs(plan: Plan, asked: Asked) -> list[str]:
-    """Return notes that name the files that are, or may be, runs of one system."""
+def _describe_runs(plan: Plan, request: Request) -> list[str]:
+    """Return notes about files that are, or may be, runs of one system.
+
+    Raises:
+        InputError: `--runs` is given, but no two files are runs of one system, or their formats differ.
+    """
     by_name = {system.name: system for system in plan.systems}
     if len({system.document.path for system in plan.systems}) < len(plan.systems):
         by_name = {}
     systems = find_runs(list(by_name))
-    if asked.runs is None:
+    if request.runs is None:
         return [f"{', '.join(runs.values())} are separate systems; --runs fixed or random reads them as runs of one, "
                 "scored by their average" for _, runs in systems]
     if not systems:
@@ -288,10 +331,10 @@ def _notes_on_runs(plan: Plan, asked: Asked) -> list[str]:
     return [f"{name}: {counted(len(runs), 'run')}, scored by their average" for name, runs in systems]
 
 
-def _metric(plan: Plan, asked: Asked) -> Metric:
-    if asked.metric is not None:
-        named = common_metric(asked.metric, plan.reader.gives)
-        if isinstance(named, BLEU) and isinstance(plan.metric, BLEU) and "tokenize" not in asked.metric:
+def _metric(plan: Plan, request: Request) -> Metric:
+    if request.metric is not None:
+        named = common_metric(request.metric, plan.reader.gives)
+        if isinstance(named, BLEU) and isinstance(plan.metric, BLEU) and "tokenize" not in request.metric:
             return replace(named, tokenize=plan.metric.tokenize)
         return named
     metric = plan.metric or usual_metric(plan.reader.gives)
@@ -301,14 +344,15 @@ def _metric(plan: Plan, asked: Asked) -> Metric:
     return metric
 
 
-def _with_references(metric: Metric, reader: Reader, asked: Asked) -> Metric:
-    if not isinstance(metric, ReferenceMetric) or not isinstance(reader, Texts) or "references" in (asked.metric or ""):
+def _with_references(metric: Metric, reader: Reader, request: Request) -> Metric:
+    has_references = "references" in (request.metric or "")
+    if not isinstance(metric, ReferenceMetric) or not isinstance(reader, Texts) or has_references:
         return metric
     return replace(metric, references=reader.offers())
 
 
-def _of_program(paths: Sequence[Path], asked: Asked, test: str | None) -> Made | None:
-    """Make a task from the logs of another program, if one importer reads them; None if no importer does.
+def _import_logs(paths: Sequence[Path], request: Request, test: str | None) -> QuickTask | None:
+    """Make a task from the logs of another program; None if no importer fits.
 
     Raises:
         QuestionError: Several importers read the files.
@@ -320,7 +364,7 @@ def _of_program(paths: Sequence[Path], asked: Asked, test: str | None) -> Made |
         if kind in _TABLES or any("{" in str(path) for path in paths):
             continue
         try:
-            importer = _importer(kind, asked)
+            importer = _make_importer(kind, request)
             folder = importer.read(paths[0]) if len(paths) == 1 else importer.read_files(paths)
         except InputError as error:
             if error.path and paths[0].is_dir() and not error.message.startswith(("no ", "not a zip file")):
@@ -333,59 +377,78 @@ def _of_program(paths: Sequence[Path], asked: Asked, test: str | None) -> Made |
             f"--as {kind}": "" for kind in folders}, str(paths[0]))
     if not folders and len(problems) == 1:
         raise problems[0]
-    if not folders and paths[0].is_dir() and asked.missing != "reject" and (
-            _of_program(paths, replace(asked, missing="reject"), test)) is not None:
-        raise InputError(f"logs of another program, whose importer has no --missing {asked.missing}; leave it out, or "
-                         "say --missing drop", path=paths[0])
+    if not folders and paths[0].is_dir() and request.missing != "reject" and (
+            _import_logs(paths, replace(request, missing="reject"), test)) is not None:
+        raise InputError(f"logs of another program, whose importer has no --missing {request.missing}; leave it out, "
+                         "or say --missing drop", path=paths[0])
     for kind, folder in folders.items():
-        return _of_importer(kind, _with_settings(kind, folder, asked, test), asked)
+        return _make_imported(kind, _apply_settings(kind, folder, request, test), request)
     return None
 
 
-def _import_results(kind: str, paths: Sequence[Path], asked: Asked, test: str | None) -> Made:
-    importer = _importer(kind, asked)
+def _import_results(kind: str, paths: Sequence[Path], request: Request, test: str | None) -> QuickTask:
+    importer = _make_importer(kind, request)
     folder = importer.read(paths[0]) if len(paths) == 1 else importer.read_files(paths)
     if folder is None:
         raise InputError(f"{kind} takes one file or folder, and {len(paths)} are given", path=paths[1])
-    return _of_importer(kind, _with_settings(kind, folder, asked, test), asked)
+    return _make_imported(kind, _apply_settings(kind, folder, request, test), request)
 
 
-def _importer(kind: str, asked: Asked) -> Importer:
-    """Return the importer with the user's options and policy for missing items."""
-    options = dict(asked.options)
-    names: dict[str, Any] = {"item": list(asked.item) or None, "score": next(iter(asked.score), None)}
+def _make_importer(kind: str, request: Request) -> Importer:
+    """Make an importer with the user's options.
+
+    Raises:
+        InputError: The importer does not have an option.
+    """
+    options = dict(request.options)
+    names: dict[str, Any] = {"item": list(request.item) or None, "score": next(iter(request.score), None)}
     options |= {name: value for name, value in names.items() if value and name in IMPORTERS[kind].__dataclass_fields__}
-    if asked.missing != "reject":
+    if request.missing != "reject":
         if not hasattr(IMPORTERS[kind], "missing"):
-            raise InputError(f"--missing {asked.missing}: {kind} has no such option")
-        options.setdefault("missing", asked.missing)
+            raise InputError(f"--missing {request.missing}: {kind} has no such option")
+        options.setdefault("missing", request.missing)
     return build("importer", IMPORTERS, kind, options)
 
 
-def _with_settings(kind: str, folder: TaskFolder, asked: Asked, test: str | None) -> TaskFolder:
-    """Return the task with the user's metric, test and runs, and with a fixed seed for reproducible results."""
+def _apply_settings(kind: str, folder: TaskFolder, request: Request, test: str | None) -> TaskFolder:
+    """Return an imported task with the metric, test and runs that the user chose.
+
+    A fixed seed is added, so that results are reproducible.
+
+    Args:
+        kind: The name of the importer, for messages.
+        folder: The imported task.
+        request: The options of the user.
+        test: The significance test; None for the default.
+
+    Raises:
+        InputError: The user names a metric, but the task has only scores.
+    """
     tables = dict(folder.tables)
-    if asked.metric is not None:
+    if request.metric is not None:
         takes = next((METRICS[metric["name"]].takes for metric in tables["metric"] if metric["name"] in METRICS), "")
         if takes != "segment":
             raise InputError(f"--metric belongs to answers and a gold; the results of {kind} name their metric, or "
                              "its options do")
-        declared = declared_metric(common_metric(asked.metric, takes), asked.metric)
-        same = {name: value for name, value in tables["metric"][0].get("options", {}).items() if name == "references"}
-        tables["metric"] = [declared | {"options": same | declared.get("options", {})}]
-    settings = {name: value for name, value in (("test", test), ("runs", asked.runs)) if value is not None}
+        declared = declared_metric(common_metric(request.metric, takes), request.metric)
+        shared = {name: value for name, value in tables["metric"][0].get("options", {}).items() if name == "references"}
+        tables["metric"] = [declared | {"options": shared | declared.get("options", {})}]
+    settings = {name: value for name, value in (("test", test), ("runs", request.runs)) if value is not None}
     tables["significance"] = {"seed": SEED, **tables.get("significance", {}), **settings}
     return replace(folder, tables=tables)
 
 
-def _of_importer(kind: str, folder: TaskFolder, asked: Asked) -> Made:
-    options = [f"--as {kind}", *(reader_option(name, value) for name, value in asked.options.items())]
-    return Made(folder, tuple(_preview_of(folder)), " ".join(options),
+def _make_imported(kind: str, folder: TaskFolder, request: Request) -> QuickTask:
+    options = [f"--as {kind}", *(reader_option(name, value) for name, value in request.options.items())]
+    return QuickTask(folder, tuple(_make_preview(folder)), " ".join(options),
                 (f"results of {kind}: {counted(len(folder.tables['submit']), 'submission')}",))
 
 
-def _preview_of(folder: TaskFolder) -> list[str]:
-    """Return a preview of the first test set of a task."""
+def _make_preview(folder: TaskFolder) -> list[str]:
+    """Return the first items of an imported task with some answers, as lines.
+
+    The list is empty if files cannot be read.
+    """
     test_set = folder.tables["test_set"][0]
     options = test_set.get("options", {})
     gold = Document(test_set["gold"], folder.files[test_set["gold"]])
@@ -409,8 +472,15 @@ def _preview_of(folder: TaskFolder) -> list[str]:
 
 
 def _describe_unsupported(document: Document, *, alone: bool = False) -> InputError:
-    """Return the error for a file that no reader supports, with the format that the most similar reader expects."""
-    lines = [line for line in text_lines(document) if line.strip()]
+    """Return an error for a file that no reader supports.
+
+    The message describes the file and names the most similar reader with the format that it expects.
+
+    Args:
+        document: The file.
+        alone: True if it is the only file, so that the gold may be missing.
+    """
+    lines = [line for line in read_lines(document) if line.strip()]
     first = f", first line {lines[0][:_SHOWN]!r}" if lines else ""
     nearest, remedy = "labels", ""
     if lines and lines[0].lstrip().startswith(("{", "[")):
@@ -423,7 +493,7 @@ def _describe_unsupported(document: Document, *, alone: bool = False) -> InputEr
         between = "tabs" if any("\t" in line for line in lines) else "blanks"
         width = f"{min(widths)} to {max(widths)}" if len(widths) > 1 else str(max(widths, default=0))
         description = f"looks like {counted(len(lines), 'line')} of {width} cells with {between} between them{first}"
-        if mark := even_mark(lines):
+        if mark := find_even_mark(lines):
             description = f"looks like columns with {mark!r} between them{first}"
             path = document.path
             remedy = f"; write tabs instead: sed 's/{mark}/\\t/g' {path} > {path}.tsv"
@@ -442,7 +512,7 @@ def _describe_json(document: Document) -> tuple[str, str, str]:
     Returns:
         The description, the name of the most similar reader, and advice on how to extract the items.
     """
-    parts = json_parts(document)
+    parts = read_json_parts(document)
     if parts is None:
         return "looks like JSON, and is no list or object of items, nor one object on each line", "labels", ""
     sizes = {name: len(value) for _, name, value in parts if name is not None and isinstance(value, list | dict)

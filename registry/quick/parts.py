@@ -13,21 +13,29 @@ from dataclasses import replace
 
 from registry.column_names import columns_of
 from registry.errors import counted
-from registry.quick.plan import Asked, Given, Part, Plan, QuestionError, with_options
-from registry.quick.tables import Table, json_objects, read_table, text_lines
+from registry.quick.plan import Part, Plan, QuestionError, Request, SystemFile, with_options
+from registry.quick.tables import Table, read_json_objects, read_lines, read_table
 from registry.readers import Document, Reader
 
 MOST_GROUPS = 50  # maximum number of test sets or systems in one table
 
 
 def take_rows(table: Table, rows: Sequence[int], name: str) -> Part:
-    """Return some rows of a table as a file; rows of JSON and Parquet files become JSON Lines."""
+    """Return some rows of a table as a separate file.
+
+    Rows of JSON and Parquet files become JSON Lines; other rows are copied without changes, with the header.
+
+    Args:
+        table: The table.
+        rows: The indices of the rows.
+        name: The name of the new file in messages.
+    """
     document = table.document
     if "syntax" in table.form:
-        objects = json_objects(document, table)
+        objects = read_json_objects(document, table)
         lines = [json.dumps(objects[n], ensure_ascii=False, default=str) for n in rows]
     else:
-        whole = text_lines(document)
+        whole = read_lines(document)
         ends = [*(line - 1 for line in table.lines[1:]), len(whole)]
         lines = whole[:table.lines[0] - 1]
         for n in rows:
@@ -36,13 +44,23 @@ def take_rows(table: Table, rows: Sequence[int], name: str) -> Part:
 
 
 def make_part(document: Document, lines: Sequence[str], name: str) -> Part:
-    """Make a new part of the file that has only the given lines."""
+    """Return a new file with the given lines, which are part of the user's file.
+
+    `name` describes the part in messages.
+    """
     content = "".join(f"{line}\n" for line in lines).encode()
     return Part(f"{document.path} ({name})", content, name=document.name, whole=document)
 
 
 def group_rows(table: Table, column: str) -> dict[str, list[int]]:
-    """Group the rows by the value of a column; values are in the order of their first rows."""
+    """Group the rows of a table by the value in a column.
+
+    Returns:
+        The indices of the rows of each value, in the order of the first rows.
+
+    Raises:
+        InputError: The column has an empty cell, or too many different values.
+    """
     groups: dict[str, list[int]] = {}
     for n, cell in enumerate(table.cells(column)):
         groups.setdefault(cell.strip(), []).append(n)
@@ -53,90 +71,112 @@ def group_rows(table: Table, column: str) -> dict[str, list[int]]:
     return groups
 
 
-def system_column(table: Table, asked: Asked) -> str | None:
-    """Return the column of systems, if the table has one row per item and system; otherwise None."""
-    if "system" in asked.options:
-        name = str(asked.options["system"])
+def find_system_column(table: Table, request: Request) -> str | None:
+    """Return the column that names the system of each row; None if there is none.
+
+    Such a column exists if a table has one row per item and system.
+    """
+    if "system" in request.options:
+        name = str(request.options["system"])
         return name if name in table.names and len({*table.cells(name)}) > 1 else None
     names = columns_of(table.names, "system") if table.header else []
     return next((name for name in names if 2 <= len({*table.cells(name)}) <= len(table.rows) / 2), None)
 
 
-def split_systems(systems: Sequence[Given], asked: Asked) -> list[Given]:
-    """Split files with the answers of several systems into one part per system."""
-    split: list[Given] = []
-    for given in systems:
-        table = read_table(given.document, asked.options)
-        column = None if table is None else system_column(table, asked)
+def split_systems(systems: Sequence[SystemFile], request: Request) -> list[SystemFile]:
+    """Split files with the answers of several systems into one file per system.
+
+    Other files stay unchanged.
+    """
+    split: list[SystemFile] = []
+    for file in systems:
+        table = read_table(file.document, request.options)
+        column = None if table is None else find_system_column(table, request)
         if table is None or column is None:
-            split.append(given)
+            split.append(file)
             continue
-        prefix = f"{given.name}." if len(systems) > 1 else ""
-        split += [Given(prefix + value, take_rows(table, rows, f"{column} {value}"))
+        prefix = f"{file.name}." if len(systems) > 1 else ""
+        split += [SystemFile(prefix + value, take_rows(table, rows, f"{column} {value}"))
                   for value, rows in group_rows(table, column).items()]
     return split
 
 
-def split_runs(documents: Sequence[Given], items: Sequence[Sequence[str]], asked: Asked) -> list[Given]:
-    """Split files with several runs of a system into one part per run, by the column of runs.
+def split_runs(documents: Sequence[SystemFile], items: Sequence[Sequence[str]], request: Request) -> list[SystemFile]:
+    """Split files that contain several runs of a system into one file per run.
 
     Args:
-        documents: The systems' files.
-        items: The columns that may name the items of each file.
-        asked: The user's options.
+        documents: The files of the systems.
+        items: The columns that may name the items, for each file.
+        request: The options of the user.
 
     Raises:
         QuestionError: A file has several runs, and `--runs` is not given.
     """
-    split: list[Given] = []
-    for given, keys in zip(documents, items, strict=True):
-        table = read_table(given.document, asked.options)
-        column = None if table is None else run_column(table, keys, asked)
+    split: list[SystemFile] = []
+    for file, keys in zip(documents, items, strict=True):
+        table = read_table(file.document, request.options)
+        column = None if table is None else find_run_column(table, keys, request)
         if table is None or column is None:
-            split.append(given)
+            split.append(file)
             continue
-        if asked.runs is None:
+        if request.runs is None:
             raise QuestionError(
                 f"column {column!r} numbers runs: items occur once in each of {len({*table.cells(column)})} runs. Add "
                 "one of these options:", {
                     "--runs fixed": "average the runs; results hold for these runs",
-                    "--runs random": "average the runs; results hold for other runs too"}, given.document.path)
-        split += [Given(f"{given.name}.run{n}", take_rows(table, rows, f"{column} {value}"))
+                    "--runs random": "average the runs; results hold for other runs too"}, file.document.path)
+        split += [SystemFile(f"{file.name}.run{n}", take_rows(table, rows, f"{column} {value}"))
                   for n, (value, rows) in enumerate(group_rows(table, column).items(), 1)]
     return split
 
 
-def run_column(table: Table, items: Sequence[str], asked: Asked) -> str | None:
-    """Return the column of runs, if every item occurs once per run; otherwise None."""
+def find_run_column(table: Table, items: Sequence[str], request: Request) -> str | None:
+    """Return the column that numbers the runs; None if there is none.
+
+    Every item must occur once per run.
+
+    Args:
+        table: The table.
+        items: The columns that may name the items.
+        request: The options of the user.
+    """
     items = [name for name in items if name in table.names]
-    keys = [*(items if asked.item else items[:1]), *([asked.by] if asked.by in table.names else [])]
+    keys = [*(items if request.item else items[:1]), *([request.by] if request.by in table.names else [])]
     if not table.header or not items or any(table.is_unique([name, *keys]) for name in items):
         return None
-    names = [name for name in table.names if name == asked.options.get("run")] or columns_of(table.names, "run")
+    names = [name for name in table.names if name == request.options.get("run")] or columns_of(table.names, "run")
     return next((name for name in names if name not in items and table.is_unique([*keys, name])), None)
 
 
-def split_plan(plan: Plan, column: str, asked: Asked) -> dict[str, Plan]:
-    """Split a plan into one plan for each value of a column of the gold, or of the only table.
+def split_plan(plan: Plan, column: str, request: Request) -> dict[str, Plan]:
+    """Split a test set by the values of a column, such as the language.
+
+    Args:
+        plan: The files of the test set, with their readers.
+        column: The column, which the gold (or the only table) must have.
+        request: The options of the user.
+
+    Returns:
+        The plan of each new test set, by the value of the column.
 
     Raises:
         InputError: A file is not a table, or the column does not exist.
     """
-    gold = _table(plan.gold, asked)
+    gold = _require_table(plan.gold, request)
     if column not in gold.names:
         raise gold.document.error(f"--by {column}: no such column; columns: {gold.shown()}")
-    keys = gold.keys(_key_columns(plan.reader, gold))
+    keys = gold.keys(_find_key_columns(plan.reader, gold))
     plans: dict[str, Plan] = {}
     for value, rows in group_rows(gold, column).items():
         name = f"{column} {value}"
-        known = {keys[n] for n in rows}
+        group_keys = {keys[n] for n in rows}
         parts = {plan.gold.path: take_rows(gold, rows, name)}
         for system in plan.systems:
             if system.document.path not in parts:
-                table = _table(system.document, asked)
-                own_keys = table.keys(_key_columns(system.reader, table))
+                table = _require_table(system.document, request)
+                own_keys = table.keys(_find_key_columns(system.reader, table))
                 own_rows = [n for n, cell in enumerate(table.cells(column)) if cell.strip() == value] if (
-                    column in table.names) else [n for n, key in enumerate(own_keys) if key in known]
+                    column in table.names) else [n for n, key in enumerate(own_keys) if key in group_keys]
                 parts[system.document.path] = take_rows(table, own_rows, name)
         plans[value] = replace(plan, gold=parts[plan.gold.path], reader=as_part_reader(plan.reader), systems=tuple(
             replace(system, document=parts[system.document.path], reader=as_part_reader(system.reader))
@@ -144,21 +184,24 @@ def split_plan(plan: Plan, column: str, asked: Asked) -> dict[str, Plan]:
     return plans
 
 
-def _table(document: Document, asked: Asked) -> Table:
-    table = read_table(document, asked.options)
+def _require_table(document: Document, request: Request) -> Table:
+    table = read_table(document, request.options)
     if table is None:
         raise document.error("--by divides the rows of tables, and this file is no table")
     return table
 
 
 def as_part_reader(reader: Reader) -> Reader:
-    """Return the reader for parts of a file; parts of JSON and Parquet files are JSON Lines."""
+    """Return a reader for a file that has only some rows of the user's file.
+
+    It is the given reader, but reads JSON Lines if the user's file is JSON or Parquet.
+    """
     is_other = getattr(reader, "syntax", "delimited") in ("json", "parquet")
     return with_options(reader, {"syntax": "jsonl"}) if is_other else reader
 
 
-def _key_columns(reader: Reader, table: Table) -> list[str]:
-    """Return the columns of a table from which its reader makes the names of items."""
+def _find_key_columns(reader: Reader, table: Table) -> list[str]:
+    """Return the columns of a table that a reader joins to the name of an item."""
     item = getattr(reader, "item", ())
     names = [*getattr(reader, "within", ()), *([item] if isinstance(item, str) and item else item)]
     columns = table.names if table.header else getattr(reader, "columns", ())
@@ -166,13 +209,13 @@ def _key_columns(reader: Reader, table: Table) -> list[str]:
 
 
 def write_sets(table: Table, keys: Sequence[str], column: str, mark: str | None) -> Part:
-    """Convert a column of sets of labels to a file for the reader `responses`.
+    """Convert a column of label sets to a JSON file for the reader `responses`.
 
     Args:
         table: The table.
         keys: The name of the item in each row.
         column: The column of sets.
-        mark: The separator of labels in text; None if blanks separate them.
+        mark: The separator of labels in a cell; None: blanks.
     """
     values = table.nested.get(column)
     cells = [split_set(cell, mark or " ") for cell in table.cells(column)] if values is None else [
@@ -183,7 +226,7 @@ def write_sets(table: Table, keys: Sequence[str], column: str, mark: str | None)
 
 
 def split_set(cell: str, mark: str) -> list[str]:
-    """Return the labels of a set that is written as text.
+    """Split the text of a set into its labels.
 
     >>> split_set("anger|joy", "|"), split_set("['anger', 'joy']", ","), split_set("[]", ",")
     (['anger', 'joy'], ['anger', 'joy'], [])
@@ -194,10 +237,14 @@ def split_set(cell: str, mark: str) -> list[str]:
 
 
 def find_mark(gold: set[str], answers: set[str]) -> str | None:
-    """Return the separator of labels, if values are sets of labels written as text; None if they are single labels.
+    """Find the separator of labels if values are sets, such as `anger|joy`; or None.
 
-    A separator is accepted if labels occur in several sets. A blank is accepted only if two sets differ only in the
-    order of their labels.
+    A character is a separator if most of the labels that it separates occur in several values. A blank is one if two
+    values differ only in the order of their words.
+
+    Args:
+        gold: The different gold values.
+        answers: The different answers.
     """
     values = gold | answers
     for mark in "|;,+/":

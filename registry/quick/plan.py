@@ -30,23 +30,23 @@ _SETTING = re.compile(  # a setting of a manifest in the text of an error
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The user's options.
+class Request:
+    """Options of `registry quick` and `registry new`, as the user gave them.
 
     Attributes:
-        kind: The name of a reader or importer; None to recognise the format.
-        options: Options of the reader or importer, as in a manifest.
-        metric: The common or canonical name of the metric; None for the default.
+        kind: The name of a reader or importer; None: recognise the format.
+        options: Options of the reader or importer.
+        metric: The name of the metric; None: the default.
         missing: The policy for items without an answer.
-        runs: `fixed` or `random` if files whose names differ only in the number of a run are runs of one system.
+        runs: `fixed` or `random` if files such as a.seed1 and a.seed2 are runs of one system.
         gold: The gold file; or the gold's column, if one table has all systems.
         item: The columns that name an item.
-        in_order: True if files have no names of items, and all files have the items in the same order.
-        label, score, text: The column of values. With two columns, the gold's column and the systems' column.
-        system: Columns of systems in one table of all systems, also as patterns such as `run_*`.
-        by: The column whose values are test sets, each with its own leaderboard.
-        pool: Columns that look like test sets, but whose rows belong to one leaderboard.
-        sets: The separator of labels, if the values are sets of labels.
+        in_order: True if files have no names of items, but the same order of items.
+        label, score, text: The column of values; with two columns, the gold's and the systems'.
+        system: The columns of systems in a table of all systems, or patterns such as `run_*`.
+        by: The column whose values become test sets.
+        pool: Columns that look like test sets, but do not divide the leaderboard.
+        sets: The separator of labels, if values are sets of labels.
     """
 
     kind: str | None = None
@@ -66,11 +66,19 @@ class Asked:
     sets: str | None = None
 
     def allows(self, format_: str, gives: str) -> bool:
-        """Return True if the options allow a reader with this name, whose values are of the kind `gives`."""
-        return self.kind in (None, format_) and (self.metric is None or self.metric_of(gives) is not None)
+        """Return True if the user's options do not exclude a reader.
 
-    def metric_of(self, gives: str) -> Metric | None:
-        """Return the user's metric for values of the kind `gives`; None if it is not given or does not apply."""
+        Args:
+            format_: The name of the reader.
+            gives: The kind of values that it reads, such as `label`.
+        """
+        return self.kind in (None, format_) and (self.metric is None or self.find_metric(gives) is not None)
+
+    def find_metric(self, gives: str) -> Metric | None:
+        """Return the metric that the user named, for one kind of values such as `label`.
+
+        The result is None if no metric is named, or if it does not apply to these values.
+        """
         try:
             return None if self.metric is None else common_metric(self.metric, gives)
         except InputError:
@@ -78,7 +86,10 @@ class Asked:
 
     @property
     def value(self) -> tuple[Kind, tuple[str, ...]] | None:
-        """The kind of values and their columns, from --label, --score or --text; None without these options."""
+        """Kind of values and their columns, from the options --label, --score and --text.
+
+        None without these options.
+        """
         columns: dict[Kind, tuple[str, ...]] = {"label": self.label, "score": self.score, "segment": self.text}
         given = [(kind, names) for kind, names in columns.items() if names]
         if len(given) > 1:
@@ -91,20 +102,20 @@ class Asked:
 
 @dataclass(frozen=True)
 class Part(Document):
-    """A file with some rows of the user's file `whole`."""
+    """File that has some rows of a user's file `whole`, for example of one system."""
 
     whole: Document | None = None
 
     @property
     def original(self) -> Document:
-        """The user's file that contains the rows of this part."""
+        """User's file from which the rows come."""
         assert self.whole is not None
         return self.whole.original if isinstance(self.whole, Part) else self.whole
 
 
 @dataclass(frozen=True)
-class Given:
-    """The name of a system, and the file that has its answers."""
+class SystemFile:
+    """Name of a system, and the file with its answers."""
 
     name: str
     document: Document
@@ -112,7 +123,10 @@ class Given:
 
 @dataclass(frozen=True)
 class System:
-    """A system with its file and reader; `tokens` is the policy for text that differs from the gold's text."""
+    """System with its file and the reader of this file.
+
+    `tokens` is the policy for text that differs from the text of the gold: `reject` or `warn`.
+    """
 
     name: str
     document: Document
@@ -122,13 +136,13 @@ class System:
 
 @dataclass(frozen=True)
 class Plan:
-    """The plan for reading all files of a test set.
+    """Decisions about how to read the files of a test set.
 
     Attributes:
         gold: The file that lists the items.
-        reader: The reader of the gold.
-        systems: The systems, in the order of the command line.
-        roles: Options that have the same effect as the plan, without `--gold`, `--metric` and `--option`.
+        reader: The reader of this file.
+        systems: The systems with their files and readers, in the order of the command line.
+        roles: The command-line options that would have the same effect, such as `--item id`.
         metric: The metric; None for the default metric of the values.
         cluster: The attribute whose values are the units of resampling; None if items are the units.
         notes: Notes for the user about automatic choices that may be wrong.
@@ -144,7 +158,12 @@ class Plan:
 
 
 class QuestionError(InputError):
-    """A role that is unclear; the message shows the columns, and `excerpt` the options that answer the question."""
+    """Error that asks the user about the purpose of a file or column.
+
+    Attributes:
+        excerpt: The options that answer the question, with their meaning, one per line.
+        options: The same options alone.
+    """
 
     def __init__(self, question: str, answers: Mapping[str, str], path: str = "") -> None:
         super().__init__(question, path=path or None)
@@ -155,20 +174,29 @@ class QuestionError(InputError):
         self.options = tuple(answers)
 
 
-class OpenRoles:
-    """Questions about roles that are unclear, which are asked in one message."""
+class Questions:
+    """Questions to the user that are collected and asked in one message."""
 
     def __init__(self) -> None:
         self.questions: list[str] = []
         self.answers: dict[str, str] = {}
 
     def add(self, question: str, answers: Mapping[str, str]) -> None:
-        """Add a question, with options that answer it and their meaning."""
+        """Add a question.
+
+        Args:
+            question: The question.
+            answers: The command-line options that answer it, with their meaning.
+        """
         self.questions.append(question)
         self.answers |= answers
 
     def raise_if_any(self, path: str, columns: str) -> None:
-        """Ask all questions.
+        """Raise one error with all collected questions; do nothing if there are none.
+
+        Args:
+            path: The file that the questions are about.
+            columns: A list of its columns, for the message.
 
         Raises:
             QuestionError: There is a question.
@@ -180,12 +208,12 @@ class OpenRoles:
 
 
 def option(name: str, value: str) -> str:
-    """Format an option of the command line and its value, quoted for a shell."""
+    """Format a command-line option with its value, quoted for a shell."""
     return f"{name} {quote(value)}"
 
 
 def reader_option(name: str, value: Any) -> str:
-    r"""Format the option of the command line that sets a reader's option.
+    r"""Format the command-line option that sets an option of a reader.
 
     >>> reader_option("header", False), reader_option("item", ["a", "b"])
     ('--option header=false', '--option \'item=["a", "b"]\'')
@@ -194,38 +222,41 @@ def reader_option(name: str, value: Any) -> str:
     return option("--option", f"{name}={text}")
 
 
-def options_of(reader: Reader, base: Reader | None = None) -> dict[str, Any]:
-    """Return the options of a reader as in a manifest.
+def get_options(reader: Reader, base: Reader | None = None) -> dict[str, Any]:
+    """Return the options of a reader for a manifest, without default values.
 
-    Options with their default value are omitted. If `base` is a reader of the same class, options with the same value
-    as in `base` are omitted instead.
+    If `base` is a reader of the same class, options are left out if `base` has the same value.
 
     >>> from registry.readers import Labels
-    >>> options_of(Labels(separator="comma", header=True)), options_of(Labels(), Labels(header=True))
+    >>> get_options(Labels(separator="comma", header=True)), get_options(Labels(), Labels(header=True))
     ({'separator': 'comma', 'header': True}, {'header': False})
-    >>> options_of(Labels(rename=(("not", "NOT"),)))
+    >>> get_options(Labels(rename=(("not", "NOT"),)))
     {'rename': {'not': 'NOT'}}
     """
     same = base if type(base) is type(reader) else None
     options: dict[str, Any] = {}
-    for one in fields(reader):
-        value, usual = getattr(reader, one.name), one.default if same is None else getattr(same, one.name)
+    for setting in fields(reader):
+        name = setting.name
+        value, usual = getattr(reader, name), setting.default if same is None else getattr(same, name)
         if value is not None and value != usual:
-            options[one.name] = to_toml(value) if value else {} if one.name == "rename" else to_toml(value)
-        elif value is None and usual is not None and one.name == "comment":
-            options[one.name] = ""  # TOML has no null
+            options[name] = to_toml(value) if value else {} if name == "rename" else to_toml(value)
+        elif value is None and usual is not None and name == "comment":
+            options[name] = ""  # TOML has no null
     return options
 
 
 def with_options(reader: Reader, options: Mapping[str, Any]) -> Reader:
-    """Return a copy of the reader with new options; options that the reader does not have are ignored."""
-    known = {one.name for one in fields(reader)}
-    return type(reader).build({**options_of(reader), **{
-        name: value for name, value in options.items() if name in known}})
+    """Return a copy of a reader with new options; unknown options are ignored."""
+    names = {setting.name for setting in fields(reader)}
+    return type(reader).build({**get_options(reader), **{
+        name: value for name, value in options.items() if name in names}})
 
 
 class Trial:
-    """Reads files as planned and joins answers with items; each file is read only once per reader."""
+    """Reads files with different readers to find out which one fits.
+
+    Results and errors are cached, so each reader reads a file once.
+    """
 
     def __init__(self, missing: str) -> None:
         self._missing = MissingPolicy(missing)
@@ -233,7 +264,7 @@ class Trial:
         self._answers: dict[tuple[Any, ...], Sequence[Answer | None] | InputError] = {}
 
     def items(self, gold: Document, reader: Reader) -> list[Item] | InputError:
-        """Return the gold's items, or the error if the gold cannot be read."""
+        """Read the items of a gold file; an error is returned instead of raised."""
         key = (gold.path, reader)
         if key not in self._golds:
             try:
@@ -244,7 +275,10 @@ class Trial:
         return self._golds[key]
 
     def answers(self, plan: Plan, items: Sequence[Item], system: System) -> Sequence[Answer | None] | InputError:
-        """Return a system's answers to the items, or the error if they cannot be read or do not match the items."""
+        """Read a system's answers to the items; an error is returned instead of raised.
+
+        It is an error if answers do not match the items.
+        """
         key = (plan.gold.path, plan.reader, system.document.path, system.reader, system.tokens)
         if key not in self._answers:
             try:
@@ -258,30 +292,33 @@ class Trial:
                 self._answers[key] = error
         return self._answers[key]
 
-    def fitting(self, plan: Plan, items: Sequence[Item], systems: Iterable[System]) -> System:
-        """Return the first of `systems` whose answers match the items; if none matches, return the first one.
+    def find_fitting(self, plan: Plan, items: Sequence[Item], systems: Iterable[System]) -> System:
+        """Return the first system whose answers match the items, else the first one.
 
-        The systems are the same file with different readers.
+        The arguments `systems` are the same file with different readers.
         """
         tried = list(systems)
         return next((system for system in tried
                      if not isinstance(self.answers(plan, items, system), InputError)), tried[0])
 
     def check(self, plan: Plan) -> tuple[list[Item], list[Sequence[Answer | None]]]:
-        """Return the items and each system's answers.
+        """Read all files of a test set; return the items and each system's answers.
+
+        Args:
+            plan: The files with their readers.
 
         Raises:
-            InputError: Files cannot be read or do not match the gold; there is one error for each of the first files.
+            InputError: Files cannot be read or do not match the gold. The error names up to five files.
         """
         items = self.items(plan.gold, plan.reader)
         addition = f" (read as {plan.reader.name})"
         if isinstance(items, InputError):
-            raise reword(items, f"{as_options(items.message)}{addition}", plan.gold)
+            raise reword(items, f"{suggest_options(items.message)}{addition}", plan.gold)
         results = [(system, self.answers(plan, items, system)) for system in plan.systems]
         errors = [(system, result) for system, result in results if isinstance(result, InputError)]
         if errors:
             shown = [reword(error, (f"column {system.name!r}: " if system.document.path == plan.gold.path else "")
-                              + as_options(error.message) + ("" if n else addition), system.document)
+                              + suggest_options(error.message) + ("" if n else addition), system.document)
                      for n, (system, error) in enumerate(errors[:_MOST_FILES])]
             if len(errors) > _MOST_FILES:
                 shown.append(InputError(f"{counted(len(errors) - _MOST_FILES, 'more file is', 'more files are')} "
@@ -291,18 +328,18 @@ class Trial:
 
 
 def reword(error: InputError, message: str, document: Document | None = None) -> InputError:
-    """Return the error with another message.
+    """Return a copy of an error with another message.
 
-    If `document` is a part, the line is removed, because lines of the part and of the user's file have other numbers.
+    If `document` has only some rows of the user's file, the line number is removed, because it is a line of the part.
     """
     line = None if isinstance(document, Part) else error.line
     return InputError(message, path=error.path, line=line, item=error.item, category=error.category)
 
 
-def as_options(message: str) -> str:
-    """Replace the settings of a manifest in a message by options of the command line.
+def suggest_options(message: str) -> str:
+    """Replace settings of a manifest in a message by options of the command line.
 
-    >>> as_options('add it, or let the manifest say missing = "worst"'), as_options("set check_order = false")
+    >>> suggest_options('add it, or let the manifest say missing = "worst"'), suggest_options("set check_order = false")
     ('add it, or add --missing worst', 'add --option check_order=false')
     """
     def replace_setting(match: re.Match[str]) -> str:

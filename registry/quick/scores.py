@@ -15,26 +15,26 @@ from registry.metrics import Mean
 from registry.quick.answers import (
     choose_items,
     choose_kind,
-    form_options,
+    find_possible_kinds,
     is_answer_column,
+    make_layout_options,
+    make_reader,
     plan_answers,
     plan_tables,
-    possible_kinds,
     read_all,
-    reader_of,
     require_column,
 )
 from registry.quick.checks import ask_about_codes, ask_about_groups, choose_systems, refuse_summary
 from registry.quick.files import GOLD_NAME, find_runs
-from registry.quick.parts import group_rows, split_runs, split_set, system_column, take_rows
-from registry.quick.plan import OPTION, Asked, Given, OpenRoles, Plan, QuestionError, System, option
+from registry.quick.parts import find_system_column, group_rows, split_runs, split_set, take_rows
+from registry.quick.plan import OPTION, Plan, QuestionError, Questions, Request, System, SystemFile, option
 from registry.quick.tables import (
     Table,
     are_numbers,
     are_texts,
     are_truths,
+    find_item_columns,
     is_number,
-    item_columns,
     read_table,
     refuse_unusual_numbers,
 )
@@ -45,36 +45,41 @@ _LIKE_LABELS = 0.2  # minimum share of a system's cells that are labels of the g
 _SHOWN = 4  # columns shown in a message
 
 
-def plan_scores(systems: Sequence[Given], asked: Asked, items_of: Document | None = None) -> Plan:
-    """Plan how to read one table of scores per system, and optionally a file that lists all items, `items_of`.
+def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Document | None = None) -> Plan:
+    """Find out how to read one table of item scores per system, without a gold.
+
+    Args:
+        systems: The files of the systems.
+        request: The options of the user.
+        items_of: A file that lists all items; None: the table with the most items.
 
     Raises:
-        QuestionError: No column has a usual name of scores, or it is unclear whether higher scores are better.
+        QuestionError: It is unclear which column has the scores, or whether higher scores are better.
         InputError: A table has no scores, or other items than the first one.
     """
-    tables = read_all([given.document for given in systems], asked)
+    tables = read_all([file.document for file in systems], request)
     if tables is None:
-        raise _name_gold("which file is the gold?", "", systems)
-    runs = split_runs(systems, [asked.item or item_columns(table) for table in tables], asked)
+        raise _ask_for_gold("which file is the gold?", "", systems)
+    runs = split_runs(systems, [request.item or find_item_columns(table) for table in tables], request)
     if len(runs) > len(systems):
-        systems, tables = runs, read_all([given.document for given in runs], asked) or []
+        systems, tables = runs, read_all([file.document for file in runs], request) or []
     first = tables[0]
-    asking = OpenRoles()
-    scores = [_score_column(table, asked) for table in tables]
+    questions = Questions()
+    scores = [_score_column(table, request) for table in tables]
     if not all(scores):
-        raise _ask_for_roles(tables, systems, asked)
+        raise _ask_for_roles(tables, systems, request)
     names = [name for name in scores if name is not None]
     score = names[0]
     items: list[str] = []
-    if asked.item:
-        items = [require_column(first, name) for name in asked.item]
-    elif not asked.in_order and not first.is_lines:
-        items = choose_items(first, asked, asking, tables[1:])
-    ask_about_groups(first, items, asked, asking)
-    ask_about_codes([cell for table, name in zip(tables, names, strict=True) for cell in table.cells(name)], asked,
-                    asking)
-    better = _choose_direction([score], asked, asking, first, gold=str(first.document.path))
-    asking.raise_if_any(first.document.path, first.shown())
+    if request.item:
+        items = [require_column(first, name) for name in request.item]
+    elif not request.in_order and not first.is_lines:
+        items = choose_items(first, request, questions, tables[1:])
+    ask_about_groups(first, items, request, questions)
+    ask_about_codes([cell for table, name in zip(tables, names, strict=True) for cell in table.cells(name)], request,
+                    questions)
+    better = _choose_direction([score], request, questions, first, gold=str(first.document.path))
+    questions.raise_if_any(first.document.path, first.shown())
     for table in tables:
         if any(name not in table.names for name in items):
             raise table.document.error(f"no column {', '.join(map(repr, items))}, as {first.document.path} has; "
@@ -83,21 +88,24 @@ def plan_scores(systems: Sequence[Given], asked: Asked, items_of: Document | Non
     if not items and len({len(table.rows) for table in tables}) > 1:
         raise first.document.error("has another number of rows than the other files, and no names of items; name their "
                                    "column: --item COLUMN")
-    whole = (read_table(items_of, asked.options) if items_of is not None else None) or max(
+    whole = (read_table(items_of, request.options) if items_of is not None else None) or max(
         tables, key=lambda table: len({*table.keys(items)}))
-    read = [System(given.name, given.document, reader_of(table, "scores", items, {"score": name},
-                                                         options=asked.options))
-            for given, table, name in zip(systems, tables, names, strict=True)]
+    read = [System(file.name, file.document, make_reader(table, "scores", items, {"score": name},
+                                                         options=request.options))
+            for file, table, name in zip(systems, tables, names, strict=True)]
     roles = [option("--item", name) for name in items] or ["--in-order"]
-    return Plan(whole.document, reader_of(whole, "scores", items, {}, options=asked.options), tuple(read),
-                (*roles, option("--score", score), *form_options(tables)), Mean.build({"better": better}),
+    return Plan(whole.document, make_reader(whole, "scores", items, {}, options=request.options), tuple(read),
+                (*roles, option("--score", score), *make_layout_options(tables)), Mean.build({"better": better}),
                 notes=(f"no gold: {counted(len(systems), 'file')} of scores; the mean of each, {better} is better",))
 
 
-def _score_column(table: Table, asked: Asked) -> str | None:
-    """Return the column of scores: the one that the user names, or the only column with a usual name of scores."""
-    if asked.value is not None:
-        kind, names = asked.value
+def _score_column(table: Table, request: Request) -> str | None:
+    """Return the column of scores; None if it is unclear.
+
+    It is the column that the user names, or the only column of numbers with a usual name of scores.
+    """
+    if request.value is not None:
+        kind, names = request.value
         if kind != "score":
             raise InputError(f"{OPTION[kind]} compares answers with a gold; name its file: --gold FILE")
         return require_column(table, names[0])
@@ -110,13 +118,13 @@ def _are_scores(cells: Sequence[str]) -> bool:
     return are_numbers(cells) or are_truths(cells)
 
 
-def _ask_for_roles(tables: Sequence[Table], systems: Sequence[Given], asked: Asked) -> InputError:
+def _ask_for_roles(tables: Sequence[Table], systems: Sequence[SystemFile], request: Request) -> InputError:
     """Make the question which file is the gold, or which column has the scores."""
     first = tables[0]
     golds = [name for name in columns_of(first.names, "gold") if all(name in table.names for table in tables)]
     answers = [name for name in columns_of([*first.names, *first.nested], "answer") if name not in golds and all(
         name in table.names or name in table.nested for table in tables)]
-    if first.header and golds and answers and asked.kind is None:
+    if first.header and golds and answers and request.kind is None:
         gold, output = golds[0], answers[0]
         unused = [name for name in first.names if name not in (*golds, *answers)]
         command = f"--gold {first.document.path} {' '.join(given.document.path for given in systems[:2])} ..."
@@ -133,12 +141,13 @@ def _ask_for_roles(tables: Sequence[Table], systems: Sequence[Given], asked: Ask
                and not (first.header and is_called(name, "item", "label"))]
     if len(first.names) > 1:
         numbers = [name for name in numbers if not (first.header is False and name == "1")]
-    return _name_gold("which file is the gold? Or if the files have scores, which column?", first.shown(), systems,
-                      numbers)
+    return _ask_for_gold("which file is the gold? Or if the files have scores, which column?", first.shown(), systems,
+                         numbers)
 
 
-def _name_gold(question: str, columns: str, systems: Sequence[Given], numbers: Sequence[str] = ()) -> QuestionError:
-    named = [given.document.path for given in systems if GOLD_NAME.search(Path(given.document.path).stem)]
+def _ask_for_gold(question: str, columns: str, systems: Sequence[SystemFile],
+                  numbers: Sequence[str] = ()) -> QuestionError:
+    named = [file.document.path for file in systems if GOLD_NAME.search(Path(file.document.path).stem)]
     answers = {f"{option('--gold', named[0] if len(named) == 1 else 'FILE')}": "the file of the correct answers"}
     answers |= {option("--score", name): "each file has the scores of a system" for name in numbers}
     shown = f" Columns of {systems[0].document.path}: {columns}." if columns else ""
@@ -146,39 +155,50 @@ def _name_gold(question: str, columns: str, systems: Sequence[Given], numbers: S
                          systems[0].document.path)
 
 
-def _choose_direction(names: Sequence[str], asked: Asked, asking: OpenRoles, table: Table, *, gold: str = "") -> str:
-    """Return `higher` or `lower`, whichever scores are better; record a question if it is unclear.
+def _choose_direction(names: Sequence[str], request: Request, questions: Questions, table: Table, *,
+                      gold: str = "") -> str:
+    """Decide whether `higher` or `lower` scores are better.
 
-    The user's option decides, or else the words in `names`, the names of columns and files.
+    The user's option decides, or else words such as `error` in the names of columns and files. A question is recorded
+    if it is unclear.
+
+    Args:
+        names: The names.
+        request: The options of the user.
+        questions: Collects the question.
+        table: The table.
+        gold: Not empty if one of the files may be the gold, so that the question suggests this.
     """
-    better = asked.options.get("better")
+    better = request.options.get("better")
     if better in ("higher", "lower"):
         return str(better)
-    if isinstance(metric := asked.metric_of("score"), Mean) and "better" in (asked.metric or ""):
+    if isinstance(metric := request.find_metric("score"), Mean) and "better" in (request.metric or ""):
         return metric.better
-    found = {better for name in names for better in directions(name)} if any(map(directions, names)) else set()
-    if len(found) == 1:
-        return next(iter(found))
+    named_directions = {better for name in names for better in directions(name)}
+    if len(named_directions) == 1:
+        return next(iter(named_directions))
     answers = {f"--option better={better}": f"{better} ones" for better in ("higher", "lower")}
     if gold and table.header is not None:
         answers["--gold FILE"] = "one file has the right numbers"
-    asking.add("it is open whether higher scores are better", answers)
+    questions.add("it is open whether higher scores are better", answers)
     return "higher"
 
 
-def plan_table(document: Document, asked: Asked) -> Plan | None:
-    """Plan how to read one table of all systems, wide or long; return None if the file is not a table.
+def plan_table(document: Document, request: Request) -> Plan | None:
+    """Find out how to read one table of all systems; None if the file is no table.
+
+    The table has one column per system (wide), or one row per item and system (long).
 
     Raises:
-        QuestionError: The role of a column is unclear.
-        InputError: Rows are systems, or columns are measures.
+        QuestionError: The purpose of a column is unclear.
+        InputError: Rows are systems instead of items, or columns are measures instead of systems.
     """
-    table = read_table(document, asked.options)
-    if table is not None and table.header is None and asked.gold is not None:
-        table = read_table(document, {**asked.options, "header": not asked.gold.isdigit()})
-    if table is None or len(table.names) < 2 or "spans" in asked.options:
+    table = read_table(document, request.options)
+    if table is not None and table.header is None and request.gold is not None:
+        table = read_table(document, {**request.options, "header": not request.gold.isdigit()})
+    if table is None or len(table.names) < 2 or "spans" in request.options:
         return None
-    if not table.header and asked.gold is None and asked.options.get("header") is not False:
+    if not table.header and request.gold is None and request.options.get("header") is not False:
         first, second, *_ = (*table.names, table.names[-1])
         raise QuestionError("is the only file, and its first line does not name columns. Columns: "
                             f"{table.shown()}. Add one of these options:", {
@@ -187,140 +207,162 @@ def plan_table(document: Document, asked: Asked) -> Plan | None:
             f"--option header=false --item {first} --option better=higher": "each other column has a system's scores",
             "--option header=true": "the first line names the columns"}, document.path)
     refuse_unusual_numbers(table, [name for name in table.names if not is_called(name, "item") and (
-        asked.value is None or asked.value[0] == "score")])
+        request.value is None or request.value[0] == "score")])
     if {"model_a", "model_b", "winner"} <= {*map(usual_form, table.names)}:
         raise document.error("has comparisons of two systems by a judge, and no score of each system; a board needs a "
                              "score of each system for each item")
-    system = system_column(table, asked)
-    golds = columns_of(table.names, "gold") if asked.gold is None else [asked.gold]
-    if system is not None and golds and (asked.gold is not None or not _likely_scores(table, [system, *golds])):
-        return _plan_long_answers(table, system, golds, asked)
+    system = find_system_column(table, request)
+    golds = columns_of(table.names, "gold") if request.gold is None else [request.gold]
+    if system is not None and golds and (request.gold is not None or not _likely_scores(table, [system, *golds])):
+        return _plan_long_answers(table, system, golds, request)
     if system is not None:
-        return _plan_long_scores(table, system, asked)
+        return _plan_long_scores(table, system, request)
     names = [name for name in columns_of(table.names, "system") if not are_numbers(table.cells(name))]
-    if asked.gold is None and names and len({*table.cells(names[0])}) > len(table.rows) / 2:
+    if request.gold is None and names and len({*table.cells(names[0])}) > len(table.rows) / 2:
         raise document.error(
             f"each row seems to be a system, because column {names[0]!r} has names of systems; a board needs the "
             "scores of single items: one row per item and one column per system. If the columns are items, transpose "
             "the table: python -c 'import csv, sys; "
             f"csv.writer(sys.stdout).writerows(zip(*csv.reader(open(sys.argv[1]))))' {document.path}")
-    return _plan_wide(table, asked)
+    return _plan_wide(table, request)
 
 
-def _plan_long_answers(table: Table, system: str, golds: Sequence[str], asked: Asked) -> Plan | None:
-    """Plan how to read a long table: one row per item and system, with a column of gold and a column of answers."""
+def _plan_long_answers(table: Table, system: str, golds: Sequence[str], request: Request) -> Plan | None:
+    """Find out how to read a table with one row per item and system, gold and answer.
+
+    Args:
+        table: The table.
+        system: The column that names the system.
+        golds: The columns that may have the gold; more than one raises a QuestionError.
+        request: The options of the user.
+    """
     if len(golds) > 1:
         raise QuestionError(f"several columns have usual names of a gold. Columns: {table.shown()}. Add one of these "
                             "options:", {option("--gold", name): "" for name in golds}, table.document.path)
     rows = group_rows(table, system)
     longest = max(rows, key=lambda name: len(rows[name]))
     plan = plan_answers(take_rows(table, rows[longest], "gold"), [
-        Given(name, take_rows(table, numbers, f"{system} {name}")) for name, numbers in rows.items()],
-        replace(asked, gold=golds[0]))
+        SystemFile(name, take_rows(table, numbers, f"{system} {name}")) for name, numbers in rows.items()],
+        replace(request, gold=golds[0]))
     return plan and replace(plan, roles=(option("--gold", golds[0]), *plan.roles), notes=(
         *plan.notes, f"a row for each item and system, which column {system!r} names"))
 
 
 def _likely_scores(table: Table, used: Sequence[str | None]) -> list[str]:
-    """Return the columns of numbers with usual names of scores."""
+    """Return the columns of numbers with a usual name of scores.
+
+    The columns `used` are left out.
+    """
     numbers = [name for name in table.names if name not in used and _are_scores(table.cells(name))]
     return [name for name in numbers if is_called(name, "score")] or [name for name in numbers if is_measure(name)]
 
 
-def _plan_long_scores(table: Table, system: str, asked: Asked) -> Plan:
-    """Plan how to read a long table: one row per item and system, with a column of scores."""
-    asking = OpenRoles()
-    names = [name for name in table.names if name == asked.options.get("run") or is_called(name, "run")]
+def _plan_long_scores(table: Table, system: str, request: Request) -> Plan:
+    """Find out how to read a table with one row per item and system, and a score.
+
+    Args:
+        table: The table.
+        system: The column that names the system.
+        request: The options of the user.
+    """
+    questions = Questions()
+    names = [name for name in table.names if name == request.options.get("run") or is_called(name, "run")]
     runs = [name for name in names if len({*table.cells(name)}) > 1]
-    items = [require_column(table, name) for name in asked.item]
-    if not items and not asked.in_order:
-        quiet = OpenRoles()
-        items = choose_items(table, asked, quiet, system=[system]) or choose_items(
-            table, asked, asking, system=[system, *runs])
-    ask_about_groups(table, items, asked, asking)
+    items = [require_column(table, name) for name in request.item]
+    if not items and not request.in_order:
+        quiet = Questions()
+        items = choose_items(table, request, quiet, system=[system]) or choose_items(
+            table, request, questions, system=[system, *runs])
+    ask_about_groups(table, items, request, questions)
     numbers = [name for name in table.names if name not in (*items, system, *runs) and _are_scores(table.cells(name))
                and not is_called(name, "item", "run") and not is_size(name)]
     likely = [name for name in _likely_scores(table, [*items, system, *runs]) if name in numbers]
-    score = asked.score or tuple(likely if len(likely) == 1 else numbers if len(numbers) == 1 else ())
+    score = request.score or tuple(likely if len(likely) == 1 else numbers if len(numbers) == 1 else ())
     if not numbers:
         raise table.document.error(f"has a row for each item and system, by column {system!r}, and no column of "
                                    "numbers; if it has answers, name the gold: --gold FILE, or --gold COLUMN")
     if not score:
-        asking.add(f"a row for each item and system (column {system!r}); which column has the scores?", {
+        questions.add(f"a row for each item and system (column {system!r}); which column has the scores?", {
             option("--score", name): "" for name in likely or numbers})
-    metrics = list(dict.fromkeys(table.cells(require_column(table, asked.by)))) if asked.by is not None else []
+    metrics = list(dict.fromkeys(table.cells(require_column(table, request.by)))) if request.by is not None else []
     if {"higher", "lower"} == {better for name in metrics for better in directions(name)}:
-        raise table.document.error(f"column {asked.by!r} has measures with higher values better, and others with lower "
-                                   f"values better ({listed(metrics, 3)}); write a file for each measure")
-    better = _choose_direction([*score, *metrics], asked, asking, table)
+        raise table.document.error(f"column {request.by!r} has measures with higher values better, and others with "
+                                   f"lower values better ({listed(metrics, 3)}); write a file for each measure")
+    better = _choose_direction([*score, *metrics], request, questions, table)
     if score:
-        ask_about_codes(table.cells(require_column(table, score[0])), asked, asking)
-    asking.raise_if_any(table.document.path, table.shown())
+        ask_about_codes(table.cells(require_column(table, score[0])), request, questions)
+    questions.raise_if_any(table.document.path, table.shown())
     refuse_summary(table, items, system)
-    keys = table.keys([*items, *([asked.by] if asked.by else [])])
+    keys = table.keys([*items, *([request.by] if request.by else [])])
     first = take_rows(table, [*{key: n for n, key in reversed([*enumerate(keys)])}.values()][::-1], "items")
-    systems = [Given(name, take_rows(table, rows, f"{system} {name}"))
+    systems = [SystemFile(name, take_rows(table, rows, f"{system} {name}"))
                for name, rows in group_rows(table, system).items()]
-    plan = plan_scores(systems, replace(asked, item=tuple(items), score=score, options={
-        **asked.options, "better": better, "unscored": asked.options.get("unscored", [""])}), first)
+    plan = plan_scores(systems, replace(request, item=tuple(items), score=score, options={
+        **request.options, "better": better, "unscored": request.options.get("unscored", [""])}), first)
     return replace(plan, notes=(f"a row for each item and system, which column {system!r} names",))
 
 
-def split_options(asked: Asked) -> list[str]:
-    """Return the user's options --by and --pool, which divide the rows into test sets or keep them together."""
-    by = [option("--by", asked.by)] if asked.by is not None else []
-    return [*by, *(option("--pool", name) for name in asked.pool)]
+def split_options(request: Request) -> list[str]:
+    """Return the user's command-line options --by and --pool as text.
+
+    They divide the rows into test sets, or keep them together.
+    """
+    by = [option("--by", request.by)] if request.by is not None else []
+    return [*by, *(option("--pool", name) for name in request.pool)]
 
 
-def _plan_wide(table: Table, asked: Asked) -> Plan:
-    """Plan how to read a wide table: one row per item, one column per system, and optionally a column of gold."""
-    asking = OpenRoles()
-    items = _choose_items_of_wide(table, asked, asking)
+def _plan_wide(table: Table, request: Request) -> Plan:
+    """Find out how to read a table with one row per item and one column per system.
+
+    The table may also have a column of gold.
+    """
+    questions = Questions()
+    items = _choose_items_of_wide(table, request, questions)
     refuse_summary(table, items)
-    ask_about_groups(table, items, asked, asking)
-    gold = _choose_gold_of_wide(table, items, asked)
-    columns = [name for name in table.names if name not in (gold, asked.by, *asked.pool) and is_answer_column(
+    ask_about_groups(table, items, request, questions)
+    gold = _choose_gold_of_wide(table, items, request)
+    columns = [name for name in table.names if name not in (gold, request.by, *request.pool) and is_answer_column(
         name, items)]
     numbers = [name for name in columns if are_numbers(table.cells(name))]
     if gold is not None:
-        return _plan_wide_with_gold(table, items, gold, columns, asked, asking)
+        return _plan_wide_with_gold(table, items, gold, columns, request, questions)
     truths = [name for name in columns if are_truths(table.cells(name))]
     flags = [name for name in columns if {cell.casefold() for cell in table.cells(name)} in _FLAGS]
     words = [name for name in columns if name not in (*numbers, *truths) and not are_texts(table.cells(name))]
     measures = [name for name in numbers if is_measure(name)]
-    if asked.score:
-        numbers = [require_column(table, name) for name in asked.score]
-    elif len(measures) > 1 and 2 * len(measures) >= len(numbers) and "better" not in asked.options:
+    if request.score:
+        numbers = [require_column(table, name) for name in request.score]
+    elif len(measures) > 1 and 2 * len(measures) >= len(numbers) and "better" not in request.options:
         raise table.document.error(
             f"columns seem to be measures ({listed(measures, _SHOWN)}), and no systems: a board needs the scores of "
             "one measure, a row for each item, and a column or a file for each system. If columns are systems, add "
             "--option better=higher")
-    scored = [name for name in columns if name in numbers or name in truths] if asked.score == () else numbers
+    scored = [name for name in columns if name in numbers or name in truths] if request.score == () else numbers
     if len(kinds := {last for name in scored if is_measure(last := usual_form(name).rpartition("_")[2])}) > 1 and (
-            not asked.system):
+            not request.system):
         raise table.document.error(f"columns have several measures ({listed(sorted(kinds), _SHOWN)}); name the columns "
                                    f"of one measure: --system '*{min(kinds)}'")
-    like = [name for name in words if name not in flags and any(
+    similar = [name for name in words if name not in flags and any(
         other != name and {*table.cells(other)} & {*table.cells(name)} for other in words)]
-    if not asked.system and (not scored or (len(scored) < 2 and not (len(flags) > 0 and numbers)) or (
-            "better" not in asked.options and not numbers) or (
-            like and len(like) > len(numbers) and "better" not in asked.options)):
+    if not request.system and (not scored or (len(scored) < 2 and not (len(flags) > 0 and numbers)) or (
+            "better" not in request.options and not numbers) or (
+            similar and len(similar) > len(numbers) and "better" not in request.options)):
         first = "" if table.header or items else f"{option('--item', table.names[0])} "
         answers = {first + option("--gold", name): "the right answers; the other columns are systems'"
-                   for name in (like or flags or words or columns) if not first or name != table.names[0]}
+                   for name in (similar or flags or words or columns) if not first or name != table.names[0]}
         if truths:
             answers["--option better=higher"] = "true and false: what each system got right"
         raise QuestionError("is one table, and no column has a usual name of a gold. Columns: "
                             f"{table.shown()}. Add one of these options:", answers or {
                                 "--gold FILE": "the right answers"}, table.document.path)
-    scored = choose_systems(table, scored, asked, asking) if not asked.score else scored
-    ask_about_codes([cell for name in scored for cell in table.cells(name)], asked, asking)
-    left = [name for name in table.names if name not in (*items, *scored)]
+    scored = choose_systems(table, scored, request, questions) if not request.score else scored
+    ask_about_codes([cell for name in scored for cell in table.cells(name)], request, questions)
+    unread = [name for name in table.names if name not in (*items, *scored)]
     file_name = Path(table.document.path).stem
     names = [file_name] if is_measure(file_name) else []
     names += measures if len(measures) == len(scored) == 1 else []
-    direction = OpenRoles()
-    better = _choose_direction(names, asked, direction, table)
+    direction = Questions()
+    better = _choose_direction(names, request, direction, table)
     for question in direction.questions:
         candidates = [name for name in flags if not are_numbers(table.cells(name))]
         golds = {" ".join((*(option("--item", part) for part in _candidate_names(table, name)), option("--gold", name),
@@ -328,47 +370,59 @@ def _plan_wide(table: Table, asked: Asked) -> Plan:
                  for name in candidates}
         golds |= {option("--gold", name): "the right answers, which the others are compared with"
                   for name in dict.fromkeys((*flags, *numbers[:_SHOWN])) if name not in candidates}
-        asking.add(f"{question}; columns of numbers are {listed(scored, _SHOWN)}", direction.answers | golds)
-    asking.raise_if_any(table.document.path, table.shown())
-    systems = tuple(System(name, table.document, reader_of(table, "scores", items, {"score": name},
-                                                           options=asked.options)) for name in scored)
+        questions.add(f"{question}; columns of numbers are {listed(scored, _SHOWN)}", direction.answers | golds)
+    questions.raise_if_any(table.document.path, table.shown())
+    systems = tuple(System(name, table.document, make_reader(table, "scores", items, {"score": name},
+                                                           options=request.options)) for name in scored)
     roles = [option("--item", name) for name in items] + [f"--option better={better}"]
-    roles += [option("--score", name) for name in asked.score] + [option("--system", name) for name in asked.system]
-    return Plan(table.document, reader_of(table, "scores", items, {}, options=asked.options), systems,
-                (*roles, *form_options([table])), Mean.build({"better": better}),
+    roles += [option("--score", name) for name in request.score] + [option("--system", name) for name in request.system]
+    return Plan(table.document, make_reader(table, "scores", items, {}, options=request.options), systems,
+                (*roles, *make_layout_options([table])), Mean.build({"better": better}),
                 notes=(f"{counted(len(scored), 'column')} of scores; the mean of each, {better} is better",
-                       *([f"not read: {listed(left, 5)}"] if left else []), *_notes_on_runs(scored)))
+                       *([f"not read: {listed(unread, 5)}"] if unread else []), *_describe_column_runs(scored)))
 
 
-def _notes_on_runs(columns: Sequence[str]) -> list[str]:
-    """Return notes about columns that may be runs of one system, with the option that averages these."""
+def _describe_column_runs(columns: Sequence[str]) -> list[str]:
+    """Return notes about columns that may be runs of one system.
+
+    Examples are `a.seed1` and `a.seed2`. A note names the option that averages the runs.
+    """
     return [f"{', '.join(runs.systems.values())} are separate systems; --as wide --option 'runs={{system}}"
             f"{first.removeprefix(runs.name).removesuffix(number)}{{run}}' reads them as runs of one"
             for runs in find_runs(columns) for number, first in [next(iter(runs.systems.items()))]]
 
 
-def _choose_items_of_wide(table: Table, asked: Asked, asking: OpenRoles) -> list[str]:
-    """Return the columns that name items in a wide table; empty if items are numbered by row."""
-    if asked.in_order:
+def _choose_items_of_wide(table: Table, request: Request, questions: Questions) -> list[str]:
+    """Choose the columns that name the items in a table with one column per system.
+
+    The result is empty if items have no names or if it is unclear; then a question is recorded.
+    """
+    if request.in_order:
         return []
-    if asked.item:
-        return [require_column(table, name) for name in asked.item]
+    if request.item:
+        return [require_column(table, name) for name in request.item]
     if any(is_called(name, "item") or not name.strip() for name in table.names) or not table.header:
-        return choose_items(table, asked, asking)
+        return choose_items(table, request, questions)
     runs = [name for name in columns_of(table.names, "run") if 2 * len({*table.cells(name)}) <= len(table.rows)]
-    if runs and asked.by != runs[0]:
-        asking.add(f"column {runs[0]!r} may number runs of an item, which are no items", {
+    if runs and request.by != runs[0]:
+        questions.add(f"column {runs[0]!r} may number runs of an item, which are no items", {
             option("--by", runs[0]): "a board for each run", "--in-order": "every row is an item"})
     return []
 
 
-def _choose_gold_of_wide(table: Table, items: Sequence[str], asked: Asked) -> str | None:
-    """Return the gold's column: the one that the user names, or the only one with a usual name; otherwise None."""
-    if asked.gold is not None:
-        return require_column(table, asked.gold)
-    if asked.value is not None and asked.value[0] != "score":
-        return require_column(table, asked.value[1][0])
-    if "better" in asked.options:
+def _choose_gold_of_wide(table: Table, items: Sequence[str], request: Request) -> str | None:
+    """Return the gold's column in a table with one column per system; or None.
+
+    It is the column that the user names, or the only column with a usual name such as `gold`.
+
+    Raises:
+        QuestionError: Several columns have usual names of a gold.
+    """
+    if request.gold is not None:
+        return require_column(table, request.gold)
+    if request.value is not None and request.value[0] != "score":
+        return require_column(table, request.value[1][0])
+    if "better" in request.options:
         return None
     golds = list(dict.fromkeys(name for name in (*columns_of(table.names, "gold"), *columns_of(table.names, "label"))
                                if name not in items))
@@ -378,50 +432,60 @@ def _choose_gold_of_wide(table: Table, items: Sequence[str], asked: Asked) -> st
     return golds[0] if golds else None
 
 
-def _plan_wide_with_gold(table: Table, items: list[str], gold: str, columns: Sequence[str], asked: Asked,
-                         asking: OpenRoles) -> Plan:
-    """Plan how to read a wide table with a gold column; systems are the columns with the same kind of values."""
-    right = table.cells(gold)
-    values = {cell.strip().casefold() for cell in right if cell.strip()}
+def _plan_wide_with_gold(table: Table, items: list[str], gold: str, columns: Sequence[str], request: Request,
+                         questions: Questions) -> Plan:
+    """Find out how to read a table with a gold column and one column per system.
+
+    The systems are the columns with the same kind of values as the gold.
+
+    Args:
+        table: The table.
+        items: The columns that name the items.
+        gold: The column of gold values.
+        columns: The columns that may be systems.
+        request: The options of the user.
+        questions: Collects questions about unclear columns.
+    """
+    golds = table.cells(gold)
+    values = {cell.strip().casefold() for cell in golds if cell.strip()}
     numbers = [name for name in columns if are_numbers(table.cells(name))]
     decimals = [name for name in numbers if any(is_number(cell) and not float(cell).is_integer()
                                                 for cell in table.cells(name))]
-    if values in _FLAGS and decimals and asked.value is None and asked.metric_of("score") is None:
-        numbers = choose_systems(table, numbers, asked, asking) if asked.system else numbers
-        return _plan_candidates(table, items, gold, numbers, asked, asking)
-    answers = [table.cells(name) for name in (numbers if are_numbers(right) else columns) if name not in items]
-    kind = choose_kind(right, answers, [gold], possible_kinds(asked), asked, asking, columns=(gold, None))
+    if values in _FLAGS and decimals and request.value is None and request.find_metric("score") is None:
+        numbers = choose_systems(table, numbers, request, questions) if request.system else numbers
+        return _plan_candidates(table, items, gold, numbers, request, questions)
+    answers = [table.cells(name) for name in (numbers if are_numbers(golds) else columns) if name not in items]
+    kind = choose_kind(golds, answers, [gold], find_possible_kinds(request), request, questions, columns=(gold, None))
     if kind == "score":
         systems = numbers
-        ask_about_codes([cell for name in (gold, *numbers) for cell in table.cells(name)], asked, asking)
+        ask_about_codes([cell for name in (gold, *numbers) for cell in table.cells(name)], request, questions)
     elif kind == "segment":
         systems = [name for name in columns if are_texts(table.cells(name)) or usual_form(name) == usual_form(gold)]
     else:
-        labels = {label for value in values for label in _labels_of(value, asked)}
+        labels = {label for value in values for label in _labels_of(value, request)}
         systems = [name for name in columns if sum(
-            bool(labels & _labels_of(cell, asked)) for cell in table.cells(name)) > _LIKE_LABELS * len(table.rows)]
-    systems = choose_systems(table, [name for name in systems if not is_called(name, "gold")], asked, asking,
+            bool(labels & _labels_of(cell, request)) for cell in table.cells(name)) > _LIKE_LABELS * len(table.rows)]
+    systems = choose_systems(table, [name for name in systems if not is_called(name, "gold")], request, questions,
                              has_one_scale=kind != "score")
-    asking.raise_if_any(table.document.path, table.shown())
+    questions.raise_if_any(table.document.path, table.shown())
     assert kind is not None
     if not systems:
         raise table.document.error(f"column {gold!r} is the gold, and no other column has such values; name the gold's "
                                    f"column with --gold, or the systems' files. Columns: {table.shown()}")
-    left = [name for name in table.names if name not in (*items, gold, *systems)]
-    plan = plan_tables(table, items, gold, kind, [(Given(name, table.document), table, items, name)
-                                                  for name in systems], asked)
+    unread = [name for name in table.names if name not in (*items, gold, *systems)]
+    plan = plan_tables(table, items, gold, kind, [(SystemFile(name, table.document), table, items, name)
+                                                  for name in systems], request)
     roles = [option("--item", name) for name in items] or ["--in-order"]
-    roles += [option("--gold", gold)] + [option("--system", name) for name in asked.system]
-    roles += [option("--sets", asked.sets)] if asked.sets is not None else (
-        [f"--as {plan.reader.name}"] if asked.kind or asked.value else [])
-    return replace(plan, roles=(*roles, *form_options([table])),
-                   notes=(*plan.notes, *([f"not read: {listed(left, 5)}"] if left else [])))
+    roles += [option("--gold", gold)] + [option("--system", name) for name in request.system]
+    roles += [option("--sets", request.sets)] if request.sets is not None else (
+        [f"--as {plan.reader.name}"] if request.kind or request.value else [])
+    return replace(plan, roles=(*roles, *make_layout_options([table])),
+                   notes=(*plan.notes, *([f"not read: {listed(unread, 5)}"] if unread else [])))
 
 
-def _labels_of(cell: str, asked: Asked) -> set[str]:
-    """Return the labels in a cell, in lower case: one label, or several if the cell is a set."""
+def _labels_of(cell: str, request: Request) -> set[str]:
     text = cell.strip().casefold()
-    return {text} if asked.sets is None else {*split_set(text, asked.sets)}
+    return {text} if request.sets is None else {*split_set(text, request.sets)}
 
 
 def _candidate_names(table: Table, flag: str) -> list[str]:
@@ -429,26 +493,37 @@ def _candidate_names(table: Table, flag: str) -> list[str]:
     return next((words[:size] for size in range(1, len(words) + 1) if table.is_unique(words[:size])), [])
 
 
-def _plan_candidates(table: Table, items: list[str], flag: str, systems: Sequence[str], asked: Asked,
-                     asking: OpenRoles) -> Plan:
-    """Plan how to read candidates: the column `flag` marks the correct ones, and systems give each a score."""
-    spelled = {cell.strip().casefold(): cell for cell in table.cells(flag)}
-    true, false = next((spelled[yes], spelled[no]) for yes, no in (
-        ("true", "false"), ("yes", "no"), ("1", "0"), ("y", "n"), ("t", "f")) if {yes, no} == spelled.keys())
+def _plan_candidates(table: Table, items: list[str], flag: str, systems: Sequence[str], request: Request,
+                     questions: Questions) -> Plan:
+    """Find out how to read candidates, which a gold column marks as correct or not.
+
+    Every system gives each candidate a score.
+
+    Args:
+        table: The table, with one row per candidate.
+        items: The columns that name a candidate.
+        flag: The gold column, with values such as true and false.
+        systems: The columns of scores.
+        request: The options of the user.
+        questions: Collects questions about unclear columns.
+    """
+    spellings = {cell.strip().casefold(): cell for cell in table.cells(flag)}
+    true, false = next((spellings[yes], spellings[no]) for yes, no in (
+        ("true", "false"), ("yes", "no"), ("1", "0"), ("y", "n"), ("t", "f")) if {yes, no} == spellings.keys())
     if not items:
         named = _candidate_names(table, flag)
-        asking.add("no column has a usual name for the candidates", {
+        questions.add("no column has a usual name for the candidates", {
             " ".join(option("--item", name) for name in named) or "--item COLUMN": "names every row"})
-    if asked.metric is None:
-        asking.add(f"column {flag!r} says which candidates are correct; how are they evaluated?", {
+    if request.metric is None:
+        questions.add(f"column {flag!r} says which candidates are correct; how are they evaluated?", {
             "--metric 'SetP(best=100)'": "the precision of the 100 best", "--metric 'SetR(best=100)'": "their recall",
             "--metric 'SetF(threshold=0)'": "F1 of those with a score of 0 or more",
             "--metric Spearman": "the correlation of scores with 1 and 0"})
-    asking.raise_if_any(table.document.path, table.shown())
-    options = {"true": [true], "false": [false], **asked.options}
-    readers = {name: reader_of(table, "candidates", items, {"gold": flag, "score": name}, options=options)
+    questions.raise_if_any(table.document.path, table.shown())
+    options = {"true": [true], "false": [false], **request.options}
+    readers = {name: make_reader(table, "candidates", items, {"gold": flag, "score": name}, options=options)
                for name in systems}
-    return Plan(table.document, reader_of(table, "candidates", items, {"gold": flag}, options=options),
+    return Plan(table.document, make_reader(table, "candidates", items, {"gold": flag}, options=options),
                 tuple(System(name, table.document, reader) for name, reader in readers.items()),
                 (*(option("--item", name) for name in items), option("--gold", flag)), None,
                 notes=(f"{table.cells(flag).count(true)} of {len(table.rows)} candidates are correct; higher scores "

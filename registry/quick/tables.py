@@ -17,7 +17,7 @@ from registry.column_names import USUAL, columns_of, is_called, usual_form
 from registry.errors import InputError
 from registry.metrics.texts import UNDIVIDED
 from registry.readers import Document
-from registry.readers.parsing.delimited import MARKS, Separator, Written, read_cells
+from registry.readers.parsing.delimited import MARKS, Separator, TextFormat, read_cells
 from registry.readers.parsing.fast_tables import MAGIC, NUMBER, read_parquet_rows
 from registry.readers.parsing.json_values import parse_object, read_json_members
 from registry.readers.tables import to_text
@@ -36,16 +36,16 @@ _BOM = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True)
 class Table:
-    """The rows of a file.
+    """Rows and columns of a file, as text.
 
     Attributes:
         document: The file.
         names: Names of the columns; their numbers from 1 if the file has no header.
         rows: Cells as text; missing cells are empty.
-        lines: The line of each row in the file; in JSON and Parquet files, the number of the row.
-        form: Options of readers for the layout of the file, except `header`.
-        header: True if the first line, or the keys of JSON objects, name the columns; None if it is unclear.
-        names_items: True if the file is one JSON object whose keys are the items; the column `item` has the keys.
+        lines: The line number of each row; in JSON and Parquet files, the number of the row.
+        form: Options with which a reader reads this layout, such as the separator, except `header`.
+        header: True if the columns have names; None if it is unclear whether the first line names them.
+        names_items: True if the file is one JSON object whose keys are the items. The column `item` has these keys.
         nested: The values of JSON columns that contain lists; None for a row without a list.
     """
 
@@ -72,28 +72,31 @@ class Table:
         return self._cells[name]
 
     def column(self, wanted: str) -> str | None:
-        """Return the column with this name, or with this number if the file has no header; None if there is none."""
+        """Return the name of the column that the user means; None if there is none.
+
+        If the file has no header, the user names a column by its number from 1.
+        """
         if wanted in self.names:
             return wanted
         return None if self.header is not False or not wanted.isdigit() or not (
             0 < int(wanted) <= len(self.names)) else self.names[int(wanted) - 1]
 
     def keys(self, columns: Sequence[str]) -> list[str]:
-        """Return the name of each row's item, joined from the cells of `columns` as readers do.
+        """Return the name of each row's item: the given columns, joined by blanks.
 
-        Without columns, items are numbered from 1.
+        Without columns, the names are the row numbers from 1.
         """
         if not columns:
             return [str(n) for n in range(1, len(self.rows) + 1)]
         return [" ".join(cells) for cells in zip(*map(self.cells, columns), strict=True)]
 
     def is_unique(self, columns: Sequence[str]) -> bool:
-        """Return True if no two rows have the same cells in these columns."""
+        """Return True if no two rows have the same cells in the given columns."""
         return len({*zip(*map(self.cells, columns), strict=True)}) == len(self.rows)
 
     @cached_property
     def written(self) -> str:
-        """A description of the layout, such as `2 columns with tabs between them, a header`."""
+        """Description of the layout: `2 columns with tabs between them, a header`."""
         syntax = self.form.get("syntax", "")
         if syntax:
             return {"jsonl": "JSON Lines", "json": "JSON", "parquet": "Parquet"}[syntax]
@@ -104,7 +107,7 @@ class Table:
             "a header" if self.header else "no header")
 
     def shown(self) -> str:
-        """List the columns with their first cells, for messages."""
+        """Describe the first columns with their first cells: `id='d1', label='yes'`."""
         first = self.rows[0] if self.rows else ()
         shown = [f"{name if name.strip() else repr(name)}={cell[:20]!r}"
                  for name, cell in zip(self.names, first, strict=False)]
@@ -112,18 +115,24 @@ class Table:
 
 
 def is_number(text: str) -> bool:
-    """Return True if readers of tables accept a cell as a number."""
+    """Return True if a cell is a number that the readers of tables accept."""
     return _NUMBER.fullmatch(text.strip()) is not None
 
 
 def are_numbers(cells: Sequence[str]) -> bool:
-    """Return True if all cells are numbers, except empty cells and marks such as `NA`."""
+    """Return True if all cells are numbers, except empty ones and marks such as `NA`."""
     filled = {cell for cell in cells if cell.strip().casefold() not in _BLANK_NUMBERS}
     return bool(filled) and all(map(is_number, filled))
 
 
 def refuse_unusual_numbers(table: Table, names: Sequence[str]) -> None:
-    """Refuse columns of numbers with decimal commas, thousands separators or percent signs.
+    """Raise an error if numbers have decimal commas or percent signs.
+
+    Thousands separators are not supported either.
+
+    Args:
+        table: The table.
+        names: The columns to check.
 
     Raises:
         InputError: A column has such numbers; the message contains a command that converts the file.
@@ -148,15 +157,20 @@ def are_truths(cells: Sequence[str]) -> bool:
 
 
 def are_texts(cells: Sequence[str]) -> bool:
-    """Return True if cells are texts: most are distinct, and they have several words on average."""
+    """Return True if cells are probably texts instead of labels.
+
+    Most texts are distinct, and they have at least three words on average.
+    """
     filled = [cell for cell in cells if cell.strip()]
-    return len({*filled}) > DISTINCT * len(filled) > 0 and sum(map(n_words, filled)) >= WORDS * len(filled)
+    return len({*filled}) > DISTINCT * len(filled) > 0 and sum(map(count_words, filled)) >= WORDS * len(filled)
 
 
-def n_words(text: str) -> int:
-    """Estimate the number of words in a text, also in scripts without blanks between words.
+def count_words(text: str) -> int:
+    """Estimate the number of words in a text.
 
-    >>> [n_words(text) for text in ("It rains again.", "今天又下雨了。", "体育", "")]
+    In scripts without blanks between words, two characters count as one word.
+
+    >>> [count_words(text) for text in ("It rains again.", "今天又下雨了。", "体育", "")]
     [3, 4, 1, 0]
     """
     if text.isascii():
@@ -164,23 +178,26 @@ def n_words(text: str) -> int:
     return len(UNDIVIDED.sub(" ", text).split()) + len(UNDIVIDED.findall(text)) // 2
 
 
-def text_lines(document: Document) -> list[str]:
-    """Return the lines of a file without a byte-order mark; empty for a Parquet file."""
+def read_lines(document: Document) -> list[str]:
+    """Return the lines of a text file, without a byte-order mark.
+
+    The list is empty for a Parquet file.
+    """
     key = ("quick", "lines")
-    if key not in document.made:
-        document.made[key] = [] if document.content.startswith(MAGIC) else [
-            line for _, line in readable(document).lines()]
-    lines: list[str] = document.made[key]
+    if key not in document.cache:
+        document.cache[key] = [] if document.content.startswith(MAGIC) else [
+            line for _, line in remove_mark(document).lines()]
+    lines: list[str] = document.cache[key]
     return lines
 
 
-def readable(document: Document) -> Document:
-    """Return the file without its byte-order mark."""
-    return document.declare(repair_option(document).get("repair", ()))
+def remove_mark(document: Document) -> Document:
+    """Return the file without a byte-order mark at its start."""
+    return document.with_options(repair_option(document).get("repair", ()))
 
 
 def repair_option(document: Document) -> dict[str, Any]:
-    """Return the reader option that removes a byte-order mark, if the file begins with one."""
+    """Return the reader option that removes a byte-order mark; {} without a mark."""
     return {"repair": ("bom",)} if document.content.startswith(_BOM) else {}
 
 
@@ -195,9 +212,9 @@ def read_table(document: Document, options: Mapping[str, Any]) -> Table | None:
         InputError: The file is not text, or is invalid in the format that its name or the options specify.
     """
     key = ("quick", "table", repr([options.get(name) for name in ("separator", "header", "syntax", "comment")]))
-    if key not in document.made:
-        document.made[key] = _read_table(document, options)
-    table: Table | None = document.made[key]
+    if key not in document.cache:
+        document.cache[key] = _read_table(document, options)
+    table: Table | None = document.cache[key]
     return table
 
 
@@ -205,26 +222,29 @@ def _read_table(document: Document, options: Mapping[str, Any]) -> Table | None:
     if document.content.startswith(MAGIC):
         rows = list(read_parquet_rows(document))
         return _objects(document, rows, {"syntax": "parquet"})
-    lines = text_lines(document)
+    lines = read_lines(document)
     first = next((line.lstrip() for line in lines if line.strip()), "")
     if options.get("syntax") in ("json", "jsonl") or first.startswith(("{", "[")):
-        return _json(document)
+        return _read_json(document)
     if not first or first.startswith("<?xml"):
         return None
     return _read_delimited(document, options, lines)
 
 
-def _json(document: Document) -> Table | None:
-    """Read JSON Lines, a JSON list of objects, or a JSON object whose members are items; None for other files."""
-    given, form = readable(document), repair_option(document)
+def _read_json(document: Document) -> Table | None:
+    """Read JSON as a table; None if the file is not JSON or has no items.
+
+    The file has one object per line, a list of objects, or one object whose members are the items.
+    """
+    plain, form = remove_mark(document), repair_option(document)
     try:
-        lines = [(n, parse_object(line, document.path, n)) for n, line in given.lines() if line.strip()]
+        lines = [(n, parse_object(line, document.path, n)) for n, line in plain.lines() if line.strip()]
     except InputError:
         lines = []
     if len(lines) > 1 or (lines and len(lines[0][1]) <= _FEW and not any(
             isinstance(value, dict | list) for value in lines[0][1].values())):
         return _objects(document, lines, {"syntax": "jsonl", **form})
-    members = json_parts(document)
+    members = read_json_parts(document)
     if members is None or not members or _is_nested(members):
         return None
     is_list = members[0][1] is None
@@ -235,29 +255,33 @@ def _json(document: Document) -> Table | None:
     return _objects(document, rows, {"syntax": "json", **form}, names_items=not is_list)
 
 
-def json_parts(document: Document) -> list[tuple[int, str | None, Any]] | None:
-    """Return line, name and value of each member of a JSON list or object; None for other files.
+def read_json_parts(document: Document) -> list[tuple[int, str | None, Any]] | None:
+    """Return (line, name, value) of each member of a JSON list or object.
 
-    The name is None for members of a list.
+    The result is None for other files. The name is None for members of a list.
     """
     try:
-        return list(read_json_members(readable(document)))
+        return list(read_json_members(remove_mark(document)))
     except InputError:
         return None
 
 
-def json_objects(document: Document, table: Table) -> list[Mapping[str, Any]]:
-    """Return the rows of a JSON or Parquet file as objects."""
+def read_json_objects(document: Document, table: Table) -> list[Mapping[str, Any]]:
+    """Return the rows of a JSON or Parquet file as objects, with nested values."""
     if table.form["syntax"] == "parquet":
         return [row for _, row in read_parquet_rows(document)]
     if table.form["syntax"] == "jsonl":
-        return [parse_object(line, document.path, n) for n, line in enumerate(text_lines(document), 1) if line.strip()]
+        return [parse_object(line, document.path, n) for n, line in enumerate(read_lines(document), 1) if line.strip()]
     return [value if name is None else {**(value if isinstance(value, dict) else {"value": value}), "item": name}
-            for _, name, value in json_parts(document) or ()]
+            for _, name, value in read_json_parts(document) or ()]
 
 
 def _is_nested(members: Sequence[tuple[int, str | None, Any]]) -> bool:
-    """Return True if the members of a JSON object are not items, but parts such as `config` and `results`."""
+    """Return True if a JSON object has parts such as `config` instead of items.
+
+    Args:
+        members: The line, name and value of each member of the object.
+    """
     values = [value for _, name, value in members if name is not None]
     objects = [value for value in values if isinstance(value, dict)]
     if any(isinstance(value, list) and value and isinstance(value[0], dict) for value in values):
@@ -294,57 +318,68 @@ def _cell(value: Any) -> str:
 
 
 def _read_delimited(document: Document, options: Mapping[str, Any], lines: Sequence[str]) -> Table | None:
-    """Read text with the separator that gives all rows the same number of cells.
+    """Read a text file as a table with the separator that gives even rows.
 
-    If there is no such separator, every line is one value.
+    If no separator does, every line is one value. The result is None if the user's separator does not fit.
+
+    Args:
+        document: The file.
+        options: The user's options.
+        lines: The lines of the file.
     """
-    comment = options["comment"] or None if "comment" in options else _comment(lines)
-    said = options.get("separator")
-    separators: Sequence[Separator] = (said,) if said else get_args(Separator)
-    wants_cells = document.path.removesuffix(".gz").endswith((".csv", ".tsv")) and not said
-    fault: InputError | None = None
+    comment = options["comment"] or None if "comment" in options else _find_comment(lines)
+    requested = options.get("separator")
+    separators: Sequence[Separator] = (requested,) if requested else get_args(Separator)
+    wants_cells = document.path.removesuffix(".gz").endswith((".csv", ".tsv")) and not requested
+    first_error: InputError | None = None
     nearly: tuple[list[tuple[int, list[str]]], int, dict[str, Any]] | None = None
     for separator in separators:
-        if MARKS[separator] not in "\n".join(lines) and not said:
+        if MARKS[separator] not in "\n".join(lines) and not requested:
             continue
         form = {"separator": separator, **({"comment": comment} if comment else {}), **repair_option(document)}
         try:
-            numbered = [(n, cells) for n, cells in read_cells(readable(document), Written(separator, comment))
+            numbered = [(n, cells) for n, cells in read_cells(remove_mark(document), TextFormat(separator, comment))
                         if any(map(str.strip, cells))]
         except InputError as error:
-            fault = fault or (error if wants_cells or said else None)
+            first_error = first_error or (error if wants_cells or requested else None)
             continue
         rows = [cells for _, cells in numbered]
         widths = Counter(map(len, rows))
         (width, times), = widths.most_common(1) if rows else [(0, 0)]
         if not 2 <= width <= MOST_COLUMNS or times < EVEN * len(rows):
             continue
-        if separator == "whitespace" and not said and _are_sentences(rows, widths):
+        if separator == "whitespace" and not requested and _are_sentences(rows, widths):
             continue
         if times == len(rows):
-            return _with_header(document, numbered, width, form, options)
+            return _make_table(document, numbered, width, form, options)
         nearly = nearly or (numbered, width, form)
     if nearly is not None:
-        return _with_header(document, *nearly, options)
-    if fault is not None:
-        raise fault
-    if (said and said != "tab") or even_mark(lines):
+        return _make_table(document, *nearly, options)
+    if first_error is not None:
+        raise first_error
+    if (requested and requested != "tab") or find_even_mark(lines):
         return None
     values = [(n, [line.strip()]) for n, line in enumerate(lines, 1)]
     while values and not values[-1][1][0]:
         values.pop()
-    return _with_header(document, values, 1, {"separator": "tab", **repair_option(document)}, options)
+    return _make_table(document, values, 1, {"separator": "tab", **repair_option(document)}, options)
 
 
-def even_mark(lines: Sequence[str]) -> str:
-    """Return `|` or `::` if all lines have it equally often; readers do not support these separators."""
+def find_even_mark(lines: Sequence[str]) -> str:
+    """Return `|` or `::` if all lines have this separator equally often.
+
+    Readers do not support these separators. The text is empty if there is no such separator.
+    """
     filled = [line for line in lines if line.strip()]
     return next((mark for mark in ("|", "::") if len({line.count(mark) for line in filled}) == 1 < len(filled)
                  and mark in filled[0]), "")
 
 
-def _comment(lines: Sequence[str]) -> str | None:
-    """Return `#` if it marks comments: only lines at the start of the file begin with it, and they are not rows."""
+def _find_comment(lines: Sequence[str]) -> str | None:
+    """Return `#` if the first lines of a file are comments; None otherwise.
+
+    No later line may begin with `#`, and a single first line must not look like a header or row.
+    """
     leading = next((n for n, line in enumerate(lines) if not line.startswith("#")), len(lines))
     if not leading or leading == len(lines) or any(line.startswith("#") for line in lines[leading:]):
         return None
@@ -362,13 +397,13 @@ def _are_sentences(rows: Sequence[Sequence[str]], widths: Counter[int]) -> bool:
         len(columns) == 2 and 2 * len({*columns[1]}) < len(columns[1]))
 
 
-def _with_header(document: Document, numbered: Sequence[tuple[int, list[str]]], width: int, form: Mapping[str, Any],
+def _make_table(document: Document, numbered: Sequence[tuple[int, list[str]]], width: int, form: Mapping[str, Any],
                  options: Mapping[str, Any]) -> Table | None:
     if not numbered:
         return None
     rows = [cells for _, cells in numbered]
-    said = options.get("header")
-    header = said if isinstance(said, bool) else has_header(rows)
+    requested = options.get("header")
+    header = requested if isinstance(requested, bool) else has_header(rows)
     first = rows[0]
     if header is not False and (len(first) != width or len({*first}) < width):
         if header:
@@ -381,10 +416,10 @@ def _with_header(document: Document, numbered: Sequence[tuple[int, list[str]]], 
 
 
 def has_header(rows: Sequence[Sequence[str]]) -> bool | None:
-    """Return True if the first row names the columns, False if it does not, None if it is unclear.
+    """Decide whether the first row names the columns; None if it is unclear.
 
-    For example, a word above a column of numbers shows a header, and a row with numbers is not a header. Usual names of
-    columns are a header, unless they also occur in other rows.
+    It does if a word is above numbers, or if it has usual names such as `id` that occur in no other row. It does not if
+    it contains a number.
     """
     first, rest = rows[0], rows[1:]
     columns = [[row[n] for row in rest if n < len(row)] for n in range(len(first))]
@@ -409,15 +444,21 @@ def _has_digit(text: str) -> bool:
     return any(map(str.isdecimal, text))
 
 
-def index_column(table: Table) -> str | None:
-    """Return the first column if its name is empty, like the index of a data frame in a file; otherwise None."""
+def find_index_column(table: Table) -> str | None:
+    """Return the first column if it has no name; otherwise None.
+
+    Files of pandas have such a column, the index of the data frame.
+    """
     return table.names[0] if table.header and table.names and not table.names[0].strip() else None
 
 
-def item_columns(table: Table) -> list[str]:
-    """Return the columns whose names are usual for items, the most usual first."""
+def find_item_columns(table: Table) -> list[str]:
+    """Return the columns with usual names of items, such as `id`.
+
+    The most usual name comes first.
+    """
     if table.names_items:
         return ["item"]
-    index = index_column(table)
+    index = find_index_column(table)
     usual = [name for name in columns_of(table.names, "item") if not is_called(name, "run")]
     return [*usual, *([index] if index is not None else [])]

@@ -15,7 +15,7 @@ from registry.manifest.folder import TaskFolder
 from registry.metric_names import declared_metric
 from registry.metrics import Metric
 from registry.quick.files import Runs, find_runs
-from registry.quick.plan import Asked, Part, Plan, System, options_of
+from registry.quick.plan import Part, Plan, Request, System, get_options
 
 SEED = 1  # of random numbers; it is fixed, so that the same files give the same leaderboard
 _TESTS = {"judged": "prediction-powered"}  # kinds of values with a different default test
@@ -23,11 +23,11 @@ _ROWS, _SYSTEMS, _LINE = 3, 3, 80  # maximum numbers in a preview: rows, systems
 
 
 class _Place(NamedTuple):
-    """The place of a system's file in a task.
+    """Location of a system's file in the folder of a task.
 
     Attributes:
         copy: The path of the copy in the task's folder.
-        file: The path or pattern in the manifest.
+        file: The path or pattern in the manifest. A pattern matches all runs of a system.
         system: The name of the system.
     """
 
@@ -36,51 +36,60 @@ class _Place(NamedTuple):
     system: str
 
 
-def task_folder(plans: Mapping[str, Plan], metric: Metric, asked: Asked, test: str | None,
+def task_folder(plans: Mapping[str, Plan], metric: Metric, request: Request, test: str | None,
                 read_as: str) -> TaskFolder:
-    """Make a task from the plan of each test set, by name."""
+    """Make the manifest and the files of a task.
+
+    Args:
+        plans: The files and readers of each test set, by its name.
+        metric: The metric.
+        request: The options of the user.
+        test: The significance test; None for the default.
+        read_as: Command-line options that describe how files were read, for a comment in the manifest.
+    """
     test_sets: list[dict[str, Any]] = []
     submits: list[dict[str, Any]] = []
     files: dict[str, bytes] = {}
     copies: dict[str, str] = {}
     sources: dict[str, str] = {}
-    several = len(plans) > 1
+    has_several = len(plans) > 1
     common: dict[str, Any] = {}
     for name, plan in plans.items():
         documents = {plan.gold.path: plan.gold, **{system.document.path: system.document for system in plan.systems}}
-        folder = f"{next(iter(make_slugs([name], Path(name)).values()))}/" if several else ""
-        runs = find_runs([system.name for system in plan.systems]) if asked.runs else []
-        places = _places(plan, runs, folder)
-        options = [options_of(system.reader, plan.reader) for system in plan.systems]
-        if not several and len(documents) > 1:
-            common = _common(options)
+        folder = f"{next(iter(make_slugs([name], Path(name)).values()))}/" if has_several else ""
+        runs = find_runs([system.name for system in plan.systems]) if request.runs else []
+        places = _choose_places(plan, runs, folder)
+        options = [get_options(system.reader, plan.reader) for system in plan.systems]
+        if not has_several and len(documents) > 1:
+            common = _find_common_options(options)
         gold = _gold_name(plan, folder)
         test_sets.append({
             "name": name, "gold": gold, "format": plan.reader.name,
-            **({"options": reader_options} if (reader_options := options_of(plan.reader)) else {}),
+            **({"options": reader_options} if (reader_options := get_options(plan.reader)) else {}),
             **({"cluster": plan.cluster} if plan.cluster else {})})
-        entries = [_submit(system, reader_options, common, places[system.name]) for system, reader_options in zip(
-            plan.systems, options, strict=True)]
-        submits += [{**entry, **({"test_set": name} if several else {})} for n, entry in enumerate(entries)
+        entries = [_make_submit_table(system, reader_options, common, places[system.name])
+                   for system, reader_options in zip(plan.systems, options, strict=True)]
+        submits += [{**entry, **({"test_set": name} if has_several else {})} for n, entry in enumerate(entries)
                     if entry not in entries[:n]]
-        of_plan = {gold: plan.gold.path, **{places[system.name].copy: system.document.path for system in plan.systems}}
-        copies |= of_plan
-        files |= {file: documents[path].content for file, path in of_plan.items()}
+        plan_copies = {gold: plan.gold.path} | {
+            places[system.name].copy: system.document.path for system in plan.systems}
+        copies |= plan_copies
+        files |= {file: documents[path].content for file, path in plan_copies.items()}
         originals = [document.original if isinstance(document, Part) else document for document in documents.values()]
         sources |= {document.path: document.digest for document in originals}
     first = next(iter(plans.values()))
-    usual = "crossed" if asked.runs == "random" else _TESTS.get(first.reader.gives, "permutation")
-    significance: dict[str, Any] = {"test": test or usual, **({"runs": asked.runs} if asked.runs else {})}
+    usual = "crossed" if request.runs == "random" else _TESTS.get(first.reader.gives, "permutation")
+    significance: dict[str, Any] = {"test": test or usual, **({"runs": request.runs} if request.runs else {})}
     return TaskFolder(
         {"task": {"title": f"Made from {Path(first.gold.path).name}"}, "test_set": test_sets,
-         "submission": {"missing": asked.missing, **({"options": common} if common else {})},
+         "submission": {"missing": request.missing, **({"options": common} if common else {})},
          "metric": [declared_metric(metric)], "significance": {**significance, "seed": SEED}, "submit": submits},
         files, sources, copies=copies, comments={
             "task": ("Made by `registry new`; check it before use.",),
             "test_set": (f"Read as: {read_as}", *first.notes),
             "submission": ("Items without an answer: reject the file, count them as worst, or drop them for all "
                            "systems.",),
-            "metric": (f"{'Requested' if asked.metric else 'The usual one'}; `registry list metrics` lists others of "
+            "metric": (f"{'Requested' if request.metric else 'The usual one'}; `registry list metrics` lists others of "
                        f"{metric.takes}s.",),
             "significance": ("`registry list tests`; the defaults are correction = \"holm\" and alpha = 0.05.",)})
 
@@ -90,19 +99,27 @@ def _gold_name(plan: Plan, folder: str) -> str:
     return folder + next(iter(make_slugs([gold.name], gold).values()))
 
 
-def _places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _Place]:
-    """Choose the place of each system's file: the gold's file, a separate file, or a folder with the other runs."""
-    of_run = {name: (group.name, number) for group in runs for number, name in group.systems.items()}
+def _choose_places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _Place]:
+    """Choose where the file of each system is stored in the task's folder.
+
+    A system whose answers are in the gold's file needs no other file. The files of a system's runs share a folder.
+
+    Args:
+        plan: The systems with their files.
+        runs: The systems with several runs.
+        folder: The folder of the test set within the task's folder, with a final slash; or empty.
+    """
+    run_numbers = {name: (group.name, number) for group in runs for number, name in group.systems.items()}
     gold = _gold_name(plan, folder)
-    in_gold = {system.name for system in plan.systems if system.document.path == plan.gold.path} - of_run.keys()
+    in_gold = {system.name for system in plan.systems if system.document.path == plan.gold.path} - run_numbers.keys()
     rest = [system for system in plan.systems if system.name not in in_gold]
-    names = dict.fromkeys(of_run.get(system.name, (system.name,))[0] for system in rest)
+    names = dict.fromkeys(run_numbers.get(system.name, (system.name,))[0] for system in rest)
     slugs = make_slugs(names, Path(plan.gold.path))
     endings = {system.name: _ending(Path(system.document.path)) for system in rest}
     places = {name: _Place(gold, gold, name) for name in in_gold}
     for system in rest:
-        if system.name in of_run:
-            name, number = of_run[system.name]
+        if system.name in run_numbers:
+            name, number = run_numbers[system.name]
             same = {endings[system] for group in runs if group.name == name for system in group.systems.values()}
             ending = next(iter(same)) if len(same) == 1 else ""  # one pattern covers all runs
             place = f"{folder}systems/{slugs[name]}/"
@@ -117,20 +134,27 @@ def _ending(path: Path) -> str:
     return path.suffix if re.fullmatch(r"\.[A-Za-z0-9]{1,9}", path.suffix) else ""
 
 
-def _common(readers: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _find_common_options(readers: Sequence[dict[str, Any]]) -> dict[str, Any]:
     (most, times), = Counter(map(canonical_json, readers)).most_common(1)
     chosen = next(options for options in readers if canonical_json(options) == most)
     return chosen if 2 * times > len(readers) and all(chosen.keys() <= options.keys() for options in readers) else {}
 
 
-def _submit(system: System, options: dict[str, Any], common: dict[str, Any], place: _Place) -> dict[str, Any]:
+def _make_submit_table(system: System, options: dict[str, Any], common: dict[str, Any],
+                       place: _Place) -> dict[str, Any]:
     reader_options = {name: value for name, value in options.items() if common.get(name) != value}
     return {"file": place.file, **split_model(place.system), **({"options": reader_options} if reader_options else {}),
             **({"tokens": system.tokens} if system.tokens != "reject" else {})}
 
 
 def preview(plan: Plan, items: Sequence[Item], answers: Sequence[Sequence[Any]]) -> list[str]:
-    """Return the lines of a table that shows the gold and some systems' answers for the first items."""
+    """Return the first items with their gold and some answers, as lines of a table.
+
+    Args:
+        plan: The systems.
+        items: The items with their gold.
+        answers: The answers of each system, in the order of the items; None if missing.
+    """
     shown = list(zip(plan.systems, answers, strict=True))[:_SYSTEMS]
     has_gold = any(item.gold is not None for item in items[:_ROWS])
     n_more = len(plan.systems) - len(shown)
@@ -141,10 +165,10 @@ def preview(plan: Plan, items: Sequence[Item], answers: Sequence[Sequence[Any]])
     cells = [["".join(character if character.isprintable() else " " for character in text) for text in row]
              for row in [header, *rows]]
     longest = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    width = next(width for width in range(_LINE, 0, -1) if sum(min(width, one) + 2 for one in longest) + len(
+    width = next(width for width in range(_LINE, 0, -1) if sum(min(width, length) + 2 for length in longest) + len(
         more) <= _LINE)
-    return ["  ".join([*((one if len(one) <= width else f"{one[:width - 3]}...").ljust(min(width, length))
-                         for one, length in zip(row, longest, strict=True)), more * (n == 0)]).rstrip()
+    return ["  ".join([*((cell if len(cell) <= width else f"{cell[:width - 3]}...").ljust(min(width, length))
+                         for cell, length in zip(row, longest, strict=True)), more * (n == 0)]).rstrip()
             for n, row in enumerate(cells)]
 
 

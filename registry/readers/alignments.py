@@ -24,11 +24,11 @@ Row = tuple[int, str, list[tuple[Link, bool]]]  # line, item, and links with whe
 
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _SHARED = 2**12  # number of distinct links that are stored once and shared
-TELLING = 10  # so many sure links of first words in the gold show that a file without any counts from 1
+MIN_LINKS = 10  # so many sure links of first words in the gold show that a file without any counts from 1
 
 
 class _Alignments(Reader):
-    """Base class of readers of word alignments.
+    """Base class of readers of word alignments (links in sentence pairs).
 
     Attributes:
         offset: Number of a sentence's first word: 0 or 1.
@@ -56,18 +56,18 @@ class _Alignments(Reader):
         return answers
 
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
-        """Return a line and a message if a submission with offset 0 counts from 1.
+        """Check whether a submission seems to count words from 1 instead of from 0.
 
         This is assumed if the submission has no link of a first word although the gold has many.
 
         Returns:
-            Line and message; None if the submission is plausible.
+            Line number and message; None if the submission is plausible.
         """
         if not self.check_offset or self.offset == 1:
             return None
         gold = sum(0 in link for item in items for link in item.gold.sure)
         links = [link for answer in answers for link in answer.value.sure]
-        if gold < TELLING or len(links) < TELLING or any(0 in link for link in links):
+        if gold < MIN_LINKS or len(links) < MIN_LINKS or any(0 in link for link in links):
             return None
         return answers[0].line, ("no link has position 0: the file seems to count words from 1; set offset = 1, or "
                                  "check_offset = false")
@@ -79,15 +79,15 @@ class _Alignments(Reader):
         return Links()
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Return each link as an answer with the key `source-target`.
+        """Return one answer per link, with a key such as "1-2".
 
-        Positions in the key count from 1. Sure and possible links of the gold are included.
+        The key has the source word and the target word, counted from 1. Sure and possible links are included.
         """
         return [Response(f"{source + 1}-{target + 1}") for source, target in sorted(value.sure + value.possible)]
 
     @abstractmethod
     def _read_rows(self, document: Document) -> Iterator[Row]:
-        """Yield the links of each sentence pair in a file."""
+        """Yield line number, name and links of each sentence pair in a file."""
 
     def _check_links(self, document: Document) -> Iterator[Row]:
         row = None
@@ -104,7 +104,7 @@ class _Alignments(Reader):
         return f"{link[0] + self.offset}-{link[1] + self.offset}"
 
     def _parse_link(self, source: str, target: str, link: str) -> Link:
-        """Return the two positions of a link, counted from 0.
+        """Parse the positions of two linked words, and return them counted from 0.
 
         Args:
             source: Position in the source sentence, as text.
@@ -129,7 +129,7 @@ def _sort_links(links: Iterable[Link]) -> tuple[Link, ...]:
 class Pharaoh(_Alignments):
     """One sentence pair per line: links such as `1-2`, separated by blanks.
 
-    Sentence pairs are numbered from 1. An empty line is an alignment without links.
+    Reader of word alignments. Sentence pairs are numbered from 1. An empty line is an alignment without links.
 
     Attributes:
         offset: Number of a sentence's first word: 0 or 1.
@@ -154,18 +154,18 @@ class Pharaoh(_Alignments):
             raise InputError("options 'sure' and 'possible' of pharaoh are the same")
 
     def _read_rows(self, document: Document) -> Iterator[Row]:
-        known: dict[str, tuple[Link, bool]] = {}  # links repeat, so that each distinct link is parsed and stored once
+        parsed: dict[str, tuple[Link, bool]] = {}  # links repeat, so that each distinct link is parsed and stored once
         for number, line in document.lines():
             links = []
             for text in iterate_words(line):
-                link = known.get(text)
+                link = parsed.get(text)
                 try:
                     link = self._parse_line(text) if link is None else link
                 except ValueError as error:
                     document.refuse(str(error), number)
                     continue
-                if len(known) < _SHARED:
-                    known[text] = link
+                if len(parsed) < _SHARED:
+                    parsed[text] = link
                 links.append(link)
             yield number, str(number - self.skip), links
 
@@ -181,9 +181,9 @@ class Pharaoh(_Alignments):
 class Naacl(_Alignments):
     """One link per line: number of the sentence pair, positions, type, confidence.
 
-    The type is `S` (sure, also if absent) or `P` (possible). Links of a sentence pair are consecutive. Leading zeros in
-    the numbers of pairs are ignored, and so are confidences. Source: Mihalcea and Pedersen 2003, "An evaluation
-    exercise for word alignment", section 3.
+    Reader of word alignments. The type is `S` (sure, also if absent) or `P` (possible). Links of a sentence pair are
+    consecutive. Leading zeros in the numbers of pairs are ignored, and so are confidences. Source: Mihalcea and
+    Pedersen 2003, "An evaluation exercise for word alignment", section 3.
 
     Attributes:
         offset: Number of a sentence's first word: 0 or 1.

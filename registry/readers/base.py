@@ -22,7 +22,7 @@ from registry.values import TERSE, Value
 
 
 class Reader(Value):
-    """Base class of readers: one file format, with its options.
+    """Base class of readers; a reader parses one file format into items or answers.
 
     Attributes:
         gives: Kind of the gold values and answer values, such as `label`; a metric requires one kind.
@@ -31,10 +31,10 @@ class Reader(Value):
         takes_more_files: True if the format uses the keys `source`, `references` and `attributes` of a test set.
         forms: Names of options that describe the layout of a file and have few values. If a file has very many
             problems, the option may be set incorrectly.
-        gives_columns: True if the answers of valid files are read as columns.
+        gives_columns: True if answers are returned as NumPy columns for valid files.
         lines_per_item: Maximal number of lines (rows, entries) per item of the gold, with blank lines and comments.
         _distinct: Names of options that must not name a column twice.
-        repair: Repairs that the task allows in text files of any format; see `Document.declare`.
+        repair: Repairs that the task allows in text files of any format; see `Document.with_options`.
         skip: Number of first lines that are ignored, except in `attributes` files.
     """
 
@@ -58,72 +58,81 @@ class Reader(Value):
             if len(set(names := getattr(self, option))) < len(names):
                 raise InputError(f"option {option!r} of {self.name} names a column twice: {', '.join(names)}")
 
-    def declare(self, document: Document) -> Document:
-        """Return the file with the options `repair` and `skip` applied."""
-        return document.declare(self.repair, self.skip)
+    def apply_options(self, document: Document) -> Document:
+        """Return a copy of the file to which the options `repair` and `skip` apply."""
+        return document.with_options(self.repair, self.skip)
 
     def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold annotations.
+        """Parse the files of the gold into items with their gold values.
 
         Args:
-            documents: Files by role: `gold`, and other files that the format uses.
+            documents: Files by role: `gold`, and other roles that the format uses, such as `source`.
 
         Raises:
             InputError: A file does not have the format; the error names file, line and item. If the document collects
-                problems, reading continues after a reported problem.
+                problems, the error is stored there instead, and reading continues.
         """
         with _pause_garbage_collection():
             return self.parse_gold({
-                role: self.declare(document) if role != "attributes" else document.declare(self.repair)
+                role: self.apply_options(document) if role != "attributes" else document.with_options(self.repair)
                 for role, document in documents.items()})
 
     def read_answers(self, document: Document) -> Sequence[Answer]:
-        """Read the answers of one submission.
+        """Parse a file of one submission into answers.
 
         Raises:
             InputError: The file does not have the format; see `read_gold`.
         """
         with _pause_garbage_collection():
-            return self.parse_answers(self.declare(document))
+            return self.parse_answers(self.apply_options(document))
 
     def bounds(self, items: Sequence[Item]) -> Bounds:
-        """Return the limits of size for a submission with answers to these items."""
+        """Return the size limits of a submission's file, which depend on the gold."""
         return Bounds() if self.ignores_others else Bounds.for_submission(len(items), self.most_lines(items))
 
     def most_lines(self, items: Sequence[Item]) -> int:
-        """Return the maximal number of lines in a submission with answers to these items."""
+        """Return the maximal number of lines in a submission to a gold with these items."""
         return self.lines_per_item * len(items)
 
     @abstractmethod
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold from files to which `declare` has been applied; see `read_gold`."""
+        """Parse the files of the gold into items; subclasses implement this method.
+
+        `read_gold` calls it after it has applied the options `repair` and `skip` to the files.
+        """
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
-        """Read the answers from a file to which `declare` has been applied.
+        """Parse a submission's file into answers; by default it has the gold's format.
 
-        By default a submission has the same format as the gold.
+        `read_answers` calls this method after it has applied the options `repair` and `skip` to the file.
         """
         return [Answer(item.key, item.gold, item.line) for item in self.parse_gold({"gold": document})]
 
     @property
     def is_text(self) -> bool:
-        """True if files of the format are lines of text, as all formats except Parquet."""
+        """True if the format is text, False if it is Parquet."""
         return getattr(self, "syntax", "") != "parquet"
 
     @property
     def ignores_others(self) -> bool:
-        """True if answers to items that are not in the gold are ignored."""
+        """True if a submission may have answers to items that the gold does not contain.
+
+        Such answers are ignored; otherwise they are errors.
+        """
         return False
 
     def offers(self) -> tuple[str, ...]:
-        """Return names that metrics can require from this reader.
+        """Return the names of gold data that this reader provides for metrics.
 
-        Metrics can also require the `references` that the manifest declares.
+        A metric with a requirement (`Metric.needs`), such as "gold", works only with readers that provide it.
         """
         return ("gold",)
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:  # noqa: ARG002
-        """Return the answers matched with the gold's items, in the order of the gold.
+        """Adapt a submission's answers to the items of the gold.
+
+        By default answers are returned unchanged, because they name their items. Formats without names of items assign
+        answers by position.
 
         Args:
             items: Items of the gold.
@@ -136,21 +145,27 @@ class Reader(Value):
         return answers
 
     def content(self, value: Any) -> Any:
-        """Return a gold or answer value as plain JSON, from which its digest is computed.
+        """Convert a gold or answer value to JSON data, from which its digest is computed.
 
-        Equal values have equal JSON.
+        Equal values give equal JSON.
         """
         return value
 
     def task_text(self, value: Any) -> Any:  # noqa: ARG002
-        """Return the input that systems received, as JSON without the gold answer."""
+        """Return an item's input for systems (as JSON data), without the gold answer.
+
+        Args:
+            value: Gold value of the item.
+        """
         return None
 
     def make_unanswered(self, text: Any) -> Any:  # noqa: ARG002
-        """Return a gold value without gold answers, for checks without the gold.
+        """Return a gold value that has only the item's input, without gold answers.
+
+        With such values, participants can check a submission without the gold.
 
         Args:
-            text: Input that systems received; see `task_text`.
+            text: Input for systems; see `task_text`.
 
         Raises:
             ValueError: The text is not a valid input.
@@ -158,43 +173,49 @@ class Reader(Value):
         return None
 
     def mismatch(self, gold: Any, answer: Any) -> tuple[int, str] | None:  # noqa: ARG002
-        """Return the first difference between the text of an answer and that of the gold.
+        """Find the first difference between the input text in the gold and in an answer.
 
         Returns:
-            Number of lines after the first line of the answer, and a message; None if the texts are equal.
+            Number of lines after the answer's first line, and a message; None if the texts are equal.
         """
         return None
 
     def implausible(self, items: Sequence[Item],  # noqa: ARG002
                     answers: Sequence[Answer]) -> tuple[int, str] | None:  # noqa: ARG002
-        """Return a line and a message if a submission does not seem to match the gold.
+        """Check whether a whole submission seems not to match the gold.
+
+        For example, its lines may be shuffled.
 
         Returns:
-            Line and message; None if the submission is plausible.
+            Line number and message; None if the submission is plausible.
         """
         return None
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:  # noqa: ARG002
-        """Return the reason why an answer is not comparable with the gold; None if it is."""
+        """Return why an answer cannot be compared with the gold; None if it can.
+
+        For example, the numbers of tokens may differ.
+        """
         return None
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Return the distinct answers in a gold or answer value.
+        """Return the single answers in a gold or answer value, such as spans.
 
-        A label is one answer; free text has no answers.
+        A label is one answer; free text has none.
         """
         return (Response(value),) if self.gives == "label" else ()
 
     def answer_names(self, value: Any) -> tuple[Sequence[tuple[str, str]], Sequence[float | None]]:
-        """Return pairs of key and type, and scores, of the answers in a system's value.
+        """Return the single answers in a system's value as two parallel sequences.
 
-        See `answer_set`.
+        Returns:
+            Pairs (key, type) that identify the answers, and their scores; see `answer_set`.
         """
         responses = tuple(self.answer_set(value))
         return [(key, type_) for key, type_, _ in responses], [score for *_, score in responses]
 
     def find_copied(self, gold: Any, answer: Any) -> Iterable[str]:
-        """Return the parts of a gold value that equal an answer.
+        """Return the names of the gold's parts that equal an answer (copied gold).
 
         The parts are `gold`, or names of references.
         """
@@ -202,30 +223,27 @@ class Reader(Value):
 
 
 class AnswerSetReader(Reader):
-    """Base class of readers whose values are sets of answers."""
+    """Base class of readers of items that can have several answers, such as labels."""
 
     gives = "answer"
 
     def content(self, value: Any) -> Any:
-        """Return the answers of a value as plain JSON, from which its digest is computed."""
         return [list(response) for response in value.responses]
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Return the distinct answers in a gold or answer value."""
         responses: tuple[Response, ...] = value.responses
         return responses
 
     def find_copied(self, gold: Any, answer: Any) -> Iterable[str]:
-        """Return `gold` if an answer has the keys and types of the gold; ignore scores."""
+        # scores do not count
         same = {response[:2] for response in gold.responses} == {response[:2] for response in answer.responses}
         return ("gold",) if same else ()
 
 
 class SegmentReader(Reader):
-    """Base class of readers of segments of text.
+    """Base class of readers of texts (segments), such as translations.
 
-    The gold value of a segment contains its references by name, and its `source` if that is declared. The answer is a
-    text.
+    A gold value maps names of references (and `source`, the input) to texts. An answer is a text.
     """
 
     gives = "segment"
@@ -234,9 +252,9 @@ class SegmentReader(Reader):
         return dict(value) if isinstance(value, Mapping) else value
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:
-        """Match answers with the gold's items; see `Reader.assign`.
+        """Add empty answers to items without reference text if the system has none.
 
-        An item without reference text (such as silence in a recording) gets an empty answer if the system has none.
+        Such an item is, for example, silence in a recording. See `Reader.assign`.
         """
         silent = [item for item in items if not any(
             text.strip() for name, text in item.gold.items() if name != "source")]
@@ -259,9 +277,9 @@ class SegmentReader(Reader):
 
 @contextmanager
 def _pause_garbage_collection() -> Iterator[None]:
-    """Pause Python's garbage collector, which would take half of the time.
+    """Context manager that pauses Python's garbage collector while files are read.
 
-    Reading makes many objects, but no reference cycles.
+    The collector would take half of the time, although reading makes no reference cycles.
     """
     was_enabled = gc.isenabled()
     gc.disable()
@@ -273,9 +291,9 @@ def _pause_garbage_collection() -> Iterator[None]:
 
 
 class NamedReader(Reader):
-    """Base class of readers of answers with names, such as labels.
+    """Base class of readers of answers with names, such as labels or types of spans.
 
-    The options change only submissions.
+    The options adapt the names in a submission to the names in the gold.
 
     Attributes:
         named: Word for such a name in messages, such as "label".
@@ -293,14 +311,20 @@ class NamedReader(Reader):
 
     @abstractmethod
     def names(self, values: Iterable[Any]) -> Counter[str]:
-        """Return how often each name occurs in gold or answer values."""
+        """Count how often each name (label or type) occurs in gold or answer values."""
 
     @abstractmethod
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Return a copy of a value with each label or type replaced by `name(label)`."""
+        """Return a copy of a value in which the function `name` replaces each name.
+
+        Names are labels or types. The function receives the old name and returns the new name.
+        """
 
     def list_declared_names(self) -> tuple[str, ...]:
-        """Return names that are valid even if they do not occur in the gold."""
+        """Return names that the reader's options declare.
+
+        They are valid in submissions even if the gold does not contain them.
+        """
         return ()
 
     def read_answers(self, document: Document) -> Sequence[Answer]:
@@ -311,17 +335,18 @@ class NamedReader(Reader):
         return self.fold_names(items, answers)
 
     def fold_names(self, items: Sequence[Item], answers: Sequence[Answer]) -> Sequence[Answer]:
-        """Replace names that differ from one name in the gold only in letter case.
+        """Replace names that differ from a name in the gold only in letter case.
 
-        A name that differs so from several names in the gold stays unchanged.
+        For example, "positive" becomes "Positive" if the gold has only this form. Names change only if the option
+        `fold_case` is set.
         """
         if not self.fold_case or not items or items[0].gold is None:
             return answers
-        known = {*self.names(item.gold for item in items), *self.list_declared_names()}
-        given = answers.counts if isinstance(answers, AnswerColumns) else self.names(
+        gold_names = {*self.names(item.gold for item in items), *self.list_declared_names()}
+        used_names = answers.counts if isinstance(answers, AnswerColumns) else self.names(
             answer.value for answer in answers)
-        folded = by_case(known)
-        return self._rename(answers, {name: folded[name.casefold()] for name in given.keys() - known
+        folded = index_by_case(gold_names)
+        return self._rename(answers, {name: folded[name.casefold()] for name in used_names.keys() - gold_names
                                       if name.casefold() in folded})
 
     def _rename(self, answers: Sequence[Answer], new: dict[str, str]) -> Sequence[Answer]:
@@ -332,16 +357,15 @@ class NamedReader(Reader):
 
 
 class SpanReader(NamedReader):
-    """Base class of readers of spans; the names are the types of spans."""
+    """Base class of readers of typed spans, such as named entities."""
 
     gives = "span"
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Return each span as an answer with the key `first-last`, counted from 1."""
+        """Return one answer per span, with a key such as "1-3" (first and last position)."""
         return [Response(span.key, span.type, span.score) for span in sorted(value.spans)]
 
     def names(self, values: Iterable[Any]) -> Counter[str]:
-        """Return how often each type of spans occurs; spans without a type do not count."""
         return Counter(span.type for value in values for span in value.spans if span.type)
 
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
@@ -352,32 +376,27 @@ class SpanReader(NamedReader):
 
 
 class NamedSetReader(AnswerSetReader, NamedReader):
-    """Base class of readers of sets of answers with names.
+    """Base class of readers of items that can have several answers with names.
 
     The name of an answer is its type, or its key if it has no type.
     """
 
     def names(self, values: Iterable[Any]) -> Counter[str]:
-        """Return how often each name occurs.
-
-        The name of an answer is its type, or its key if it has no type.
-        """
         return Counter(response.type or response.key for value in values for response in value.responses)
 
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Return a copy of a value with each label or type replaced by `name(label)`.
-
-        If answers become equal, the first is kept.
-        """
         distinct: dict[tuple[str, str], Response] = {}
-        for key, type_, score in value.responses:
+        for key, type_, score in value.responses:  # of answers that become equal, the first is kept
             response = Response(key, name(type_), score) if type_ else Response(name(key), "", score)
             distinct.setdefault(response[:2], response)
         return AnswerSet(tuple(distinct[named] for named in sorted(distinct)))
 
 
-def by_case(names: Iterable[str]) -> dict[str, str]:
-    """Return names by their casefolded form, without forms that several names share."""
+def index_by_case(names: Iterable[str]) -> dict[str, str]:
+    """Map the casefolded form of each name to the name: `{"per": "PER"}`.
+
+    Forms that several names share are left out.
+    """
     names = list(names)
     times = Counter(name.casefold() for name in names)
     return {name.casefold(): name for name in names if times[name.casefold()] == 1}

@@ -29,14 +29,15 @@ _SEPARATED = re.compile(r"[-_:./]")
 
 
 def is_tag(tag: str) -> bool:
-    """Return True if a tag is O, or a prefix of IOB2, BIOES or BILOU with `-TYPE`."""
+    """Return True if a tag is "O", or a prefix and a type such as "B-PER".
+
+    The prefix is one of IOB2, BIOES or BILOU.
+    """
     return _TAG.fullmatch(tag) is not None
 
 
 def suggest_tag(tag: str) -> str | None:
-    """Return advice on an invalid tag; None if the intended tag is unknown.
-
-    A valid tag is O, or a prefix, a hyphen and a type.
+    """Return a correction of an invalid tag; None if the intended tag is unclear.
 
     >>> suggest_tag("I_PER"), suggest_tag("PER-B"), suggest_tag("b-per"), suggest_tag("M-PER")
     ("write 'I-PER'", "write 'B-PER'", "write 'B-per'", "write 'I-PER'")
@@ -68,12 +69,12 @@ _PLACE = re.compile(r"-?[1-9][0-9]{0,3}")
 
 
 class Block(NamedTuple):
-    """Sentence or document of a file.
+    """Tokens of one item: a sentence, or a document of several sentences.
 
     Attributes:
-        attributes: Attributes of the item, by name.
+        attributes: Maps attributes of the item, such as "document", to their values.
         rows: Line number, token and tag of each token.
-        begins: Indexes of rows where a further sentence begins.
+        begins: Indexes in `rows` of the first token of each sentence, except the first sentence.
     """
 
     attributes: dict[str, str]
@@ -83,7 +84,7 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Layout:
-    """Layout of tagged text; the attributes are options of `Bio`.
+    """Layout of a file with one token per line; most attributes are options of `Bio`.
 
     Attributes:
         whole_documents: True if documents are the items, False if sentences are.
@@ -104,25 +105,28 @@ class Layout:
     outside: tuple[str, ...]
 
     @property
-    def wanted(self) -> tuple[str, ...]:
-        """Columns that must be read: of the tag, of sentence ends, and of the token."""
+    def required_columns(self) -> tuple[str, ...]:
+        """Names of the columns to read: tag, end of sentence, and token.
+
+        The last two are left out if the options do not name them.
+        """
         return (self.label, *self.sentence_end[:1], *([self.token] if self.token else []))
 
     def blocks(self, document: Document) -> Iterator[Block]:
-        """Yield the sentences of a file, or its documents if documents are the items."""
-        reading = _Reading(self, document, () if self.header else tuple(self.columns))
+        """Divide a file into blocks, one per item (sentence or document), and yield them."""
+        parsing = _BlockParsing(self, document, () if self.header else tuple(self.columns))
         for number, line in document.lines():
-            reading.read_line(number, line)
-            yield from reading.blocks
-            reading.blocks.clear()
-        reading.end_block()
-        yield from reading.blocks
+            parsing.read_line(number, line)
+            yield from parsing.blocks
+            parsing.blocks.clear()
+        parsing.end_block()
+        yield from parsing.blocks
 
     def find_column(self, name: str, columns: Sequence[str]) -> int:
-        """Return the index of a column.
+        """Return the index (from 0, or negative from the end) of a column.
 
         Args:
-            name: Name of the column, or its number: from 1, or from -1 for the last column.
+            name: Name of the column, or its number as text: "1" is the first column, "-1" the last.
             columns: Names of all columns.
 
         Raises:
@@ -134,8 +138,8 @@ class Layout:
 
 
 @dataclass
-class _Reading:
-    """State of reading a file line by line."""
+class _BlockParsing:
+    """State of a parser that divides a file, line by line, into blocks."""
 
     layout: Layout
     document: Document
@@ -164,8 +168,8 @@ class _Reading:
         cells = split_cells(line, layout.separator)
         if layout.header and not self.columns:
             if not self._read_comment(number, line, cells):
-                self.columns = read_header(cells, [name for name in layout.wanted if not _PLACE.fullmatch(name)],
-                                           self.document, number)
+                names = [name for name in layout.required_columns if not _PLACE.fullmatch(name)]
+                self.columns = read_header(cells, names, self.document, number)
             return
         if self._read_comment(number, line, cells):
             return
@@ -183,7 +187,13 @@ class _Reading:
             self.rows, self.begins = [], []
 
     def _read_comment(self, number: int, line: str, cells: list[str]) -> bool:
-        """Return True if a line is a comment, and store the attributes in it."""
+        """Return True if a line is a comment; store the attributes that it declares.
+
+        Args:
+            number: Line number.
+            line: The line.
+            cells: Cells of the line.
+        """
         layout = self.layout
         if not layout.comment or not line.startswith(layout.comment):
             return False
@@ -204,9 +214,9 @@ class _Reading:
         return has_facts or len(cells) != len(self.columns)
 
     def _has_tag(self, cells: list[str]) -> bool:
-        """Return True if a line has all columns and a valid tag.
+        """Return True if a line that begins like a comment is a token with a valid tag.
 
-        Such a line is not a comment, because a token may begin like a comment.
+        For example, the token may be "#".
         """
         if not self.columns or len(cells) != len(self.columns):
             return False
@@ -214,17 +224,17 @@ class _Reading:
         return tag in self.layout.outside or _PLAIN_TAG.fullmatch(tag) is not None
 
     def _read_statement(self, part: str) -> None:
-        """Store the attribute in a part of a comment.
+        """Store the attribute that a part of a comment declares.
 
-        The part is `key = value`, or `key value` if the key names a sentence or document.
+        The part is "KEY = VALUE", or "KEY VALUE" if the key is that of names of sentences or documents.
         """
         name, equals, value = (text.strip() for text in part.partition("="))
         if equals and _ANY_NAME.fullmatch(name):
             self.facts[name] = value
             return
-        for known in (self.layout.id, self.layout.document):
-            if known and part.startswith(f"{known} ") and len(words := part.removeprefix(known).split()) == 1:
-                self.facts[known] = words[0]
+        for key in (self.layout.id, self.layout.document):
+            if key and part.startswith(f"{key} ") and len(words := part.removeprefix(key).split()) == 1:
+                self.facts[key] = words[0]
 
     def _add_row(self, number: int, cells: list[str]) -> None:
         if self.is_start:
@@ -251,9 +261,9 @@ class _Reading:
 
     def _find_columns(self) -> list[int]:
         if not self.places:
-            wanted = self.layout.wanted
-            self.places = [self.layout.find_column(name, self.columns) for name in wanted]
-            for name, place in zip(wanted, self.places, strict=True):
+            required = self.layout.required_columns
+            self.places = [self.layout.find_column(name, self.columns) for name in required]
+            for name, place in zip(required, self.places, strict=True):
                 if not -len(self.columns) <= place < len(self.columns):
                     raise self.document.error(f"no column {name} of {len(self.columns)}; "
                                               f"{suggest(name, self.columns)}", 1 + self.document.skip)
@@ -274,16 +284,16 @@ class _Reading:
 
 
 def move_span(span: Span, distance: int) -> Span:
-    """Return a span whose positions are shifted by a number of tokens."""
+    """Return a copy of a span that begins and ends `distance` tokens later."""
     return Span(span.start + distance, span.end + distance, span.type)
 
 
-def make_runs(rows: Sequence[Row], spans: Iterable[Span]) -> Iterator[Answer]:
-    """Yield one answer for each run of consecutive lines.
+def split_at_gaps(rows: Sequence[Row], spans: Iterable[Span]) -> Iterator[Answer]:
+    """Divide the tokens of a file at lines without tokens; yield one answer per part.
 
     Args:
         rows: Line number, token and tag of each token in the file.
-        spans: Spans whose positions count tokens of the whole file.
+        spans: Spans whose positions count tokens from the beginning of the file.
     """
     firsts = [n for n, (line, *_) in enumerate(rows) if not n or line != rows[n - 1][0] + 1]
     run_spans: list[list[Span]] = [[] for _ in firsts]
@@ -296,11 +306,13 @@ def make_runs(rows: Sequence[Row], spans: Iterable[Span]) -> Iterator[Answer]:
 
 
 def recut_answers(items: Sequence[Item], answers: Sequence[Answer], path: str, *, divide: bool) -> list[Answer]:
-    """Divide the tokens and spans of a submission into the gold's items.
+    """Divide the tokens and spans of a submission at the ends of the gold's items.
+
+    Both must have the same tokens in the same order, but may have other sentences.
 
     Args:
         items: Items of the gold, in the order of the text.
-        answers: Answers from `make_runs`, in the order of the submission.
+        answers: Answers with the submission's tokens and spans, in the order of the file.
         path: Path of the submission, for errors.
         divide: True to divide a span that crosses the end of an item, False to raise an error.
 
@@ -352,7 +364,8 @@ _ALL_PREFIXES = {prefix for prefixes in PREFIXES.values() for prefix in prefixes
 class Bio(SpanReader):
     """One token per line with its tag in a column; blank lines end sentences.
 
-    Sentences are the items, unless the option `item` selects documents.
+    Reader of spans, such as named entities, that are encoded as BIO tags. Sentences are the items, unless the option
+    `item` selects documents.
 
     Attributes:
         scheme: Tagging scheme (Tjong Kim Sang and Veenstra 1999, "Representing text chunks"). The scheme is declared
@@ -414,8 +427,8 @@ class Bio(SpanReader):
                              "a document")
         if self.document is not None and not self.comment:
             raise InputError("option 'document' of bio is a key of comments; set 'comment', which begins a comment")
-        for role in self._layout.wanted:
-            if not (self.header or role in self.columns or self._is_place(role)):
+        for role in self._layout.required_columns:
+            if not (self.header or role in self.columns or self._is_column_number(role)):
                 raise InputError(f"option 'columns' of bio has no column {role!r}; {suggest(role, self.columns)}")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
@@ -435,7 +448,7 @@ class Bio(SpanReader):
             rows += block.rows
         if not rows:
             document.report_empty("sentence")
-        return list(make_runs(rows, spans))
+        return list(split_at_gaps(rows, spans))
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:
         if self.boundaries == "gold":
@@ -449,10 +462,7 @@ class Bio(SpanReader):
         return list(value.tokens)
 
     def most_lines(self, items: Sequence[Item]) -> int:
-        """Return the maximal number of lines in a submission with answers to these items.
-
-        The number depends on the tokens of the gold; the gold of another reader may have no tokens.
-        """
+        # the gold of another reader may have no tokens
         return sum(ONE_ROW * len(item.gold.tokens) + 100 if item.gold.tokens else self.lines_per_item for item in items)
 
     def make_unanswered(self, text: Any) -> Any:
@@ -478,10 +488,9 @@ class Bio(SpanReader):
         return None
 
     def _refuse_cut_spans(self, document: Document) -> None:
-        """Report spans that continue after the end of their sentence.
+        """Report gold spans that continue after the end of a sentence, and would be cut.
 
-        Such a span would count twice. In the scheme iob1 it cannot be detected, because the next tag may also begin a
-        new span.
+        In the scheme iob1 they cannot be detected, because the next tag may also begin a new span.
         """
         inner, previous = PREFIXES[self.scheme][1:3], None
         for block in self._layout.blocks(document) if self.scheme != "iob1" else ():
@@ -499,8 +508,8 @@ class Bio(SpanReader):
         for number, block in enumerate(self._layout.blocks(document), 1):
             attributes, rows = block.attributes, block.rows
             spans = frozenset(self._read_block(block, document))
-            whole = attributes.get("document", str(number)) if self.item == "document" else str(number)
-            if not (key := attributes.pop(self.id, whole)):
+            default_name = attributes.get("document", str(number)) if self.item == "document" else str(number)
+            if not (key := attributes.pop(self.id, default_name)):
                 document.refuse("the name of the item is empty; give it one", rows[0][0])
                 continue
             yield Item(key, Tagged(tuple(token for _, token, _ in rows), spans), attributes, rows[0][0])
@@ -508,7 +517,12 @@ class Bio(SpanReader):
             document.report_empty("sentence")
 
     def _read_block(self, block: Block, document: Document) -> Iterator[Span]:
-        """Yield the spans of all sentences in a block."""
+        """Yield the spans of an item that consists of one or several sentences.
+
+        Args:
+            block: Tokens and tags of the item.
+            document: The file, to which invalid tags are reported.
+        """
         tags = [(line, tag) for line, _, tag in block.rows]
         for start, end in pairwise((0, *block.begins, len(tags))):
             for span in self._read_spans(tags[start:end], document):
@@ -520,42 +534,44 @@ class Bio(SpanReader):
                       self.id, self.docstart, self.document, self.sentence_end, self.item == "document",
                       self.outside)
 
-    def _is_place(self, role: str) -> bool:
-        """Return True if a column is given by a number that may exist."""
+    def _is_column_number(self, name: str) -> bool:
+        """Return True if `name` is the number of a column that the file may have."""
         try:
-            place = self._layout.find_column(role, ())
+            place = self._layout.find_column(name, ())
         except ValueError:
             return False
         return not self.columns or -len(self.columns) <= place < len(self.columns)
 
     def _read_spans(self, tags: Sequence[tuple[int, str]], document: Document) -> Iterator[Span]:
-        """Yield the spans of one sentence.
+        """Convert the tags of one sentence to spans, and yield them.
+
+        For example, the tags B-PER, I-PER and O are one span of type PER with two tokens.
 
         Args:
             tags: Line number and tag of each token.
-            document: The file, to which faults are reported.
+            document: The file, to which invalid tags are reported.
         """
         prefixes = PREFIXES[self.scheme]
         inner, ending = tuple(prefixes[1:3]), tuple(prefixes[2:])
-        start, type_, closed = 0, "", True  # the span that may still go on, if not closed
+        start, type_, is_closed = 0, "", True  # the span that may continue, unless it is closed
         for n, (line, tag) in enumerate(tags):
             prefix, dash, kind = tag.partition("-")
             prefix += dash if prefix == "O" else ""  # "O-" is no tag
-            wrong = self._find_fault(prefix, kind, "" if closed else type_, tags[n - 1][1] if n else "O")
-            no_tag = wrong is not None and wrong.startswith("tag")
-            if wrong and (self.invalid_tags == "reject" or no_tag):
-                document.refuse(wrong, line, category="tag")
-                prefix = "O" if no_tag else prefix
-            goes_on = not closed and prefix in inner and kind == type_ and not wrong
-            if not closed and not goes_on:
+            fault = self._find_fault(prefix, kind, "" if is_closed else type_, tags[n - 1][1] if n else "O")
+            is_no_tag = fault is not None and fault.startswith("tag")
+            if fault and (self.invalid_tags == "reject" or is_no_tag):
+                document.refuse(fault, line, category="tag")
+                prefix = "O" if is_no_tag else prefix
+            continues = not is_closed and prefix in inner and kind == type_ and not fault
+            if not is_closed and not continues:
                 yield Span(start, n, type_)
-                closed = True
-            if prefix != "O" and not goes_on:
-                start, type_, closed = n, kind, False
+                is_closed = True
+            if prefix != "O" and not continues:
+                start, type_, is_closed = n, kind, False
             if prefix in ending:
                 yield Span(start, n + 1, type_)
-                closed = True
-        if not closed:
+                is_closed = True
+        if not is_closed:
             if ending and self.invalid_tags == "reject":
                 document.refuse(
                     f"the sentence ends within a span of type {type_!r}, which {ending[0]}-{type_} should end under "
@@ -566,9 +582,9 @@ class Bio(SpanReader):
         """Return a message if a tag is not valid after the previous tag; None if it is.
 
         Args:
-            prefix: Prefix of the tag, or O.
-            kind: Type of the tag; empty for O.
-            open_type: Type of the span that may continue; empty if there is none.
+            prefix: Prefix of the tag, such as "B", or "O".
+            kind: Type of the tag, such as "PER"; empty for "O".
+            open_type: Type of the span that the tag may continue; empty if there is none.
             previous: The previous tag.
         """
         prefixes = PREFIXES[self.scheme]

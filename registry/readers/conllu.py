@@ -30,18 +30,21 @@ MOST_CELLS = 2**22  # of the table for a longest common subsequence: 2048 words 
 ALONE = -1
 
 
-Place = tuple[int, int, bool, str]  # a word in the whole text: start, end, whether its token is multiword, form
+Place = tuple[int, int, bool, str]  # a word in the whole text: start, end, True if its token is multiword, form
 
 
 def project(gold: Sequence[Sentence], answers: Sequence[Answer], path: str) -> list[Projection]:
-    """Align a submission with the gold, and return one projection per gold sentence.
+    """Align a system's words with the gold's words, and group them by gold sentence.
 
-    A projection has the words, tokens and sentences of the system that belong to a gold sentence.
+    The system may divide the same text into other words and sentences.
 
     Args:
         gold: Sentences of the gold, in the order of the text.
         answers: Sentences of the system, in the order of its file.
         path: Path of the submission, for errors.
+
+    Returns:
+        One projection per gold sentence: the words, tokens and sentences of the system that belong to it.
 
     Raises:
         InputError: The texts differ, or a stretch of multiword tokens is too long.
@@ -54,42 +57,45 @@ def project(gold: Sequence[Sentence], answers: Sequence[Answer], path: str) -> l
         partners = align_words(_place_words(gold), places)
     except ValueError as error:
         raise InputError(str(error), path=path) from None
-    homes = [(n, position) for n, sentence in enumerate(gold) for position in range(1, len(sentence.words) + 1)]
+    # sentence index and word number of each gold word
+    positions = [(n, number) for n, sentence in enumerate(gold) for number in range(1, len(sentence.words) + 1)]
     words: list[list[Projected]] = [[] for _ in gold]
     tokens: list[set[tuple[int, int]]] = [set() for _ in gold]
     sentences: list[set[tuple[int, int]]] = [set() for _ in gold]
 
-    def charge(to: list[set[tuple[int, int]]], start: int, end: int) -> None:
-        home = bisect_right(starts, start) - 1
-        to[home].add((start - starts[home], end - starts[home]))
+    def assign(target: list[set[tuple[int, int]]], start: int, end: int) -> None:
+        index = bisect_right(starts, start) - 1
+        target[index].add((start - starts[index], end - starts[index]))
 
     begin = first = 0
     for sentence in parsed:
-        charge(sentences, begin, begin + len(sentence.text))
+        assign(sentences, begin, begin + len(sentence.text))
         for start, end, _ in sentence.tokens:
-            charge(tokens, begin + start, begin + end)
-        for n, (word, functional) in enumerate(zip(sentence.words, sentence.functional(), strict=True), first):
+            assign(tokens, begin + start, begin + end)
+        n_functional = sentence.count_function_words()
+        for n, (word, functional) in enumerate(zip(sentence.words, n_functional, strict=True), first):
             partner = partners[n]
-            home, position = homes[partner] if partner != ALONE else (bisect_right(starts, places[n][0]) - 1, 0)
+            index, number = positions[partner] if partner != ALONE else (bisect_right(starts, places[n][0]) - 1, 0)
             head = 0
             if word.head:
                 head_partner = partners[first + word.head - 1]
-                head = homes[head_partner][1] if head_partner != ALONE and homes[head_partner][0] == home else NO_WORD
-            words[home].append(Projected(word, position, head, functional))
+                head_index, head_number = positions[head_partner] if head_partner != ALONE else (-1, 0)
+                head = head_number if head_index == index else NO_WORD
+            words[index].append(Projected(word, number, head, functional))
         begin += len(sentence.text)
         first += len(sentence.words)
     return [Projection(tuple(w), frozenset(t), frozenset(s)) for w, t, s in zip(words, tokens, sentences, strict=True)]
 
 
 def align_words(gold: Sequence[Place], system: Sequence[Place]) -> list[int]:
-    """Return the index of the gold word that is aligned with each system word.
+    """Align each system word with a gold word, as in the CoNLL 2018 scorer.
 
     Args:
-        gold: Positions and forms of the gold's words.
-        system: Positions and forms of the system's words.
+        gold: Start and end in the text, True for a word of a multiword token, and form of each gold word.
+        system: The same of each system word.
 
     Returns:
-        Indexes of gold words; `ALONE` for a system word without a gold word, [system words].
+        Index of the gold word for each system word; `ALONE` (-1) if no gold word is aligned with it.
 
     Raises:
         ValueError: A stretch of multiword tokens has too many words.
@@ -126,18 +132,19 @@ def _place_words(sentences: Sequence[Sentence]) -> list[Place]:
 
 
 def _find_stretch(gold: Sequence[Place], system: Sequence[Place], g: int, s: int) -> tuple[int, int, int, int]:
-    """Return the words of the stretch that begins with a multiword token.
+    """Find the shortest stretch of text, from a multiword token on, that cuts none.
 
-    As in the official scorer, at most one word that begins before the token is left out.
+    The next gold word, the next system word or both are in a multiword token. The stretch cuts no multiword token of
+    either side. As in the official scorer, at most one word that begins before the token is left out.
 
     Args:
-        gold: Positions and forms of the gold's words.
-        system: Positions and forms of the system's words.
+        gold: Start, end, multiword flag and form of each gold word.
+        system: The same of each system word.
         g: Index of the next gold word.
         s: Index of the next system word.
 
     Returns:
-        First gold word, first system word, end of gold words, and end of system words, as indexes.
+        Indexes of the stretch: first gold word, first system word, end of gold words, and end of system words.
     """
     gold_start, end, gold_is_multi, _ = gold[g]
     system_start, system_end, system_is_multi, _ = system[s]
@@ -164,18 +171,21 @@ def _find_stretch(gold: Sequence[Place], system: Sequence[Place], g: int, s: int
 
 
 def _align_common(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
-    """Return pairs of indexes that form a longest common subsequence.
+    """Return the index pairs of a longest common subsequence of two lists of words.
 
-    If there are several, the function returns the same as the official scorer.
+    If there are several such subsequences, the function selects the same as the official CoNLL 2018 scorer.
+
+    Raises:
+        ValueError: The lists are too long.
     """
     if len(first) * len(second) > MOST_CELLS:
         raise ValueError(f"multiword tokens of {counted(max(len(first), len(second)), 'word')} in one stretch: this is "
                          "no text")
     longest = [[0] * (len(second) + 1) for _ in range(len(first) + 1)]  # of the suffixes that begin at a and b
     for a in range(len(first) - 1, -1, -1):
-        row, below = longest[a], longest[a + 1]
+        row, next_row = longest[a], longest[a + 1]
         for b in range(len(second) - 1, -1, -1):
-            row[b] = max(below[b], row[b + 1], 1 + below[b + 1] if first[a] == second[b] else 0)
+            row[b] = max(next_row[b], row[b + 1], 1 + next_row[b + 1] if first[a] == second[b] else 0)
     pairs, a, b = [], 0, 0
     while a < len(first) and b < len(second):
         if first[a] == second[b]:
@@ -224,15 +234,16 @@ Row = tuple[int, list[str]]
 class Conllu(NamedReader):
     """CoNLL-U of Universal Dependencies: ten columns, blank lines after sentences.
 
-    Columns are separated by tabs. A submission may divide the gold's text into other words and sentences. It is aligned
-    by characters, and its `sent_id` is ignored. A word that is aligned with a gold word belongs to the sentence of this
-    gold word. Other words, tokens and sentences belong to the gold sentence in which they begin. Each is counted once.
-    Multiword tokens count as in the official scorer; empty nodes are checked and ignored. Comments of the form `key =
-    value` are attributes of the gold's sentences, except `text`. `newdoc id` is the attribute `document`, and `newpar
-    id` the attribute `paragraph`, of all following sentences.
+    Reader of dependency trees. Columns are separated by tabs. A submission may divide the gold's text into other words
+    and sentences; it is aligned by characters, and each of its words, tokens and sentences counts once. A word that is
+    aligned with a gold word belongs to the sentence of this gold word. Other words, tokens and sentences belong to the
+    gold sentence in which they begin. Multiword tokens count as in the official scorer; empty nodes are ignored.
+    Comments of the form `key = value` are attributes of the gold's sentences, except `text`. `newdoc id` is the
+    attribute `document`, and `newpar id` the attribute `paragraph`, of all following sentences.
 
     Attributes:
-        id: Key of the comment with the name of a gold sentence; if it is absent, sentences are numbered from 1.
+        id: Key of the comment with the name of a gold sentence; if it is absent, sentences are numbered from 1. In
+            submissions this comment is ignored.
         roots: Number of words without a head in every sentence: `one`, or `any` (at least one).
         empty_columns: Treatment of an empty column: `reject` the file, or interpret it as an `underscore`, unless it is
             ID, FORM or HEAD.
@@ -286,11 +297,11 @@ class Conllu(NamedReader):
         return Sentence(text, (), ())
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Return each arc as an answer with the key `head>dependent`.
+        """Return one answer per dependency arc, with a key such as "2>1".
 
-        The type of the answer is the relation without its subtype. Head and dependent are numbers of gold words. A
-        dependent without a gold word is `+` and its position among the system's words of this sentence. A head that is
-        not a gold word of this sentence is `?`.
+        The key "2>1" means that gold word 2 is the head of gold word 1. A system word N of the sentence that is not
+        aligned with a gold word is "+N" as a dependent. A head that is not aligned with a gold word of this sentence is
+        "?". The answer's type is the relation without its subtype.
         """
         if isinstance(value, Sentence):
             return [Response(f"{word.head}>{n}", strip_subtype(word.deprel)) for n, word in enumerate(value.words, 1)]
@@ -298,7 +309,7 @@ class Conllu(NamedReader):
                 for n, p in enumerate(value.words, 1)]
 
     def _read_sentences(self, document: Document) -> Iterator[tuple[int, Sentence, dict[str, str]]]:
-        """Yield the first line, the sentence and the attributes of every sentence."""
+        """Parse a file, and yield (first line number, sentence, attributes)."""
         rows: list[Row] = []
         attributes: dict[str, str] = {}
         lasting: dict[str, str] = {}
@@ -370,9 +381,15 @@ class Conllu(NamedReader):
         return Sentence("".join(forms), tuple(tokens), tuple(words))
 
     def _find_tree_fault(self, heads: Sequence[int]) -> tuple[int, str] | None:
-        """Return a word (from 0) and a message if heads are not a tree; None if they are.
+        """Check that the heads of a sentence's words form a tree.
 
         Faults are a head that does not exist, a cycle, and a second root. Heads without a cycle always have a root.
+
+        Args:
+            heads: Number of each word's head, from 1; 0 for the root.
+
+        Returns:
+            Index (from 0) of a word, and a message; None if the heads are a tree.
         """
         for n, head in enumerate(heads):
             if head > len(heads):
@@ -394,15 +411,15 @@ class Conllu(NamedReader):
 
 
 def _list_words(value: Sentence | Projection) -> Sequence[Word]:
-    """Return the words of a gold sentence, or the system's words in a projection."""
+    """Return the words of a gold sentence, or the system's words aligned with it."""
     return value.words if isinstance(value, Sentence) else tuple(projected.word for projected in value.words)
 
 
 def _find_range_end(id_: str, expected: int, range_end: int, document: Document, line: int) -> int:
-    """Return the number of the last word in a multiword token.
+    """Parse the ID of a multiword token, such as "3-4"; return its last number.
 
     Args:
-        id_: ID of the multiword token, such as `3-4`.
+        id_: The ID.
         expected: Number that the first word must have.
         range_end: Number of the last word in the previous multiword token.
         document: The file, for errors.

@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Literal
 from registry.columns import AnswerColumns, Rows
 from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item
-from registry.readers.base import NamedReader, by_case
+from registry.readers.base import NamedReader, index_by_case
 from registry.readers.parsing.delimited import (
     MARKS,
     Separator,
-    Written,
+    TextFormat,
     read_header,
     split_cells,
     split_columns,
@@ -43,7 +43,8 @@ _JSON_LINES = 'this looks like JSON Lines; set syntax = "jsonl"'
 class Labels(NamedReader):
     """Item and label on every line; other columns of the gold are attributes.
 
-    Blank lines are ignored, unless rows are numbered.
+    Reader of classification tasks, from delimited text, JSON or Parquet. Blank lines are ignored, unless rows are
+    numbered.
 
     Attributes:
         separator: Separator of columns: `tab`, `comma` or `semicolon` (with double quotes as in RFC 4180), or
@@ -97,10 +98,10 @@ class Labels(NamedReader):
                                      f"it; {suggest(role, self.columns)}")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold labels and the attributes of items."""
         document, reader = documents["gold"], replace(self, rename=(), fold_case=False, blank="reject")
-        if self.syntax == "delimited" and not self.header and (lacking := set(self._wanted) - set(self.columns)):
-            raise document.error(f"the reader needs the column {min(lacking)!r}, but the option 'columns' does not "
+        missing = set(self._required_columns) - set(self.columns)
+        if self.syntax == "delimited" and not self.header and missing:
+            raise document.error(f"the reader needs the column {min(missing)!r}, but the option 'columns' does not "
                                  "list it; name the columns of the file in their order")
         if (columns := reader._read_fast(document)) is not None:
             labels = columns.pop(self.label)
@@ -126,7 +127,7 @@ class Labels(NamedReader):
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> Sequence[Answer]:
         if not self.item and isinstance(answers, AnswerColumns):
-            answers = number_as_items(answers, items, path)
+            answers = assign_rows_in_order(answers, items, path)
         return super().assign(items, answers, path)
 
     def names(self, values: Iterable[Any]) -> Counter[str]:
@@ -139,12 +140,10 @@ class Labels(NamedReader):
         return self.labels or ()
 
     def _read_fast(self, document: Document) -> dict[str, list[str]] | None:
-        """Return the columns of a file without faults, blank lines and comments.
-
-        This method reads blocks of lines at once, which takes half the time.
+        """Read a file in blocks of lines, which takes half the time of single lines.
 
         Returns:
-            Cells by column; None for other files, which must be read line by line.
+            Cells by column; None if the file has a fault, a blank line or a comment, and must be read line by line.
         """
         if self.syntax in ("json", "parquet") or document.problems is not None:
             return None
@@ -161,14 +160,14 @@ class Labels(NamedReader):
                 names = tuple(split_cells(head, "whitespace") if self.separator == "whitespace" else
                               head.split(MARKS[self.separator]))
                 collected = [[] for _ in names]
-                if not set(self._wanted) <= set(names) or len(set(names)) < len(names) or names[0][:1] == "{":
+                if not set(self._required_columns) <= set(names) or len(set(names)) < len(names) or names[0][:1] == "{":
                     return None
             if (columns := split_columns(rows, len(names), self.separator)) is None:
                 return None
             selected = dict(zip(names, columns, strict=True))
             text = block.replace("\n", "").replace("\t" if self.separator in ("tab", "whitespace") else "", "")
             if self.attributes is not None:
-                selected = {name: selected[name] for name in self._wanted}
+                selected = {name: selected[name] for name in self._required_columns}
                 text = "".join(chain.from_iterable(selected.values()))
             if not self._is_valid(selected, f"\n{block}", text):
                 return None
@@ -176,12 +175,12 @@ class Labels(NamedReader):
                 cells = selected.get(name, [])
                 column += cells if name == self.item else map(shared.setdefault, cells, cells)
         return {name: column for name, column in zip(names, collected, strict=True)
-                if self.attributes is None or name in self._wanted}
+                if self.attributes is None or name in self._required_columns}
 
     def _read_objects_fast(self, document: Document) -> dict[str, list[str]] | None:
         collected: dict[str, list[str]] = {}
         for number, block in document.blocks():
-            columns = read_text_columns(block, self._wanted, alone=self.attributes is not None)
+            columns = read_text_columns(block, self._required_columns, alone=self.attributes is not None)
             if columns is not None and number == self._first_line:
                 collected = {name: [] for name in columns}
             if columns is None or columns.keys() != collected.keys() or not self._is_valid(
@@ -196,8 +195,8 @@ class Labels(NamedReader):
         return (self.item, self.label) if self.item else (self.label,)
 
     @cached_property
-    def _wanted(self) -> tuple[str, ...]:
-        """Columns that must exist."""
+    def _required_columns(self) -> tuple[str, ...]:
+        """Names of columns that the file must have."""
         return (*self._roles, *dict.fromkeys((*self.within, *(self.attributes or ()))))
 
     def _is_attribute(self, column: str) -> bool:
@@ -213,12 +212,12 @@ class Labels(NamedReader):
         return 1 + self.skip + (self.header and self.syntax == "delimited")
 
     def _is_valid(self, columns: Mapping[str, list[str]], block: str, text: str) -> bool:
-        """Return True if a block of rows has no fault and no comment; see `_find_fault`.
+        """Return True if all rows in a block of lines are valid and none is a comment.
 
         Args:
             columns: Cells of the block, by column.
-            block: Lines of the block.
-            text: Part of the block that must be printable.
+            block: Text of the block.
+            text: Part of the text that must be printable.
         """
         keys, labels = columns.get(self.item, []), columns[self.label]
         return (not (self.comment and f"\n{self.comment}" in block)
@@ -230,13 +229,13 @@ class Labels(NamedReader):
                 and all(map(self._may_occur, set(labels) - {""})))
 
     def _may_occur(self, label: str) -> bool:
-        """Return True if a label is valid after renaming."""
+        """Return True if the options `labels`, `rename` and `fold_case` allow a label."""
         label = dict(self.rename).get(label, label)
         return self.labels is None or label in self.labels or (self.fold_case and label.casefold() in self._by_case)
 
     @cached_property
     def _by_case(self) -> dict[str, str]:
-        return by_case(self.labels or ())
+        return index_by_case(self.labels or ())
 
     def _read_entries(self, document: Document) -> Iterator[tuple[int, str, str, dict[str, str]]]:
         rows = self._read_delimited(document) if self.syntax == "delimited" else self._read_objects(document)
@@ -256,7 +255,7 @@ class Labels(NamedReader):
             return None if self.blank == "missing" else "the label is empty" + (
                 '; of submissions, blank = "missing" takes such items for ones without an answer' if self.item else "")
         if not "".join((*row, *row.values())).isprintable():
-            return describe_unprintable(row, self._wanted, can_repair=self.syntax == "delimited")
+            return describe_unprintable(row, self._required_columns, can_repair=self.syntax == "delimited")
         if not self.header and (key, label) == (self.item, self.label):
             return "this looks like a header; set header = true"
         if not self._may_occur(label):
@@ -264,23 +263,24 @@ class Labels(NamedReader):
         return None
 
     def _read_delimited(self, document: Document) -> Iterator[Row]:
-        def wrong(cells: list[str], columns: Sequence[str]) -> str:
+        def describe_fault(cells: list[str], columns: Sequence[str]) -> str:
             return _JSON_LINES if cells[0].startswith("{") and len(columns) > 1 else (
                 f"{describe_width(cells, columns)} ({', '.join(columns)}; separator {self.separator})")
 
-        def header(cells: list[str], line: int) -> tuple[str, ...]:
+        def parse_header(cells: list[str], line: int) -> tuple[str, ...]:
             if cells[:1] and cells[0].startswith("{"):
                 raise document.error(_JSON_LINES, line)
-            return read_header(cells, self._wanted, document, line)
+            return read_header(cells, self._required_columns, document, line)
 
         declared = () if self.header else self.columns
-        written = Written(self.separator, self.comment, blank_rows=not self.item)
-        for number, columns, cells in read_delimited_rows(document, written, declared, header=header, wrong=wrong):
+        text_format = TextFormat(self.separator, self.comment, blank_rows=not self.item)
+        for number, columns, cells in read_delimited_rows(document, text_format, declared, parse_header=parse_header,
+                                                          describe_fault=describe_fault):
             row = dict(zip(columns, cells, strict=True))
-            yield number, row if self.attributes is None else {name: row[name] for name in self._wanted}
+            yield number, row if self.attributes is None else {name: row[name] for name in self._required_columns}
 
     def _read_objects(self, document: Document) -> Iterator[Row]:
-        for number, value in read_objects(document, self.syntax, Written(self.separator, self.comment),
+        for number, value in read_objects(document, self.syntax, TextFormat(self.separator, self.comment),
                                           self.item or None, self.label):
             try:
                 yield number, self._make_row(document, value)
@@ -288,7 +288,7 @@ class Labels(NamedReader):
                 document.refuse(str(error), number)
 
     def _make_row(self, document: Document, value: dict[str, Any]) -> dict[str, str]:
-        roles = {role: get_value(value, role) for role in self._wanted}
+        roles = {role: get_value(value, role) for role in self._required_columns}
         for role, cell in roles.items():
             if cell is ABSENT:
                 raise ValueError(f"no column {role!r}; {suggest(role, value)}" if self.syntax == "parquet" else
@@ -305,13 +305,13 @@ def _to_text(value: Any, key: str) -> str:
     return text
 
 
-def number_as_items(answers: AnswerColumns, items: Sequence[Item], path: str) -> AnswerColumns:
-    """Assign the rows of a submission to the gold's items in their order.
+def assign_rows_in_order(answers: AnswerColumns, items: Sequence[Item], path: str) -> AnswerColumns:
+    """Assign row n of a submission to item n of the gold, if rows have no names.
 
     Blank rows at the end of the file are dropped.
 
     Args:
-        answers: Answers of numbered rows.
+        answers: Answers of a submission whose rows are numbered.
         items: Items of the gold.
         path: Path of the submission, for errors.
 

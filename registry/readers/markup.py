@@ -25,10 +25,10 @@ Side = Literal["source", "reference", "system"]
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One segment of a file.
+    """Text of one segment: its source, a reference translation or a system's output.
 
     Attributes:
-        side: Source, reference or system output.
+        side: `source`, `reference` or `system`.
         author: Name of the translator or system; empty if the file has none.
         id: Id of the segment in its document.
         text: Text of the segment, in which blanks replace line ends.
@@ -45,23 +45,22 @@ class Segment:
 
     @property
     def key(self) -> str:
-        """Name of the item: `document/id`."""
+        """Name of the item: "DOCUMENT/ID"."""
         return f"{self.attributes['document']}/{self.id}"
 
 
 def join_lines(text: str) -> str:
-    """Return the text of a segment as one line, without blanks at line ends."""
+    """Join the lines of a text with single blanks; strip lines, and drop empty ones."""
     return " ".join(filter(None, (line.strip() for line in text.split("\n"))))
 
 
 class MarkupReader(SegmentReader):
-    """Base class of readers of translation test sets with markup.
+    """Base class of readers of translation test sets in SGML or XML.
 
     Attributes:
-        reference: Name of the translator of the gold, if the file has several. A further entry of `references` in the
-            test set selects the translator with its name; in another file with only one translator, any name selects
-            that translator.
-        system: Name of the system that is submitted, if the file has several systems.
+        reference: Name of the translator whose text is the gold, if the file has several. Entries of `references` in
+            the manifest select further translators by name; a separate file with only one translator may have any name.
+        system: Name of the submitted system, if the file has several systems.
     """
 
     absent = "there is no hypothesis for it, or a blank one"
@@ -72,7 +71,7 @@ class MarkupReader(SegmentReader):
 
     @abstractmethod
     def segments(self, document: Document) -> Iterator[Segment]:
-        """Yield all segments of a file.
+        """Yield all segments of a file: sources, references and system outputs.
 
         Raises:
             InputError: The file does not have the format; the error names the line. The rest of the file cannot be
@@ -80,18 +79,18 @@ class MarkupReader(SegmentReader):
         """
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the references, and the source if the test set names its file.
+        """Read references (and the source, if its file is given) into items.
 
-        All files must have the same segments.
+        All files must have the same segments, except that the source may have more.
         """
         if "attributes" in documents:
             raise documents["attributes"].error("documents are named in the gold itself; leave attributes out")
         texts: dict[str, dict[str, Segment]] = {}
         for role, document in documents.items():
             side: Side = "source" if role == "source" else "reference"
-            wanted = {"gold": self.reference, "source": None}.get(role, role.removeprefix("reference:"))
+            author = {"gold": self.reference, "source": None}.get(role, role.removeprefix("reference:"))
             by_name_only = document.digest == documents["gold"].digest
-            texts[role] = self._choose_segments(document, side, wanted, by_name_only=by_name_only)
+            texts[role] = self._choose_segments(document, side, author, by_name_only=by_name_only)
         gold = texts["gold"]
         for role, segments in texts.items():
             document, side = documents[role], "source" if role == "source" else "reference"
@@ -114,36 +113,37 @@ class MarkupReader(SegmentReader):
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:  # noqa: ARG002
         return None if answers else (1, "no hypothesis in this file that is not blank")
 
-    def _choose_segments(self, document: Document, side: Side, wanted: str | None, *,
+    def _choose_segments(self, document: Document, side: Side, author: str | None, *,
                          by_name_only: bool) -> dict[str, Segment]:
-        """Return the segments of one author, by item.
+        """Return the segments of one translator or system, by name of the item.
 
         Args:
             document: The file.
-            side: Source, reference or system output.
-            wanted: Name of the author. If the file has only one author, it may be None or another name.
-            by_name_only: True if the name must match although the file has only one author.
+            side: `source`, `reference` or `system`.
+            author: Name of the translator or system. If the file has only one, it may be None or another name.
+            by_name_only: True if the name must match although the file has only one translator or system.
         """
         first_lines: dict[str, int] = {}  # by author
-        of_wanted: dict[str, Segment] = {}
-        of_first: dict[str, Segment] = {}
+        author_segments: dict[str, Segment] = {}
+        first_segments: dict[str, Segment] = {}  # of the first author
         for segment in self.segments(document):
             if segment.side != side:
                 continue
             first_lines.setdefault(segment.author, segment.line)
-            segments = of_wanted if segment.author == wanted else of_first if len(first_lines) == 1 else {}
+            segments = (author_segments if segment.author == author else
+                        first_segments if len(first_lines) == 1 else {})
             if (first := segments.setdefault(segment.key, segment)) is not segment:
                 document.refuse(f"occurs twice, first in line {first.line}; keep one", segment.line, segment.key)
         if not first_lines:
             document.report_empty(side)
-        if len(first_lines) == 1 and (wanted is None or not by_name_only):
-            return of_first or of_wanted
-        if first_lines and wanted not in first_lines:
+        if len(first_lines) == 1 and (author is None or not by_name_only):
+            return first_segments or author_segments
+        if first_lines and author not in first_lines:
             names = ", ".join(sorted(first_lines)[:20])
             problem = (f"{len(first_lines)} {side}s in this file ({names}); name one with the option {side!r}"
-                       if wanted is None else f"unknown {side} {wanted!r}; {suggest(wanted, first_lines)}")
+                       if author is None else f"unknown {side} {author!r}; {suggest(author, first_lines)}")
             raise document.error(problem, list(first_lines.values())[-1])
-        return of_wanted
+        return author_segments
 
 
 _SGML_SIDES: dict[str, Side] = {"srcset": "source", "refset": "reference", "tstset": "system"}
@@ -156,9 +156,10 @@ _ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}
 class Sgml(MarkupReader):
     """SGML of NIST: `<srcset>`, `<refset>` or `<tstset>` with `<doc>` and `<seg>`.
 
-    A document is `<doc docid="d" sysid="x">`, a segment `<seg id="1">`; letter case does not matter. The attribute
-    `sysid` names the translator or the system. Other attributes of the document (genre, origlang) are attributes of its
-    items. The five entities of XML are replaced by their characters; other entities remain text.
+    Reader of translations with their sources and references. A document is `<doc docid="d" sysid="x">`, a segment
+    `<seg id="1">`; letter case does not matter. The attribute `sysid` names the translator or the system. Other
+    attributes of the document (genre, origlang) are attributes of its items. The five entities of XML are replaced by
+    their characters; other entities remain text.
     """
 
     name = "sgml"
@@ -168,14 +169,14 @@ class Sgml(MarkupReader):
 
 
 class _SgmlParsing:
-    """State of reading an SGML file: open elements and current segment."""
+    """Parser of one SGML file, which yields its segments."""
 
     def __init__(self, document: Document) -> None:
         self._document, self._number = document, 0
         self._side: Side | None = None
-        self._of_set: dict[str, str] = {}
-        self._of_document: dict[str, str] | None = None
-        self._describe_document: dict[str, str] = {}
+        self._set_author: dict[str, str] = {}
+        self._document_attributes: dict[str, str] | None = None
+        self._item_attributes: dict[str, str] = {}
         self._segment: tuple[str, int] | None = None  # its id and line, while it is open
         self._text: list[str] = []
 
@@ -198,22 +199,23 @@ class _SgmlParsing:
         if not (tag[1] and tag[2].lower() == "seg"):
             raise self._fail(f"{tag[0][:60]} before the segment of line {segment[1]} has ended")
         assert self._side is not None
-        assert self._of_document is not None
-        unescaped = _ENTITY.sub(lambda found: _ENTITIES[found[1]], "".join((*self._text, text)))
-        return Segment(self._side, self._of_document.get("sysid", ""), segment[0], join_lines(unescaped), segment[1],
-                       self._describe_document)
+        assert self._document_attributes is not None
+        unescaped = _ENTITY.sub(lambda match: _ENTITIES[match[1]], "".join((*self._text, text)))
+        return Segment(self._side, self._document_attributes.get("sysid", ""), segment[0], join_lines(unescaped),
+                       segment[1], self._item_attributes)
 
     def _read_tag(self, tag: re.Match[str], *, ends: bool) -> None:
         name = tag[2].lower()
         if name in _SGML_SIDES:
-            self._side, self._of_set = (None, {}) if ends else (_SGML_SIDES[name], _find_author(tag[3]))
-            self._of_document = None
+            self._side, self._set_author = (None, {}) if ends else (_SGML_SIDES[name], _read_author(tag[3]))
+            self._document_attributes = None
         elif name == "doc":
-            opened = self._of_document = None if ends else {**self._of_set, **_read_attributes(tag[3])}
+            opened = None if ends else {**self._set_author, **_read_attributes(tag[3])}
+            self._document_attributes = opened
             if self._side is None or (opened is not None and not opened.get("docid")):
                 raise self._fail(f"{tag[0][:60]} outside of any set, or without docid")
-            self._describe_document = {} if opened is None else _describe_document(opened)
-        elif ends or self._of_document is None or self._side is None:
+            self._item_attributes = {} if opened is None else _describe_document(opened)
+        elif ends or self._document_attributes is None or self._side is None:
             raise self._fail(f"{tag[0][:60]} where no segment can {'end' if ends else 'begin'}")
         else:
             self._segment, self._text = (_read_attributes(tag[3]).get("id", ""), self._number), []
@@ -224,12 +226,18 @@ class _SgmlParsing:
         return self._document.error(message, self._number)
 
 
-def _find_author(written: str) -> dict[str, str]:
-    """Return the system or translator of a whole set, as attribute `sysid`.
+def _read_author(tag_text: str) -> dict[str, str]:
+    """Return the attribute `sysid` of a tag such as `<refset>`.
 
-    A document may name another.
+    It names the system or translator of the segments in the element.
+
+    Args:
+        tag_text: Text of the tag after its name, such as ` sysid="A" setid="x"`.
+
+    Returns:
+        `{"sysid": "A"}`; empty if the tag has no such attribute.
     """
-    return {name: value for name, value in _read_attributes(written).items() if name == "sysid"}
+    return {name: value for name, value in _read_attributes(tag_text).items() if name == "sysid"}
 
 
 def _describe_document(tag_attributes: dict[str, str]) -> dict[str, str]:
@@ -253,8 +261,9 @@ _ALLOWED = {  # elements that an element may contain
 class WmtXml(MarkupReader):
     """XML of WMT: `<doc>` with `<src>`, `<ref translator="A">`, `<hyp system="X">`.
 
-    Each contains segments `<seg id="1">`. The attributes of the document (origlang, domain, ...), and the collection
-    that contains the document, are attributes of its items.
+    Reader of translations with their sources and references. Each element contains segments `<seg id="1">`. The
+    attributes of the document (origlang, domain, ...), and the collection that contains the document, are attributes of
+    its items.
 
     Attributes:
         collections: Names of the collections to read; empty for all.
@@ -276,9 +285,9 @@ class WmtXml(MarkupReader):
 
 
 class _XmlParsing:
-    """State of reading an XML file.
+    """Parser of one XML file, which yields its segments.
 
-    Entities are not expanded, and no other file is read.
+    It expands no entities and reads no other file.
     """
 
     def __init__(self, document: Document) -> None:
@@ -286,8 +295,8 @@ class _XmlParsing:
         self._open: list[tuple[str, dict[str, str]]] = []
         self._text: list[str] = []
         self._number = self._line = 0  # of the file's lines; XML also counts lone carriage returns
-        self._of_document: dict[str, str] = {}
-        self._found: list[Segment] = []
+        self._document_attributes: dict[str, str] = {}
+        self._segments: list[Segment] = []
         self._parser = expat.ParserCreate("utf-8")
         self._parser.buffer_text = True
         self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
@@ -305,8 +314,8 @@ class _XmlParsing:
                 self._number = number
                 self._parser.Parse(line, False)
                 self._parser.Parse("\n", False)
-                yield from self._found
-                self._found.clear()
+                yield from self._segments
+                self._segments.clear()
             self._parser.Parse("", True)
         except expat.ExpatError as error:
             raise self._fail(f"not XML: {expat.ErrorString(error.code)}") from None
@@ -333,7 +342,7 @@ class _XmlParsing:
             raise self._fail(f"a control or invisible character in an attribute of <{name}>")
         self._open.append((name, attributes))
         if name == "doc":
-            self._of_document = self._read_attributes()
+            self._document_attributes = self._read_attributes()
         elif name == "seg":
             self._text, self._line = [], self._number
 
@@ -347,13 +356,13 @@ class _XmlParsing:
 
     def _end_element(self, name: str) -> None:
         _, attributes = self._open.pop()
-        above = dict(self._open)
+        parents = dict(self._open)
         if name != "seg":
             return
-        element = next(known for known in _XML_SIDES if known in above)
+        element = next(tag for tag in _XML_SIDES if tag in parents)
         side, names = _XML_SIDES[element]
-        self._found.append(Segment(side, above[element].get(names, ""), attributes["id"].strip(),
-                                   join_lines("".join(self._text)), self._line, self._of_document))
+        self._segments.append(Segment(side, parents[element].get(names, ""), attributes["id"].strip(),
+                                   join_lines("".join(self._text)), self._line, self._document_attributes))
 
     def _read_attributes(self) -> dict[str, str]:
         elements = dict(self._open)

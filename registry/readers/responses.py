@@ -18,7 +18,7 @@ from registry.columns import CandidateColumns
 from registry.errors import InputError, suggest
 from registry.items import Answer, AnswerSet, Item, Response
 from registry.readers.base import AnswerSetReader, NamedSetReader
-from registry.readers.parsing.delimited import Separator, Written, read_header
+from registry.readers.parsing.delimited import Separator, TextFormat, read_header
 from registry.readers.parsing.document import ONE_ROW, Document, describe_invisible
 from registry.readers.parsing.fast_tables import Layout, Table, read_table
 from registry.readers.parsing.json_values import parse_object
@@ -31,11 +31,11 @@ _ANSWER_KEYS = ("key", "type", "score")
 class Responses(NamedSetReader):
     """One JSON object per item: `{"item": "s1", "answers": [...]}`.
 
-    An answer is a text, which is its key, or an object such as `{"key": "3-7", "type": "causes", "score": 0.9}`. The
-    type is optional. Only submissions have scores, which are optional; a higher score is better. No two answers to an
-    item have the same key and type. An empty list is a valid answer. In the gold, the key `attributes` has attributes
-    of the item, such as `{"document": "d1"}`; their values are text. Blank lines are ignored. The name of an answer is
-    its type, or its key if it has no type.
+    Reader of tasks in which an item has a set of answers, such as relations. An answer is a text, which is its key, or
+    an object such as `{"key": "3-7", "type": "causes", "score": 0.9}`. The type is optional. Only submissions have
+    scores, which are optional; a higher score is better. No two answers to an item have the same key and type. An empty
+    list is a valid answer. In the gold, the key `attributes` has attributes of the item, such as `{"document": "d1"}`;
+    their values are text. Blank lines are ignored. The name of an answer is its type, or its key if it has no type.
     """
 
     name = "responses"
@@ -83,8 +83,8 @@ def _parse_answer_set(answers: Any) -> AnswerSet:
     responses = sorted(map(_parse_response, answers), key=lambda response: response[:2])
     for first, second in pairwise(responses):
         if first[:2] == second[:2]:
-            of_type = f" of type {first.type!r}" if first.type else ""
-            raise ValueError(f"answer {first.key!r}{of_type} occurs twice; keep one")
+            type_note = f" of type {first.type!r}" if first.type else ""
+            raise ValueError(f"answer {first.key!r}{type_note} occurs twice; keep one")
     return AnswerSet(tuple(responses))
 
 
@@ -114,9 +114,9 @@ def _parse_attributes(attributes: Any) -> dict[str, str]:
     return {_to_text(name, "attributes"): _to_text(value, name) for name, value in attributes.items()}
 
 
-def _check_keys(entry: Mapping[str, Any], known: tuple[str, ...], required: tuple[str, ...]) -> None:
-    if unknown := [key for key in entry if key not in known]:
-        raise ValueError(f"unknown key {unknown[0]!r}; {suggest(unknown[0], known)}")
+def _check_keys(entry: Mapping[str, Any], allowed: tuple[str, ...], required: tuple[str, ...]) -> None:
+    if unknown := [key for key in entry if key not in allowed]:
+        raise ValueError(f"unknown key {unknown[0]!r}; {suggest(unknown[0], allowed)}")
     if lacking := [key for key in required if key not in entry]:
         raise ValueError(f"no key {lacking[0]!r}")
 
@@ -138,8 +138,8 @@ def _shorten(value: Any) -> str:
 class Multilabel(TableReader, NamedSetReader):
     """Row per item and column per label: 1 if the item has the label, else 0.
 
-    The values true and false are also valid. The answers to an item are the labels that it has, as in `responses`; an
-    item may have no label.
+    Reader of multi-label classification, from a table. The values true and false are also valid. An item may have no
+    label.
 
     Attributes:
         labels: Columns, whose names are the labels.
@@ -193,9 +193,10 @@ ACCEPTED = "true"  # the only possible answer to a candidate
 class Candidates(AnswerSetReader):
     """One candidate per line, with a header; candidates are the items.
 
-    The gold marks correct candidates. A system returns the candidates to which it assigns a score; these scores may be
-    a column of the gold file. The answer to a returned candidate is `true`; other candidates have no answer. The header
-    names the columns. Blank lines and other columns are ignored.
+    Reader of tasks that extract correct candidates from a list, such as collocations. The gold marks correct
+    candidates. A system returns the candidates to which it assigns a score; these scores may be a column of the gold
+    file. The answer to a returned candidate is `true`; other candidates have no answer. The header names the columns.
+    Blank lines and other columns are ignored.
 
     Attributes:
         item: Columns that together name a candidate; the name is their cells, separated by blanks.
@@ -250,7 +251,7 @@ class Candidates(AnswerSetReader):
         return items
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
-        """Read the scores of a system.
+        """Read a system's scores of candidates.
 
         Raises:
             InputError: The option `score` is not set, or the file is not valid.
@@ -282,10 +283,10 @@ class Candidates(AnswerSetReader):
                                            (self.gold, *self.attributes), self.unscored))
 
     def _make_items(self, table: Table) -> list[Item] | None:
-        """Return the items of a table.
+        """Return the gold items of a table of candidates.
 
         Returns:
-            The items; None if a cell of the column `gold` is neither in `true` nor in `false`.
+            The items; None if a cell of the gold column marks a candidate neither as correct nor as incorrect.
         """
         gold = {flag: AnswerSet((Response(ACCEPTED),)) for flag in self.true} | dict.fromkeys(self.false, AnswerSet())
         flags = table.attributes.get(self.gold)
@@ -293,13 +294,13 @@ class Candidates(AnswerSetReader):
             return None
         return table.make_items(self.attributes, map(gold.__getitem__, flags))
 
-    def _read_rows(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
-        names, indexes = (*self.item, *wanted), list[int]()
+    def _read_rows(self, document: Document, requested: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
+        names, indexes = (*self.item, *requested), list[int]()
         for line, columns, cells in read_delimited_rows(
-                document, Written(self.separator), (),
-                header=lambda cells, line: read_header(cells, names, document, line),
-                wrong=lambda cells, columns: (f"{len(cells)} cells where the header names {len(columns)} "
-                                              f"(separator {self.separator})")):
+                document, TextFormat(self.separator), (),
+                parse_header=lambda cells, line: read_header(cells, names, document, line),
+                describe_fault=lambda cells, columns: (f"{len(cells)} cells where the header names {len(columns)} "
+                                                       f"(separator {self.separator})")):
             indexes = indexes or [columns.index(name) for name in names]
             parts, row = [cells[n] for n in indexes[:len(self.item)]], [cells[n] for n in indexes[len(self.item):]]
             key, fault = " ".join(parts) if all(parts) else "", ""

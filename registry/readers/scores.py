@@ -29,8 +29,8 @@ from registry.readers.tables import Row, TableReader, is_unscored, list_numbers,
 class Scores(TableReader):
     """One number per item, in a table of one or several systems.
 
-    The gold lists the items and, for metrics that need it, the correct number. The scores of a system are a column of a
-    separate file or of the gold file.
+    Reader of scores of items, or of predicted numbers. The gold lists the items and, for metrics that need it, the
+    correct number. The scores of a system are a column of a separate file or of the gold file.
 
     Attributes:
         score: Column with the scores of a system.
@@ -49,7 +49,7 @@ class Scores(TableReader):
         return () if self.gold is None else ("gold",)
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the items, with correct numbers if the option `gold` names their column."""
+        """Read the items, and their correct numbers if the option `gold` is set."""
         columns = () if self.gold is None else (self.gold,)
         return _make_items(self, documents["gold"], columns, lambda right: right[0] if right else None)
 
@@ -65,9 +65,11 @@ class Scores(TableReader):
 class Statistics(TableReader):
     """Several numbers per item whose sums over items matter: counts, lengths, costs.
 
+    Reader of tables of such numbers. Metrics are computed from the sums, for example by a formula.
+
     Attributes:
-        statistics: Columns of a submission; formulas use their names.
-        gold: Columns of the gold, with numbers that are the same for all systems.
+        statistics: Columns of a submission; the formula uses their names.
+        gold: Columns of the gold, with numbers that are the same for all systems, such as lengths of references.
     """
 
     name: ClassVar[str] = "statistics"
@@ -90,7 +92,7 @@ class Statistics(TableReader):
         return _make_items(self, documents["gold"], self.gold, lambda right: dict(zip(self.gold, right, strict=True)))
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
-        """Read a system's numbers by name; an item must have all numbers or none."""
+        """Read a system's numbers; an item must have a number in every column or in none."""
         if (table := self.read_fast(document)) is not None and table.numbers.keys() >= set(self.statistics):
             values = np.stack([table.numbers[name] for name in self.statistics], axis=1)
             absent = np.isnan(values)
@@ -116,13 +118,13 @@ class Statistics(TableReader):
 
 def _make_items(reader: Scores | Statistics, document: Document, columns: Sequence[str],
                 gold: Callable[[Sequence[float]], Any]) -> list[Item]:
-    """Return items whose gold values are computed from columns of the file.
+    """Read items, and compute their gold values from columns of numbers.
 
     Args:
         reader: The reader.
         document: The gold file.
-        columns: Names of the columns.
-        gold: Function that returns the gold value for the numbers of a row.
+        columns: Names of the columns with numbers.
+        gold: Function that receives the numbers of a row, and returns the item's gold value.
     """
     table = reader.read_fast(document)
     if table is not None and not any(np.isnan(table.numbers.get(name, math.nan)).any() for name in columns):
@@ -145,12 +147,13 @@ LEAST_PROBABILITY = 1e-3  # with smaller ones, sums of inverse probabilities wou
 class Judged(TableReader):
     """Judge's score of every item and human score of some items, in two columns.
 
-    Items with a human score must be a random sample, because their scores correct the mean of the judge over all items.
-    The gold lists the items and, if they differ, the sampling probabilities of items.
+    Reader of a table; the judge is an automatic scorer, such as a language model. Items with a human score must be a
+    random sample, because their scores correct the mean of the judge over all items. The gold lists the items and, if
+    they differ, the sampling probabilities of items.
 
     Attributes:
         drawn: Sampling of the items with a human score: at `random` (uniformly), or each with its `probability`.
-        judge: Column with the scores of the judge, an automatic scorer.
+        judge: Column with the scores of the judge.
         human: Column with the human scores; empty for other items.
         probability: Column of the gold with the sampling probabilities, above 0 and at most 1.
     """
@@ -168,7 +171,10 @@ class Judged(TableReader):
         return ()
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the items with their sampling probabilities; None if all are equal."""
+        """Read the items; the gold value is the probability that people score the item.
+
+        It is None if all probabilities are equal.
+        """
         columns = (self.probability,) if self.drawn == "probability" else ()
 
         def probability(row: Row) -> float | None:
@@ -205,8 +211,8 @@ _NATS: dict[str | int, float] = {"e": 1.0, 2: math.log(2), 10: math.log(10)}
 class LogProbabilities(TableReader):
     """Log-probabilities of all tokens of an item, in one cell.
 
-    In JSON the cell is a list; in delimited text the numbers are separated by blanks. The reader returns the sum of the
-    log-probabilities in nats, and the number of tokens.
+    Reader of tables of language models' outputs. In JSON the cell is a list; in delimited text the numbers are
+    separated by blanks. An answer is the sum of the log-probabilities in nats, and the number of tokens.
 
     Attributes:
         base: Base of the logarithms: `"e"`, `2` or `10`. The base is declared and never guessed.
@@ -226,7 +232,10 @@ class LogProbabilities(TableReader):
         return () if self.text is None else ("text",)
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the items, with numbers of characters if the option `text` is set."""
+        """Read the items; the gold value is the number of characters in the text.
+
+        It is None if the option `text` is not set.
+        """
         column = self.text
 
         def characters(row: Row) -> int | None:
@@ -241,7 +250,7 @@ class LogProbabilities(TableReader):
             documents["gold"], () if column is None else (column,), characters, self.attributes)]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read the sum and the number of each item's log-probabilities."""
+        """Read the sum of each item's log-probabilities (in nats), and their number."""
         return [Answer(row.key, (_NATS[self.base] * math.fsum(values), len(values)), row.line)
                 for row, values in self.parse_rows(document, (self.logprobs,), self._parse_values)
                 if values is not None]
@@ -268,11 +277,11 @@ _KEYS = {
 
 
 class Score(NamedTuple):
-    """Score on one line of a file.
+    """Score on one line of a file of mt-metrics-eval.
 
     Attributes:
         line: Line number.
-        names: Names on the line, such as the system, in the order of `_KEYS`.
+        names: Names that identify the scored unit, such as ("SYSTEM", "1") for segment 1 of a system.
         value: The score; None if the line has none.
     """
 
@@ -284,9 +293,9 @@ class Score(NamedTuple):
 class Mtme(Reader):
     """One score per line, `SYSTEM SCORE`, as in the files of mt-metrics-eval.
 
-    The segments of a system are consecutive lines, in the order of the test set. The evaluated systems are metrics, so
-    that the items are translations of segments by systems. Items are named `SYSTEM SEGMENT`, with segments counted from
-    1. Translations without a human score (`None`) are not items, and scores of metrics for them are ignored. Source:
+    Reader of tasks that evaluate metrics of translation. The gold has human scores, and each submission has the scores
+    of a metric. An item is the translation of a segment by a system, with the name `SYSTEM SEGMENT`. The segments of a
+    system are consecutive lines, counted from 1. Translations without a human score (`None`) are ignored. Source:
     https://github.com/google-research/mt-metrics-eval (README, "File organization and naming convention").
 
     Attributes:
@@ -343,7 +352,7 @@ class Mtme(Reader):
                 for score in self._read_scores(document) if score.value is not None]
 
     def _read_scores(self, document: Document) -> Iterator[Score]:
-        """Yield the score on every line; segments and documents are numbered.
+        """Yield the score on every line; number a system's segments or documents.
 
         All systems must have the same number of segments or documents.
         """

@@ -27,15 +27,17 @@ _SHIFTS = {1: ", most the next one, as if a line were lacking above",
 
 
 def find_misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
-    """Return a line and a message if texts seem not to be in the order of the gold.
+    """Check whether a system's texts seem to be in another order than the gold.
+
+    A correct text resembles its own reference (or source) more than those of other segments.
 
     Args:
         items: Items of the gold.
         answers: Answers of the system, which are numbered from 1.
 
     Returns:
-        Line and message. None if the order is correct or unknown; it is unknown if there are few texts, or neither
-        references nor source.
+        Line number and message; None if the order seems to be correct, or cannot be checked because there are few
+        texts, or neither references nor source.
     """
     by_source = "gold" not in items[0].gold
     if by_source and "source" not in items[0].gold:
@@ -60,14 +62,14 @@ def find_misplaced(items: Sequence[Item], answers: Sequence[Answer]) -> tuple[in
 
 
 def _find_nearest(items: Sequence[Item], answers: Sequence[Answer], *, by_source: bool) -> list[tuple[int, int]]:
-    """Return the distance to the most similar text for each long enough answer.
+    """Compare each answer with its own reference, and with four other references.
 
-    The compared texts are references, or sources. A translation resembles its source in length (Gale and Church 1993,
-    "A program for aligning sentences in bilingual corpora") and in names, numbers and punctuation, which are not
-    translated.
+    With `by_source` answers are compared with sources instead. A translation resembles its source in length (Gale and
+    Church 1993, "A program for aligning sentences in bilingual corpora") and in names, numbers and punctuation, which
+    are not translated. Very short segments are left out.
 
     Returns:
-        Line of the answer, and distance in segments from its own text to the most similar text.
+        Line of the answer, and distance in segments to the most similar text; 0 if this is its own text.
     """
     texts = [item.gold["source" if by_source else "gold"] for item in items]
     grams = [_make_trigrams(text) for text in texts]
@@ -102,8 +104,9 @@ def _compute_dice(a: frozenset[str], b: frozenset[str]) -> float:
 class Lines(SegmentReader):
     """One segment per line, identified by its line number from 1.
 
-    The gold value of a segment has its references by name (`gold`, and the `references` of the manifest) and its
-    `source`, if the manifest names that file. A blank line is neither a reference nor an answer.
+    Reader of texts, such as translations. The gold value of a segment has its references by name (`gold`, and the
+    `references` of the manifest) and its `source`, if the manifest names that file. A blank line is neither a reference
+    nor an answer.
 
     Attributes:
         attributes: Names of the tab-separated columns in the test set's `attributes` file, such as domain and document.
@@ -152,12 +155,12 @@ class Lines(SegmentReader):
 
 
 def read_attributes(document: Document, names: Sequence[str], n: int) -> list[dict[str, str]]:
-    """Return the attributes of segments from a file with one line per segment.
+    """Read attributes, such as documents, from a file with one line per segment.
 
     Args:
         document: The file; columns are separated by tabs.
         names: Names of the columns.
-        n: Number of segments.
+        n: Expected number of segments.
 
     Raises:
         InputError: A line has another number of columns, or the file has another number of lines.
@@ -180,7 +183,7 @@ _WHOLE = re.compile(r"[0-9]{1,15}")
 class NBest(SegmentReader):
     """Several candidates per segment, in submissions for a gold in format `lines`.
 
-    One candidate of each segment is the answer.
+    Reader of n-best lists. A line is `id ||| text ||| features ||| score`. One candidate of each segment is the answer.
 
     Attributes:
         first_id: Id of the first segment.
@@ -199,7 +202,7 @@ class NBest(SegmentReader):
                                       '"nbest" for submissions')
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read the selected candidates.
+        """Read an n-best list, and return the selected candidate of each segment.
 
         The candidates of a segment must be on consecutive lines.
         """
@@ -240,7 +243,7 @@ class NBest(SegmentReader):
 class Texts(TableReader, SegmentReader):
     """Row per item with its text in a column.
 
-    Texts are, for example, translations, summaries, transcripts or free-text answers. The gold value of an item has its
+    Reader of tables of translations, summaries, transcripts or free-text answers. The gold value of an item has its
     references by name: `gold`, and the columns in `references`. A blank text (or null) is neither a reference nor an
     answer. Items may have different numbers of references.
 
@@ -300,9 +303,9 @@ class Texts(TableReader, SegmentReader):
         return find_misplaced(items, answers)
 
     def _check_quotes(self, column: str, texts: Sequence[tuple[str, Item | Answer]], document: Document) -> None:
-        """Check that texts separated by tabs or blanks have no CSV quotes.
+        """Raise InputError if texts of a tab-separated file are in CSV quotes.
 
-        Such quotes would count as words.
+        Only comma- and semicolon-separated files may have such quotes; in others, the quotes would count as words.
 
         Args:
             column: Name of the column.

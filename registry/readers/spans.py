@@ -25,9 +25,9 @@ _TOO_FAR = 10**9
 class Spans(TableReader, SpanReader):
     """One span per row: item, start, end, type and, in submissions, a score.
 
-    The score is optional. Positions may count characters or tokens, but must count the same in gold and submissions. A
-    row without start, end and type is an item without spans. In JSON and Parquet, a row may be an item with the list of
-    its spans.
+    Reader of tables of spans, such as named entities. The score is optional. Positions may count characters or tokens,
+    but must count the same in gold and submissions. A row without start, end and type is an item without spans. In JSON
+    and Parquet, a row may be an item with the list of its spans.
 
     Attributes:
         start: Column with the first position of a span.
@@ -63,7 +63,10 @@ class Spans(TableReader, SpanReader):
                              "'syntax'")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold spans; all rows of one item must have the same attributes."""
+        """Read the items with their gold spans.
+
+        All rows of one item must have the same attributes.
+        """
         return [Item(key, Tagged((), frozenset(entry.spans)), entry.attributes, entry.line)
                 for key, entry in replace(self, score=None)._read_entries(documents["gold"])]
 
@@ -78,21 +81,21 @@ class Spans(TableReader, SpanReader):
         return Tagged((), frozenset())
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:
-        beyond = [span for span in sorted(answer.spans) if gold.tokens and span.end > len(gold.tokens)]
-        if not beyond:
+        outside = [span for span in sorted(answer.spans) if gold.tokens and span.end > len(gold.tokens)]
+        if not outside:
             return None
-        return f"span {self._format_span(beyond[0])} lies beyond the gold's {counted(len(gold.tokens), 'token')}"
+        return f"span {self._format_span(outside[0])} lies beyond the gold's {counted(len(gold.tokens), 'token')}"
 
     def _read_entries(self, document: Document) -> Iterator[tuple[str, _Entry]]:
-        wanted = [column for column in (self.start, self.end, self.type, self.score) if column]
+        names = [column for column in (self.start, self.end, self.type, self.score) if column]
         entries: dict[str, _Entry] = {}
-        for row, span in self._read_lists(document, wanted) if self.spans else self.parse_rows(
-                document, wanted, self._parse_span, self.attributes):
+        for row, span in self._read_lists(document, names) if self.spans else self.parse_rows(
+                document, names, self._parse_span, self.attributes):
             entry = entries.setdefault(row.key, _Entry(row.line, row.attributes))
-            if clash := self._find_clash(entry, row, span):
-                document.refuse(clash, row.line, row.key)
+            if contradiction := self._find_contradiction(entry, row, span):
+                document.refuse(contradiction, row.line, row.key)
             elif span is None:
-                entry.bare = row.line
+                entry.no_span_line = row.line
             else:
                 entry.spans[span] = row.line
         for key, entry in entries.items():
@@ -100,8 +103,15 @@ class Spans(TableReader, SpanReader):
                 self._check_overlaps(key, entry, document)
             yield key, entry
 
-    def _read_lists(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[Row, Span | None]]:
-        """Yield the row of an item with each of its spans; with None for an empty list."""
+    def _read_lists(self, document: Document, names: Sequence[str]) -> Iterator[tuple[Row, Span | None]]:
+        """Yield pairs (row, span) from a file with a list of spans in each item's row.
+
+        An item without spans yields (row, None).
+
+        Args:
+            document: The file.
+            names: Keys of a span's start, end and other parts.
+        """
         first: dict[str, int] = {}
         for row in self.read_rows(document, [str(self.spans)], self.attributes):
             spans = [] if row.cells[0] is None else row.cells[0]
@@ -115,37 +125,46 @@ class Spans(TableReader, SpanReader):
                 continue
             if not spans:
                 yield row, None
-            for of_list in spans:
+            for element in spans:
                 try:
-                    span = self._parse_listed_span(of_list, wanted, row)
+                    span = self._parse_listed_span(element, names, row)
                 except InputError as error:
                     document.report(error)
                 else:
                     yield row, span
 
-    def _parse_listed_span(self, of_list: Any, wanted: Sequence[str], row: Row) -> Span:
-        cells = [get_value(of_list, name) for name in wanted]
+    def _parse_listed_span(self, element: Any, names: Sequence[str], row: Row) -> Span:
+        cells = [get_value(element, name) for name in names]
         if ABSENT in cells:
-            name = wanted[cells.index(ABSENT)]
-            why = (describe_missing(row.document, of_list, name) if isinstance(of_list, Mapping)
-                   else f"it has no place {name!r}")
-            raise row.error(f"a span is {shorten(of_list)}: {why}")
+            name = names[cells.index(ABSENT)]
+            reason = (describe_missing(row.document, element, name) if isinstance(element, Mapping)
+                      else f"it has no place {name!r}")
+            raise row.error(f"a span is {shorten(element)}: {reason}")
         span = self._parse_span(row._replace(cells=cells))
         if span is None:
-            raise row.error(f"a span is {shorten(of_list)}, without start and end; an item without spans has the empty "
+            raise row.error(f"a span is {shorten(element)}, without start and end; an item without spans has the empty "
                             "list")
         return span
 
-    def _find_clash(self, entry: _Entry, row: Row, span: Span | None) -> str | None:
-        """Return the reason why a row contradicts earlier rows of its item, or None."""
+    def _find_contradiction(self, entry: _Entry, row: Row, span: Span | None) -> str | None:
+        """Return a message if a row contradicts earlier rows of the same item; else None.
+
+        For example, a span occurs twice.
+
+        Args:
+            entry: Attributes and spans of the item in earlier rows.
+            row: The row.
+            span: Span in the row; None if the row declares that the item has no span.
+        """
         for name, value in row.attributes.items():
             if value != entry.attributes[name]:
                 return f"{name!r} is {value!r}, but {entry.attributes[name]!r} in line {entry.line}; an item has one"
         if span in entry.spans:
-            of_type = f" of type {span.type!r}" if span.type else ""
-            return f"span {self._format_span(span)}{of_type} occurs twice, first in line {entry.spans[span]}; keep one"
-        if entry.bare:
-            return f"line {entry.bare} says that this item has no span; remove one of both"
+            type_note = f" of type {span.type!r}" if span.type else ""
+            return (f"span {self._format_span(span)}{type_note} occurs twice, first in line {entry.spans[span]}; keep "
+                    "one")
+        if entry.no_span_line:
+            return f"line {entry.no_span_line} says that this item has no span; remove one of both"
         if span is None and entry.spans:
             first = next(iter(entry.spans.values()))
             return f"no start and end, as if this item had no span, but line {first} has one; remove one of both"
@@ -171,9 +190,9 @@ class Spans(TableReader, SpanReader):
                        for cell, column in ((start, self.start), (end, self.end)))
         length = last - first + self.inclusive
         if length <= 0:
-            why = ("is empty; its end is the position after its last one, or else declare inclusive = true"
-                   if first == last else "ends before it starts")
-            raise row.error(f"the span from {shorten(start)} to {shorten(end)} {why}")
+            fault = ("is empty; its end is the position after its last one, or else declare inclusive = true"
+                     if first == last else "ends before it starts")
+            raise row.error(f"the span from {shorten(start)} to {shorten(end)} {fault}")
         type_ = to_text(rest[0]) if self.type else ""
         if self.type and not type_:
             raise row.error(f"{self.type!r} is {shorten(rest[0])}; expected text; start and end must also be empty if "
@@ -200,16 +219,16 @@ class Spans(TableReader, SpanReader):
 
 @dataclass
 class _Entry:
-    """Spans of one item.
+    """Spans of one item, collected from the rows of a table.
 
     Attributes:
         line: First line of the item.
-        attributes: Attributes of the item.
-        spans: Lines of the spans, by span.
-        bare: Line of the row that declares that the item has no span; 0 if there is none.
+        attributes: Maps attributes of the item, such as "document", to their values.
+        spans: Maps each span to its line.
+        no_span_line: Line of a row that declares that the item has no span; 0 if there is none.
     """
 
     line: int
     attributes: dict[str, str]
-    spans: dict[Span, int] = field(default_factory=dict)  # with their lines
-    bare: int = 0
+    spans: dict[Span, int] = field(default_factory=dict)
+    no_span_line: int = 0

@@ -17,7 +17,7 @@ from uuid import UUID
 from registry.errors import InputError, counted, suggest
 from registry.families import LARGEST_OTHER, LARGEST_WHOLE
 from registry.readers.base import Reader
-from registry.readers.parsing.delimited import Separator, Written, read_cells, read_header
+from registry.readers.parsing.delimited import Separator, TextFormat, read_cells, read_header
 from registry.readers.parsing.document import ONE_ROW, Document, describe_invisible
 from registry.readers.parsing.fast_tables import (
     NUMBER,
@@ -46,14 +46,14 @@ T = TypeVar("T")
 
 
 class Row(NamedTuple):
-    """One row of a table.
+    """One row of a table, which describes one item.
 
     Attributes:
         document: The file.
-        line: Line or row number.
+        line: Line number; in Parquet, row number.
         key: Name of the item.
-        cells: Requested cells.
-        attributes: Attributes of the item.
+        cells: Cells of the columns that the caller requested.
+        attributes: Maps attributes of the item, such as "document", to their values.
     """
 
     document: Document
@@ -100,59 +100,59 @@ class TableReader(Reader):
     unscored: tuple[str, ...] = ("",)
 
     def read_fast(self, document: Document) -> Table | None:
-        """Return the columns of a valid file; None for other files.
+        """Read a table column by column; return None if this is not possible.
 
-        A file is read only once, although it may have the columns of several systems.
+        It is possible for valid tables of 32 KiB or more. Callers read others row by row, so that errors name lines.
         """
         return read_table(document, Layout(self.syntax, self.separator, self.columns, self.comment, self.item,
                                            self.attributes, self.unscored))
 
     @property
     def optional(self) -> tuple[str, ...]:
-        """Columns that may be absent in JSON objects."""
+        """Names of columns that may be absent in some rows of a JSON file."""
         return ()
 
-    def read_rows(self, document: Document, wanted: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[Row]:
-        """Yield every row with the requested cells.
+    def read_rows(self, document: Document, requested: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[Row]:
+        """Yield every row of a table, with the cells of requested columns.
 
         Args:
             document: The file.
-            wanted: Columns whose cells are returned: text, or values of JSON and Parquet.
+            requested: Requested columns. Cells are text, or values of JSON and Parquet.
             attributes: Columns that are attributes of items, returned as text.
 
         Raises:
             InputError: The file is not such a table, a column is missing, or a name or attribute is empty.
         """
         read = self._read_delimited if self.syntax == "delimited" else self._read_objects
-        names = (*self.item, *attributes, *wanted)
+        names = (*self.item, *attributes, *requested)
         key_end, attributes_end = len(self.item), len(self.item) + len(attributes)
         n = 0
         for n, (line, cells) in enumerate(read(document, names), 1):
             texts = [to_text(cell) for cell in cells[:attributes_end]]
-            known = [text for text in texts if text is not None]
-            key = " ".join(known[:key_end]) if key_end else str(n)
+            present = [text for text in texts if text is not None]
+            key = " ".join(present[:key_end]) if key_end else str(n)
             if None in texts or "" in texts[:key_end]:
                 index = next(m for m, text in enumerate(texts) if text is None or (m < key_end and not text))
                 document.refuse(f"{names[index]!r} is {shorten(cells[index])}; expected text or a whole number", line)
-            elif not (together := "".join(known)).isprintable():
+            elif not (together := "".join(present)).isprintable():
                 document.refuse(describe_invisible(together), line, key)
             else:
-                item_attributes = dict(zip(attributes, known[key_end:], strict=True))
+                item_attributes = dict(zip(attributes, present[key_end:], strict=True))
                 yield Row(document, line, key, cells[attributes_end:], item_attributes)
         if not n:
             document.report_empty("item")
 
-    def parse_rows(self, document: Document, wanted: Sequence[str], parse: Callable[[Row], T],
+    def parse_rows(self, document: Document, requested: Sequence[str], parse: Callable[[Row], T],
                    attributes: Sequence[str] = ()) -> Iterator[tuple[Row, T]]:
-        """Yield every row with the result of `parse`; report the errors of `parse`.
+        """Yield every row of a table, together with the result of a function of the row.
 
         Args:
             document: The file.
-            wanted: Columns whose cells `parse` needs.
-            parse: Function of a row.
+            requested: Columns whose cells the function needs.
+            parse: The function. Rows for which it raises InputError are reported and left out.
             attributes: Columns that are attributes of items.
         """
-        for row in self.read_rows(document, wanted, attributes):
+        for row in self.read_rows(document, requested, attributes):
             try:
                 value = parse(row)
             except InputError as error:
@@ -161,7 +161,7 @@ class TableReader(Reader):
                 yield row, value
 
     def parse_number(self, cell: Any, column: str, row: Row) -> float | None:
-        """Return a cell as a number; None if it marks an absent number.
+        """Convert a cell to a number; return None if the cell marks a missing number.
 
         True and false are 1 and 0 if all cells of the column are truth values.
 
@@ -172,7 +172,7 @@ class TableReader(Reader):
             return None
         if isinstance(cell, str) and self.syntax == "delimited":
             cell = _TRUTHS.get(cell.strip().casefold(), cell)
-        if (is_truth := isinstance(cell, bool)) != row.document.made.setdefault(("truth", column), is_truth):
+        if (is_truth := isinstance(cell, bool)) != row.document.cache.setdefault(("truth", column), is_truth):
             expected = "numbers" if is_truth else "true or false"
             raise row.error(f"{column!r} is {shorten(cell)}, but earlier cells are {expected}; write all as numbers, "
                             "with 1 and 0 for true and false")
@@ -187,10 +187,10 @@ class TableReader(Reader):
         return value
 
     def require_number(self, cell: Any, column: str, row: Row) -> float:
-        """Return a cell as a number.
+        """Convert a cell to a number.
 
         Raises:
-            InputError: The cell is not a number, or marks an absent number.
+            InputError: The cell is not a number, or marks a missing number.
         """
         if (value := self.parse_number(cell, column, row)) is None:
             raise row.error(f"{column!r} is {shorten(cell)}; expected a finite number")
@@ -203,16 +203,16 @@ class TableReader(Reader):
                                  f"{suggest(name, self.columns)}")
         indexes: list[int] = []
         for number, columns, cells in read_delimited_rows(
-                document, Written(self.separator, self.comment), self.columns,
-                header=lambda cells, line: read_header(cells, names, document, line),
-                wrong=lambda cells, columns: f"{describe_width(cells, columns)} (separator {self.separator})"):
+                document, TextFormat(self.separator, self.comment), self.columns,
+                parse_header=lambda cells, line: read_header(cells, names, document, line),
+                describe_fault=lambda cells, columns: f"{describe_width(cells, columns)} (separator {self.separator})"):
             indexes = indexes or [columns.index(name) for name in names]
             yield number, [cells[n] for n in indexes]
 
     def _read_objects(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
-        of_item = self.item[0] if len(self.item) == 1 else None
+        item_key = self.item[0] if len(self.item) == 1 else None
         value = (*names, "", "")[1] if len(names) <= 2 else None
-        for number, entry in read_objects(document, self.syntax, Written(self.separator, self.comment), of_item,
+        for number, entry in read_objects(document, self.syntax, TextFormat(self.separator, self.comment), item_key,
                                           value, names):
             cells = [get_value(entry, name) for name in names]
             if self.optional:
@@ -224,62 +224,69 @@ class TableReader(Reader):
                 yield number, cells
 
 
-def read_objects(document: Document, syntax: Syntax, written: Written, item: str | None, value: str | None,
+def read_objects(document: Document, syntax: Syntax, text_format: TextFormat, item: str | None, value: str | None,
                  names: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield every row of JSON or Parquet as an object, with its line or row number.
+    """Yield every row of a JSON or Parquet file as (line or row number, dict).
+
+    A file that is one JSON object, such as `{"d1": "A", "d2": "B"}`, has one row per member: with item="item" and
+    value="label" the first row is `{"item": "d1", "label": "A"}`.
 
     Args:
         document: The file.
         syntax: `jsonl`, `json` or `parquet`.
-        written: Beginning of comments, and whether blank lines count, in JSON Lines.
-        item: Key under which a row gets its name, if the file is one JSON object of items.
-        value: Key under which a row gets its value, if this value is not an object.
+        text_format: Beginning of comments, and whether blank lines are rows, in JSON Lines.
+        item: Key for the name of a member.
+        value: Key for the value of a member, if it is not an object.
         names: Columns to read from Parquet; None for all.
     """
     if syntax == "parquet":
         return read_parquet_rows(document, names)
     if syntax == "json":
         return read_json_entries(document, item, value)
-    return read_json_rows(document, written)
+    return read_json_rows(document, text_format)
 
 
 def read_delimited_rows(
-    document: Document, written: Written, columns: Sequence[str], *,
-    header: Callable[[list[str], int], tuple[str, ...]], wrong: Callable[[list[str], Sequence[str]], str],
+    document: Document, text_format: TextFormat, columns: Sequence[str], *,
+    parse_header: Callable[[list[str], int], tuple[str, ...]],
+    describe_fault: Callable[[list[str], Sequence[str]], str],
 ) -> Iterator[tuple[int, Sequence[str], list[str]]]:
-    """Yield line, column names and cells of every row.
+    """Yield every row of delimited text as (line number, column names, cells).
 
     Rows with a wrong number of cells are reported and left out. A blank row has empty cells.
 
     Args:
         document: The file.
-        written: Separator, beginning of comments, and whether blank lines are rows.
+        text_format: Separator, beginning of comments, and whether blank lines are rows.
         columns: Names of the columns; empty if the first line has the names.
-        header: Function that returns the names from the cells and the number of the first line.
-        wrong: Function that describes the fault of a row, from its cells and the columns.
+        parse_header: Function that receives the cells and the number of the first line, and returns the names.
+        describe_fault: Function that receives the cells of a row and the columns, and returns the message for a row
+            with a wrong number of cells.
     """
-    for number, cells in read_cells(document, written):
+    for number, cells in read_cells(document, text_format):
         if not columns:
-            columns = header(cells, number)
+            columns = parse_header(cells, number)
         elif not cells:
             yield number, columns, [""] * len(columns)
         elif len(cells) == len(columns):
             yield number, columns, cells
         else:
-            document.refuse(wrong(cells, columns), number)
+            document.refuse(describe_fault(cells, columns), number)
 
 
 def describe_width(cells: Sequence[str], columns: Sequence[str]) -> str:
-    """Return a message with the actual and the expected number of columns."""
+    """Return a message such as "3 columns where 2 are expected"."""
     return f"{counted(len(cells), 'column')} where {counted(len(columns), 'is', 'are')} expected"
 
 
 def to_number(cell: Any, *, text: bool) -> float:
-    """Return a cell as a number; NaN if it is not a number. Replace -0.0 by 0.0.
+    """Convert a table cell to a float; return NaN if it is not a number.
+
+    -0.0 becomes 0.0.
 
     Args:
         cell: The cell.
-        text: True if numbers are written as text, so that text is parsed.
+        text: True to parse text as numbers.
     """
     if text and isinstance(cell, str):
         return float(cell) + 0.0 if _NUMBER.fullmatch(cell) else math.nan
@@ -292,44 +299,48 @@ def to_number(cell: Any, *, text: bool) -> float:
 
 
 def is_unscored(cell: Any, unscored: tuple[str, ...]) -> bool:
-    """Return True if a cell marks an absent number."""
+    """Return True if a cell is null or one of the values that mark a missing number.
+
+    A mark such as "-1" also matches the number -1.
+    """
     if cell is None or isinstance(cell, str):
         return cell is None or cell in unscored
     return unscored != ("",) and to_number(cell, text=False) in parse_unscored(unscored)
 
 
 def to_text(cell: Any) -> str | None:
-    """Return text, a whole number, a truth value or a UUID as text, else None."""
+    """Convert text, a whole number, a bool or a UUID to text; return None for others."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     return str(cell) if isinstance(cell, str | int | UUID) else None
 
 
-def read_text_columns(block: str, wanted: Sequence[str], *, alone: bool) -> dict[str, list[str]] | None:
-    """Return columns of text from lines of JSON objects.
+def read_text_columns(block: str, required: Sequence[str], *, alone: bool) -> dict[str, list[str]] | None:
+    """Parse lines of JSON objects, and return their columns of text.
 
     Args:
-        block: Lines of JSON Lines.
-        wanted: Columns that must exist.
+        block: Lines of a JSON Lines file.
+        required: Columns that must exist.
         alone: True to return only these columns, False to return all columns of text.
 
     Returns:
         Cells by column; None if a column has text in only some rows, or a requested column is missing.
     """
     plain = parse_columns(block) or {}
-    plain |= {name: cells for name in wanted if (cells := get_column(plain, name)) is not None}
+    plain |= {name: cells for name in required if (cells := get_column(plain, name)) is not None}
     text_columns = {}
     for name, cells in plain.items():
-        texts = [text for cell in cells if (text := to_text(cell)) is not None] if name in wanted or not alone else []
+        is_selected = name in required or not alone
+        texts = [text for cell in cells if (text := to_text(cell)) is not None] if is_selected else []
         if texts and len(texts) < len(cells):
             return None
         if texts:
             text_columns[name] = texts
-    return text_columns if set(wanted) <= text_columns.keys() else None
+    return text_columns if set(required) <= text_columns.keys() else None
 
 
 def shorten(cell: Any) -> str:
-    """Return a cell as text for messages, at most 60 characters long."""
+    """Format a cell of any type as text for messages, cut after 60 characters."""
     if isinstance(cell, str) and len(cell) < _SHOWN:
         return repr(cell)
     text = ""
@@ -341,5 +352,5 @@ def shorten(cell: Any) -> str:
 
 
 def list_numbers(mapping: Mapping[str, float]) -> list[list[Any]]:
-    """Return pairs of name and number, sorted by name, as plain JSON."""
+    """Convert `{"b": 2, "a": 1}` to `[["a", 1], ["b", 2]]`: pairs, sorted by name."""
     return [[name, mapping[name]] for name in sorted(mapping)]

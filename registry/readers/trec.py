@@ -47,9 +47,9 @@ _RUN = ("query", "Q0", "document", "rank", "score", "tag")
 class Trec(Reader):
     """Judgments and runs in the format of trec_eval, separated by blanks.
 
-    The documents of a query are ordered by their scores. Documents with equal scores are in the reverse order of their
-    names. The rank in the file is ignored. Every line of a run must have the same tag. Comments (#) at the beginning
-    are ignored.
+    Reader of document retrieval: judgments are the gold, and a run is a submission. The documents of a query are
+    ordered by their scores. Documents with equal scores are in the reverse order of their names. The rank in the file
+    is ignored. Every line of a run must have the same tag. Comments (#) at the beginning are ignored.
 
     Attributes:
         judgments: Columns of the judgments: `query`, `document`, `relevance`, and others that are not used.
@@ -96,7 +96,10 @@ class Trec(Reader):
         return [[name, value[name]] for name in sorted(value)]
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Return the relevant documents of the gold, or a run's documents with scores."""
+        """Return one answer per document: relevant documents of the gold, or a run's.
+
+        An answer to a query is a document; in a run it has the document's score.
+        """
         return [Response(name, "", None if isinstance(number, int) else number) for name, number in value.items()
                 if not isinstance(number, int) or number >= RELEVANT]
 
@@ -109,11 +112,11 @@ ByQuery = dict[str, tuple[int, dict[str, N]]]  # of every query its first line, 
 
 @dataclass(frozen=True)
 class _Format(Generic[N]):
-    """Columns of a line, and the type of the number in the line.
+    """Format of a line in a file of judgments or in a run.
 
     Attributes:
         names: Names of the columns.
-        number: Name of the column with the number.
+        number: Name of the column with the number: `relevance` or `score`.
         characters: Characters that may occur in the number.
         read: Function that converts the number from text.
         fits: Function that returns True for valid numbers.
@@ -133,7 +136,9 @@ class _Format(Generic[N]):
         return query, document, number
 
     def read_columns(self, block: str, tag: str) -> tuple[list[str], list[str], list[N]] | None:
-        """Return queries, documents and numbers of a block; None if a line has a fault.
+        """Parse a block of lines to three columns: queries, documents and numbers.
+
+        The numbers are scores or relevances. Return None if a line has a fault.
 
         Args:
             block: Lines of the file.
@@ -210,12 +215,12 @@ def _read_object(document: Document, format_: _Format[N]) -> ByQuery[N]:
 
 
 def _score_ranking(member: Any, document: Document, line: int, query: str | None) -> Any:
-    """Return scores by document if `member` is a list of documents.
+    """Give documents in a ranked list the scores 1, 1/2, 1/3 and so on.
 
-    The scores are 1, 1/2, 1/3 and so on. Other values of `member` are returned unchanged.
+    For example, `["d7", "d2"]` becomes `{"d7": 1, "d2": 0.5}`. Values other than lists of names are returned unchanged.
 
     Args:
-        member: Value of a query in JSON.
+        member: Value of a query in a JSON file.
         document: The file, for errors.
         line: Line number, for errors.
         query: Name of the query, for errors.
@@ -230,9 +235,9 @@ def _score_ranking(member: Any, document: Document, line: int, query: str | None
 
 
 def read_metadata(document: Document) -> list[str]:
-    """Return the lines of YAML metadata in the comments at the beginning of a run.
+    """Return the lines of YAML metadata (ir_metadata) in the first comments of a run.
 
-    The YAML is not parsed.
+    The list is empty if there is no metadata. The YAML is not parsed.
     """
     header = [line[1:].removeprefix(" ") for _, line in takewhile(
         lambda numbered: _is_comment(numbered[1], _make_run_format(_RUN)), document.lines())]
@@ -245,7 +250,7 @@ def read_metadata(document: Document) -> list[str]:
 
 
 def _is_comment(line: str, format_: _Format[N]) -> bool:
-    """Return True if a line starts with # and is not a valid line of a run."""
+    """Return True if a line of a run starts with "#" and is not a valid result."""
     cells = split_cells(line, "whitespace", FEW_CELLS)
     return line.startswith("#") and (cells[0] == "#" or format_.find_fault(cells, "") is not None)
 
@@ -281,22 +286,28 @@ def _read_lines(document: Document, format_: _Format[N]) -> ByQuery[N]:
 
 
 def _find_stretches(queries: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each stretch of equal queries."""
+    """Yield (start, end) of each stretch of equal neighbours in a list of queries.
+
+    For example, `["a", "a", "b"]` yields (0, 2) and (2, 3).
+    """
     starts = [0, *compress(range(1, len(queries)), map(ne, queries[:-1], queries[1:]))] if queries else []
     return zip(starts, [*starts[1:], len(queries)], strict=False)
 
 
 def _read_one_by_one(document: Document, format_: _Format[N], numbered: Iterable[tuple[int, str]],
                      tag: str) -> tuple[list[int], tuple[list[str], list[str], list[N]]]:
-    """Return line numbers and columns of the valid lines; report the other lines.
+    """Parse lines one by one; return columns of valid lines, and report the others.
 
     Blank lines are ignored.
 
     Args:
-        document: The file.
-        format_: Columns of a line.
-        numbered: Lines with their numbers.
+        document: The file, to which faults are reported.
+        format_: Format of a line.
+        numbered: Line numbers and lines.
         tag: Tag that every line must have; empty if there is none.
+
+    Returns:
+        Line numbers; and the columns of queries, documents, and scores or relevances.
     """
     rows: list[tuple[int, str, str, N]] = []
     for number, line in numbered:
@@ -316,10 +327,10 @@ def _read_one_by_one(document: Document, format_: _Format[N], numbered: Iterable
 
 def _report_duplicates(document: Document, format_: _Format[N], query: str) -> None:
     first: dict[str, int] = {}
-    at_query, at_document, _ = format_.places
+    query_index, document_index, _ = format_.places
     for number, line in document.collect(Problems(0, stops=False)).lines():
         cells = split_cells(line, "whitespace", FEW_CELLS)
-        if len(cells) == len(format_.names) and cells[at_query] == query and first.setdefault(
-                name := cells[at_document], number) != number:
+        if len(cells) == len(format_.names) and cells[query_index] == query and first.setdefault(
+                name := cells[document_index], number) != number:
             document.refuse(f"document {name!r} occurs twice, first in line {first[name]}; keep one", number, query,
                             category="duplicate")

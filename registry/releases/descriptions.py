@@ -43,10 +43,10 @@ _LICENCE_FILE = ("A licence", "text/plain")
 
 @dataclass(frozen=True)
 class WrittenTable:
-    """A table of a release that was written because it has rows.
+    """A table that a release contains, because it has rows.
 
     Attributes:
-        table: The table.
+        table: Definition of the table.
         types: DuckDB type of each column, by name.
         n_rows: Number of rows.
     """
@@ -58,7 +58,7 @@ class WrittenTable:
 
 @dataclass(frozen=True)
 class WrittenFile:
-    """A file of a release.
+    """A file that a release contains.
 
     Attributes:
         path: Path within the release.
@@ -77,7 +77,7 @@ class WrittenFile:
 
 @dataclass(frozen=True)
 class Contents:
-    """Contents of a release.
+    """What the descriptions of a release (README, Croissant, RO-Crate) mention.
 
     Attributes:
         folder: Folder of the release.
@@ -101,7 +101,7 @@ class Contents:
 
     @classmethod
     def read(cls, connection: Connection, folder: Path, boards: TaskBoards, *, has_gold: bool) -> Contents:
-        """Read the contents of the release in `folder`.
+        """Collect the contents of a release from its folder and its tables.
 
         Args:
             connection: Connection to a registry that was made from the tables of the release.
@@ -123,12 +123,12 @@ class Contents:
 
     @property
     def title(self) -> str:
-        """Title and version of the task."""
+        """Title of the release: title and version of the task."""
         return f"{self.manifest.task.title or self.manifest.task.id}, version {self.manifest.task.version}"
 
     @property
     def description(self) -> str:
-        """Description of the release; it begins with the description of the task."""
+        """Description of the release, which begins with the description of the task."""
         n_systems = len({standing.submission for board in self.boards.boards for standing in board.standings})
         declared = f"{self.manifest.task.description} " if self.manifest.task.description else ""
         withheld = "" if self.has_gold else " The gold and all data about single items are withheld."
@@ -137,25 +137,23 @@ class Contents:
 
     @property
     def date(self) -> str:
-        """Date of publication.
-
-        This is the date in the manifest, or else the day of the newest comparison.
-        """
+        """Date of publication: the date in the manifest, or that of the last comparison."""
         return self.manifest.task.date or self.compared_at[:10]
 
     @property
     def citation(self) -> str:
-        """Citation in the manifest, or else a citation of the release itself."""
+        """How to cite the release: as the manifest says, or by organisers, title, year."""
         organisers = ", ".join(self.manifest.task.organisers)
         return self.manifest.task.citation or f"{organisers and f'{organisers}: '}{self.title} ({self.date[:4]})"
 
     def with_files(self, paths: Sequence[str]) -> Contents:
-        """Return a copy with `files` for these paths in the folder of the release."""
-        known = _FILES | {written.table.path: (written.table.comment, "application/vnd.apache.parquet")
+        """Return a copy that describes these files in the folder of the release."""
+        descriptions = _FILES | {written.table.path: (written.table.comment, "application/vnd.apache.parquet")
                           for written in self.tables}
         files = []
         for path in paths:
-            about, media_type = known.get(path, _SUBMITTED_FILE if path.startswith("submitted/") else _LICENCE_FILE)
+            default = _SUBMITTED_FILE if path.startswith("submitted/") else _LICENCE_FILE
+            about, media_type = descriptions.get(path, default)
             content = (self.folder / path).read_bytes()
             files.append(WrittenFile(path, about, media_type, len(content), digest(content).removeprefix("sha256:")))
         return replace(self, files=files)
@@ -165,7 +163,7 @@ NO_LICENCE = "No licence is declared: ask the organisers before you reuse the re
 
 
 def list_licences(expression: str | None) -> list[str]:
-    """Return the identifiers in an SPDX expression, in their order.
+    """Return the licences in a licence expression (SPDX), in their order.
 
     >>> list_licences("(CC-BY-4.0 OR LicenseRef-ours) AND Apache-2.0 WITH LLVM-exception")
     ['CC-BY-4.0', 'LicenseRef-ours', 'Apache-2.0', 'LLVM-exception']
@@ -175,14 +173,18 @@ def list_licences(expression: str | None) -> list[str]:
 
 
 def _licence_url(identifier: str) -> str | None:
-    """Return the URL of a licence at SPDX; None if SPDX does not list the licence."""
+    """Return the web page of a licence at spdx.org; None if SPDX does not list it."""
     if identifier.startswith("LicenseRef-"):
         return None
     return f"https://spdx.org/licenses/{identifier.removesuffix('+')}"
 
 
-def licence_files(expression: str | None) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of one file for each licence in an SPDX expression."""
+def render_licences(expression: str | None) -> Iterator[tuple[str, str]]:
+    """Yield a short file for each licence in a licence expression (SPDX).
+
+    Yields:
+        Path and text of the file; the text links to the licence.
+    """
     for identifier in list_licences(expression):
         url = _licence_url(identifier)
         text = f"Its text: {url}.html" if url else "SPDX does not list this licence; ask the organisers for its text."
@@ -207,10 +209,10 @@ _TYPES = {"VARCHAR": "sc:Text", "BOOLEAN": "sc:Boolean", "DOUBLE": "cr:Float64",
           "INTEGER": "cr:Int32", "SMALLINT": "cr:Int16", "TINYINT": "cr:Int8", "TIMESTAMP": "sc:DateTime"}
 
 
-def croissant(contents: Contents) -> str:
-    """Return the Croissant description of a release.
+def render_croissant(contents: Contents) -> str:
+    """Return a description of a release's tables for sites that list data sets.
 
-    `contents.files` must contain the tables.
+    The format is Croissant, a JSON vocabulary. `contents.files` must contain the tables.
     """
     task = contents.manifest.task
     names = list_licences(task.licence)
@@ -243,12 +245,12 @@ def _record_set(written: WrittenTable) -> dict[str, Any]:
 
 
 def _croissant_name(name: str) -> str:
-    """Replace the characters that Croissant does not allow in names."""
+    """Replace the characters that the Croissant format does not allow in names."""
     return re.sub(r"[^A-Za-z0-9_-]", "-", name)
 
 
 def _croissant_version(version: str) -> str:
-    """Extend a version to three numbers, because Croissant requires three."""
+    """Extend a version to three numbers, as Croissant requires: `2.1` -> `2.1.0`."""
     numbers = version.split(".")
     return ".".join([*numbers, "0", "0"][:3]) if all(map(str.isdecimal, numbers)) and len(numbers) < 3 else version
 
@@ -262,10 +264,10 @@ _FOLDERS = {"data": "Tables, as Parquet", "boards": "Leaderboards", "LICENSES": 
             "submitted": "Submitted files, named by the digests of their bytes"}
 
 
-def ro_crate(contents: Contents) -> str:
-    """Return the RO-Crate description of a release.
+def render_ro_crate(contents: Contents) -> str:
+    """Return the description of a release's files for research archives.
 
-    `contents.files` must contain all other files.
+    The format is RO-Crate, a JSON vocabulary. `contents.files` must contain all other files.
     """
     licences = list(_licence_entities(contents.manifest.task.licence))
     graph = [
@@ -324,9 +326,9 @@ def _people_entities(contents: Contents) -> Iterator[Entity]:
 
 
 def _licence_entities(expression: str | None) -> Iterator[Entity]:
-    """Yield the entity of the licence of a release.
+    """Yield the description of a release's licence in the RO-Crate format.
 
-    If the SPDX expression combines several licences, one entity for each of these licences follows.
+    If the licence expression (SPDX) combines several licences, a description of each licence follows.
     """
     if expression is None:
         yield {"@id": "#licence", "@type": "CreativeWork", "name": "None", "description": NO_LICENCE}
@@ -345,7 +347,7 @@ def _licence_entities(expression: str | None) -> Iterator[Entity]:
 
 
 def _program_entities(contents: Contents) -> Iterator[Entity]:
-    """Yield entities for the program that compared the systems, and the comparison."""
+    """Yield descriptions of this program and the comparison, in the RO-Crate format."""
     yield {"@id": "#evalregistry", "@type": "CreativeWork", "name": "evalregistry",
            "version": contents.versions["evalregistry"],
            "description": "The program that compared the systems, with " + ", ".join(
@@ -374,8 +376,8 @@ decisions and ranks from adjusted p-values. Unadjusted p-values cannot be comput
 single items, which are withheld with the gold. The release has only the digests of these statistics."""
 
 
-def readme(contents: Contents, program: str) -> str:
-    """Return the README of a release.
+def render_readme(contents: Contents, program: str) -> str:
+    """Return the README of a release as Markdown.
 
     Args:
         contents: Contents of the release.
@@ -413,6 +415,6 @@ def _column_table(written: WrittenTable) -> str:
 
 
 def _inline(text: str) -> str:
-    """Return a text from the manifest as one line of Markdown without markup."""
+    """Convert a text from the manifest to one line of Markdown, without markup."""
     plain = " ".join(text.split())
     return "".join(f"\\{c}" if c in "\\`*[]<>#|" else c for c in plain)

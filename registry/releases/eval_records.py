@@ -49,7 +49,7 @@ from registry.metrics import METRICS, AdditiveMetric, ConfusionMetric, Correlati
 from registry.releases.tables import require_current, select_release
 from registry.reports.exports import (
     Benchmark,
-    Described,
+    TaskFacts,
     choose_dataset,
     make_aggregate_record,
     make_evaluation_id,
@@ -82,10 +82,7 @@ _COMPARED = text("SELECT max(created_at) FROM latest_comparison WHERE task = :ta
 
 @dataclass(frozen=True)
 class DeclaredMetric:
-    """A metric that a task declares.
-
-    `alias` is the name of the metric in the manifest.
-    """
+    """A metric that a task declares; `alias` is its name in the task's manifest."""
 
     metric_id: int
     alias: str
@@ -93,9 +90,12 @@ class DeclaredMetric:
 
 
 def choose_layout(metrics: Sequence[DeclaredMetric]) -> Layout:
-    """Return the form of the samples of a task.
+    """Choose what the samples (records of single items) of a task must contain.
 
-    The importer of records can make the task again from samples in this form.
+    From samples in this layout, the importer of records can make the task again.
+
+    Returns:
+        `labels`, `scores`, `answers` or `statistics`.
     """
     if any(isinstance(declared.metric.original, ConfusionMetric) for declared in metrics):
         return "labels"
@@ -106,7 +106,7 @@ def choose_layout(metrics: Sequence[DeclaredMetric]) -> Layout:
 
 @dataclass(frozen=True)
 class GoldItems:
-    """The items of a gold revision, with their gold.
+    """The items of one version of the gold, loaded from the registry on demand.
 
     The position of an item is its index in the order of the gold, from 0.
     """
@@ -121,12 +121,12 @@ class GoldItems:
 
     @cached_property
     def ids(self) -> tuple[int, int]:
-        """The first item id, and the number of items."""
+        """Id of the first item, and number of items; the ids are consecutive."""
         return catalog.item_ids(self.connection, self.gold_revision_id)
 
     @cached_property
     def attributes(self) -> dict[int, dict[str, str]]:
-        """Attributes of items by position; an item without attributes is absent."""
+        """Attributes, such as the genre, of each item that has any, by position."""
         attributes: dict[int, dict[str, str]] = defaultdict(dict)
         table = models.item_attribute
         for row in self.connection.execute(select(table.c.item_id, table.c.name, table.c.value).where(
@@ -144,21 +144,21 @@ class GoldItems:
 
     @cached_property
     def labels(self) -> Mapping[int, str]:
-        """Name of each label, by the number that represents the label in statistics."""
+        """Name of each label, by the number that stands for it in stored statistics."""
         numbers = load_labels(self.connection, self.gold_revision_id).numbers
         return {number: name for name, number in numbers.items()}
 
     def load_answers(self, scoring_id: int) -> Mapping[tuple[int, int], Answers]:
-        """Return the answers of a submission, by position of the item and by run."""
+        """Load the answers of a submission, by position of the item and index of the run."""
         answers: dict[tuple[int, int], Answers] = defaultdict(list)
         for row in self.connection.exec_driver_sql(_RESPONSES, (scoring_id,)):
             answers[row.item_id - self.ids[0], row.replicate].append((row.key, row.type, row.score))
         return answers
 
 
-def sample_lines(items: GoldItems, metrics: Sequence[DeclaredMetric], scoring_id: int, common: dict[str, Any],
+def render_samples(items: GoldItems, metrics: Sequence[DeclaredMetric], scoring_id: int, common: dict[str, Any],
                  layout: str) -> Iterator[str]:
-    """Yield one line of JSON for each sample of a submission.
+    """Yield the record of each item that a submission answers, as a line of JSON.
 
     The lines are sorted by metric, then by run, then by item.
 
@@ -167,7 +167,7 @@ def sample_lines(items: GoldItems, metrics: Sequence[DeclaredMetric], scoring_id
         metrics: Metrics of the task.
         scoring_id: Id of the scoring of the submission.
         common: Fields that all lines have. The alias of the metric is appended to the field `evaluation_result_id`.
-        layout: Form of the samples, as `choose_layout` returns it.
+        layout: Contents of the records, as `choose_layout` returns it.
     """
     answers = items.load_answers(scoring_id)
     for declared in metrics:
@@ -176,30 +176,35 @@ def sample_lines(items: GoldItems, metrics: Sequence[DeclaredMetric], scoring_id
             items.connection, metric.family, declared.metric_id, [scoring_id], *items.ids)
         result = common | {"evaluation_result_id": f"{common['evaluation_result_id']}.{declared.alias}"}
         for run in range(statistics.shape[1]):
-            of_run = statistics[:, run]
-            scores, is_best = _score_items(metric, of_run)
+            run_statistics = statistics[:, run]
+            scores, is_best = _score_items(metric, run_statistics)
             for n in np.flatnonzero(present[:, run]).tolist():
-                given = answers.get((n, run), [])
-                columns = of_run[n].tolist()[:len(metric.filled)]
-                metadata = {STATISTICS: one_line(_format_statistics(metric, columns, items))}
+                item_answers = answers.get((n, run), [])
+                columns = run_statistics[n].tolist()[:len(metric.used_columns)]
+                metadata = {STATISTICS: to_json_line(_format_statistics(metric, columns, items))}
                 if statistics.shape[1] > 1:
                     metadata[RUN] = str(run + 1)
                 if n in items.attributes:
-                    metadata[ATTRIBUTES] = one_line(items.attributes[n])
+                    metadata[ATTRIBUTES] = to_json_line(items.attributes[n])
                 if layout == "answers":
-                    metadata |= {GOLD: one_line(items.gold.get(n, [])), ANSWERS: one_line(given)}
+                    metadata |= {GOLD: to_json_line(items.gold.get(n, [])), ANSWERS: to_json_line(item_answers)}
                 score = float(scores[n])
                 if not np.isfinite(score):
                     metadata[UNDEFINED], score = "the metric has no score of this item alone", 0.0
-                yield one_line({
+                yield to_json_line({
                     **result, "sample_id": items.keys[n], "interaction_type": "single_turn",
                     "input": {"raw": "", "reference": _format_answers(items.gold.get(n, []))},
-                    "output": {"raw": _format_answers(given)}, "answer_attribution": [],
+                    "output": {"raw": _format_answers(item_answers)}, "answer_attribution": [],
                     "evaluation": {"score": score, "is_correct": bool(is_best[n])}, "metadata": metadata}) + "\n"
 
 
 def _score_items(metric: Metric, statistics: Floats) -> tuple[Floats, Flags]:
-    """Return the score of each item, and whether it is the best possible score."""
+    """Return the score of each item, and whether it is the best possible score.
+
+    Args:
+        metric: The metric.
+        statistics: Sufficient statistics of the items, [items, columns].
+    """
     if isinstance(metric.original, ConfusionMetric):
         is_correct = statistics[:, 0] == statistics[:, 1]
         return is_correct.astype(np.float64), is_correct
@@ -213,9 +218,9 @@ def _score_items(metric: Metric, statistics: Floats) -> tuple[Floats, Flags]:
 
 
 def _format_statistics(metric: Metric, columns: list[float], items: GoldItems) -> list[Any]:
-    """Return the statistics of an item as values for JSON.
+    """Convert the statistics of one item to values for JSON.
 
-    The number of a label becomes the name of the label; a missing label becomes None.
+    If the statistics are numbers of labels, the values are the names of the labels; a missing label becomes None.
     """
     if isinstance(metric.original, ConfusionMetric):
         return [items.labels.get(int(label)) for label in columns]
@@ -226,21 +231,24 @@ def _format_answers(answers: Answers) -> list[str]:
     return [f"{key} {type_}".rstrip() for key, type_, _ in answers]
 
 
-def one_line(value: Any) -> str:
-    """Return a value as JSON in one line."""
+def to_json_line(value: Any) -> str:
+    """Return a value as JSON in one line, without nan and infinity."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
 @dataclass(frozen=True)
 class RecordCounts:
-    """Number of records that were written, and number of samples in all of them."""
+    """How many records were written, and how many samples belong to them."""
 
     records: int = 0
     samples: int = 0
 
 
 def write_records(database: Database, task: str, output: Path) -> RecordCounts:
-    """Write a record for each submission on the current boards into a new folder.
+    """Write a record of the scores of each submission on the current leaderboards.
+
+    The records are JSON files of the schema "Every Eval Ever" in a new folder. If the gold is public, samples with
+    single items are added.
 
     Args:
         database: The registry, or a public file.
@@ -263,7 +271,7 @@ def write_records(database: Database, task: str, output: Path) -> RecordCounts:
 
 
 def _write_submissions(connection: Connection, row: TaskRow, folder: Path) -> Iterator[int]:
-    """Write the record of each submission; yield the number of samples of each."""
+    """Write a record of each submission, and yield its number of samples."""
     manifest = decode_manifest(row.manifest)
     (boards,) = load_snapshot(connection, row.slug, pairs=BOARD_PAIRS).tasks
     standings: dict[tuple[str, str], list[tuple[Leaderboard, Standing]]] = {}
@@ -287,9 +295,9 @@ def _write_submissions(connection: Connection, row: TaskRow, folder: Path) -> It
         if runs := factors.get(submission.submission_id):
             declared["factors"] = list(runs)
         details = {
-            TASK: one_line(_describe_task(row, manifest, metrics)), TEST_SET: submission.test_set,
-            LAYOUT: choose_layout(metrics), SUBMISSION: one_line(declared)}
-        described = Described(row.slug, submission.test_set, row.title, ", ".join(manifest.task.organisers),
+            TASK: to_json_line(_describe_task(row, manifest, metrics)), TEST_SET: submission.test_set,
+            LAYOUT: choose_layout(metrics), SUBMISSION: to_json_line(declared)}
+        described = TaskFacts(row.slug, submission.test_set, row.title, ", ".join(manifest.task.organisers),
                               manifest.task.url, compared[submission.test_set], details)
         gold_items = items.setdefault(submission.gold_revision_id, GoldItems(
             connection, submission.gold_revision_id))
@@ -297,11 +305,18 @@ def _write_submissions(connection: Connection, row: TaskRow, folder: Path) -> It
                             (gold_items, metrics, submission.scoring_id) if manifest.release.gold else None)
 
 
-def _write_record(folder: Path, described: Described, standings: Sequence[tuple[Leaderboard, Standing]],
+def _write_record(folder: Path, described: TaskFacts, standings: Sequence[tuple[Leaderboard, Standing]],
                   samples: tuple[GoldItems, list[DeclaredMetric], int] | None) -> int:
-    """Write one record and, if the gold is public, its samples.
+    """Write the record of one submission and, if the gold is public, its samples.
 
-    Returns the number of samples.
+    Args:
+        folder: Folder of all records.
+        described: Facts about the task and the submission.
+        standings: The submission's rows on the leaderboards.
+        samples: Items, metrics and scoring id from which samples are made; None to write no samples.
+
+    Returns:
+        Number of samples.
     """
     standing, evaluation = standings[0][1], make_evaluation_id(described, standings[0][1])
     subfolder = Path("data", portable_name(described.task), portable_name(standing.team), portable_name(
@@ -316,7 +331,7 @@ def _write_record(folder: Path, described: Described, standings: Sequence[tuple[
                   "evaluation_result_id": described.test_set}
         checksum = sha256()
         with (folder / name).open("xb") as file:
-            for line in sample_lines(items, metrics, scoring_id, common, described.details[LAYOUT]):
+            for line in render_samples(items, metrics, scoring_id, common, described.details[LAYOUT]):
                 content = line.encode()
                 file.write(content)
                 checksum.update(content)
@@ -329,7 +344,7 @@ def _write_record(folder: Path, described: Described, standings: Sequence[tuple[
 
 
 def _describe_task(row: TaskRow, manifest: Manifest, metrics: Sequence[DeclaredMetric]) -> dict[str, Any]:
-    """Return the declarations from which the importer of records makes the task."""
+    """Return the settings from which an importer can declare the task again."""
     forms = {metric.id: metric.model_dump(include={"title", "decimals"}, exclude_none=True)
              for metric in manifest.metric}
     return {
@@ -347,9 +362,7 @@ def _describe_task(row: TaskRow, manifest: Manifest, metrics: Sequence[DeclaredM
 
 def write_results(database: Database, task: str, output: Path, *, metric: str | None = None,
                   dataset: str | None = None) -> int:
-    """Write a result file of the Hugging Face Hub for every model.
-
-    Returns the number of models.
+    """Write each system's score in the format of the Hugging Face Hub's leaderboards.
 
     The path of a file is `TEAM/SYSTEM/.eval_results/TASK.yaml`.
 
@@ -359,6 +372,9 @@ def write_results(database: Database, task: str, output: Path, *, metric: str | 
         output: Path of the folder, which must not exist.
         metric: Alias of the metric; None means the primary metric.
         dataset: Name of the benchmark, a data set of the Hub. None means that the page of the task is this data set.
+
+    Returns:
+        Number of files.
 
     Raises:
         UnknownNameError: No task or metric has this name.

@@ -86,11 +86,11 @@ _FACTS = [field.name for field in SUBMISSION_FIELDS if field.is_released]
 
 
 class ReleasedTable(View):
-    """A table of a release: its name, comment, comments on columns, and SELECT."""
+    """A table that releases contain: name, comments, and the SELECT that computes it."""
 
     @property
     def path(self) -> str:
-        """Path of the table within a release."""
+        """Path of the table's Parquet file within a release."""
         return f"data/{self.name}.parquet"
 
 
@@ -117,7 +117,7 @@ SUBMISSIONS = ReleasedTable(
 
 
 def list_tables(*, gold: bool, sources: bool) -> list[ReleasedTable]:
-    """Return the tables of a release.
+    """Return the definitions of the tables that a release contains.
 
     Args:
         gold: Whether the gold is released. A release with gold has tables about single items; other releases have
@@ -147,18 +147,18 @@ def _statistics_table(family: str) -> ReleasedTable:
 
 
 def require_current(connection: Connection, task: TaskRow) -> None:
-    """Raise a MismatchError if a board of the task is out of date."""
+    """Raise a MismatchError if a leaderboard of the task is out of date."""
     if warnings := find_outdated(connection, task.slug):
         raise MismatchError(str(warnings[0]))
 
 
 def select_release(connection: Connection, task: TaskRow) -> None:
-    """Create temporary tables that list the contents of a release.
+    """Select the data that a release contains, as temporary tables.
 
-    The tables list the current boards of the task, and their gold revisions, metrics and submissions.
+    The tables list the current leaderboards of the task, and their gold, metrics and submissions.
 
     Raises:
-        MismatchError: The task has no board, or its boards use different revisions of the gold.
+        MismatchError: The task has no leaderboard, or its leaderboards use different versions of the gold.
     """
     facts = ", ".join(f"{'scoring' if name == 'missing' else 's'}.{name}" for name in _FACTS if name != "track")
     for statement in _SCOPE.format(task=task.task_id, facts=facts).split(";"):
@@ -171,7 +171,13 @@ def select_release(connection: Connection, task: TaskRow) -> None:
 
 
 def write_tables(connection: Connection, folder: Path, tables: Sequence[ReleasedTable]) -> None:
-    """Write each table that has rows into `folder` as a Parquet file."""
+    """Write the tables that have rows into a release, as Parquet files.
+
+    Args:
+        connection: Connection to the registry, after `select_release`.
+        folder: Folder of the release.
+        tables: Definitions of the tables.
+    """
     connection.exec_driver_sql("SET threads = 1")  # several threads may divide a file into different row groups
     for table in tables:
         path = folder / table.path
@@ -207,7 +213,7 @@ _INSERTED_LABELS = """
 
 
 def load_release(connection: Connection, folder: Path, release: dict[str, Any]) -> None:
-    """Load the release in `folder` into a new registry.
+    """Fill a new registry with the contents of a release.
 
     Args:
         connection: Connection to the registry, in a transaction.
@@ -241,7 +247,11 @@ def load_release(connection: Connection, folder: Path, release: dict[str, Any]) 
 
 @contextmanager
 def _explain_errors(table: str) -> Iterator[None]:
-    """Convert an error of DuckDB into an InputError that names the file of `table`."""
+    """Convert DuckDB's errors in a block into errors about the file of `table`.
+
+    Raises:
+        InputError: The file is damaged or has invalid rows.
+    """
     try:
         yield
     except FAILURES as error:
@@ -252,9 +262,12 @@ def _explain_errors(table: str) -> Iterator[None]:
 
 
 def _insert_task(connection: Connection, path: Path, release: dict[str, Any]) -> None:
-    """Insert the task, and one run and one log entry for the release.
+    """Insert the task of a release, and the command and log entry that created it.
 
-    All other rows refer to these rows.
+    Args:
+        connection: Connection to the new registry.
+        path: Path of the manifest in the release.
+        release: Contents of the file `release.json`.
     """
     if not path.is_file():
         raise InputError("the file is missing, or is not a regular file; every release has it", path=Path(path.name))
@@ -279,7 +292,7 @@ def _insert_task(connection: Connection, path: Path, release: dict[str, Any]) ->
 
 
 def _insert_statistics(family: str) -> str:
-    """Return the SQL statement that inserts the statistics of a statistics family."""
+    """Return the SQL that loads the statistics of one family from a release."""
     names, labels = FAMILIES[family].columns, ""
     columns = [f'of."{name}"' for name in names]
     if family == "confusion":

@@ -44,8 +44,8 @@ from registry.releases.tables import SUBMITTED
 from registry.releases.writing import (
     FORMAT,
     PROGRAM,
-    as_registry,
     list_files,
+    loading_release,
     read_text,
     render_boards,
     render_documents,
@@ -66,9 +66,9 @@ _RANKS = {"rank": "rank", "rank_low": "low", "rank_high": "high", "cluster": "cl
 
 
 def verify_decisions(connection: Connection, excluded: Collection[int] = ()) -> Iterator[Fault]:
-    """Compute adjusted p-values, decisions and ranks again; yield differences.
+    """Recompute adjusted p-values, significance and ranks; yield differences.
 
-    These numbers are computed from the stored p-values and scores of each board.
+    These numbers are computed from the stored p-values and scores of each leaderboard.
 
     Args:
         connection: Connection to a public file.
@@ -102,7 +102,7 @@ def verify_decisions(connection: Connection, excluded: Collection[int] = ()) -> 
 def _fetch_columns(connection: Connection, select: str, comparison_id: int) -> Columns:
     """Run a SELECT for one comparison, and return each column by name.
 
-    NULL becomes nan in a column of numbers, and a dash in a column of texts.
+    NULL becomes nan in a column of numbers, and `-` in a column of texts.
     """
     query = text(f"{select} WHERE comparison_id = {comparison_id} ORDER BY position")
     columns = fetch_columns(connection, query)
@@ -111,9 +111,12 @@ def _fetch_columns(connection: Connection, select: str, comparison_id: int) -> C
 
 
 def _verify_family(boards: Sequence[tuple[Any, Columns]]) -> Iterator[Fault]:
-    """Verify the adjusted p-values and the decisions of all boards of a family.
+    """Verify which differences are significant on leaderboards corrected together.
 
-    Adjusted p-values are computed from p-values, and decisions from the stored adjusted p-values.
+    Adjusted p-values are recomputed from p-values, and significance from the stored adjusted p-values.
+
+    Args:
+        boards: For each leaderboard: its comparison, and the results of its pairs by column.
     """
     order = json.loads(boards[0][0].request).get("family", {}).get("boards", [boards[0][0].board])
     boards = sorted((entry for entry in boards if len(entry[1]["p_value"])), key=lambda entry: order.index(
@@ -132,9 +135,12 @@ def _verify_family(boards: Sequence[tuple[Any, Columns]]) -> Iterator[Fault]:
 
 
 def _verify_standings(board: Any, pairs: Columns, standings: Columns) -> Iterator[Fault]:
-    """Verify wins, losses and ranks on a board.
+    """Recompute wins, losses and ranks on a leaderboard; yield differences.
 
-    Wins, losses and ranks are computed again from decisions and scores.
+    Args:
+        board: Comparison of the leaderboard.
+        pairs: Results of the pairs, by column.
+        standings: Rows of the leaderboard, by column.
     """
     rows = {submission: n for n, submission in enumerate(standings["submission_id"])}
     if unknown := (set(pairs["submission_a"]) | set(pairs["submission_b"])) - rows.keys():
@@ -177,7 +183,7 @@ _SCORES = """
 
 
 def verify_scores(connection: Connection, with_gold: Collection[int]) -> Iterator[Fault]:
-    """Compute every score again, and yield the differences.
+    """Recompute every score, and yield the differences.
 
     Scores are computed from the statistics of items, or from totals if the gold is withheld.
 
@@ -235,7 +241,7 @@ def _verify_by_items(connection: Connection, stored: Any) -> Iterator[Fault]:
 
 
 def _compare_scores(connection: Connection, stored: Any, measured: SubmissionScore) -> Iterator[Fault]:
-    """Compare a stored score, and the scores of its runs, with the computed scores."""
+    """Compare a stored score, and the scores of its runs, with the recomputed scores."""
     runs = [row.value for row in connection.exec_driver_sql(
         "SELECT value FROM replicate_score WHERE scoring_id = ? AND metric_id = ? ORDER BY replicate",
         (stored.scoring_id, stored.metric_id))]
@@ -266,12 +272,16 @@ _OTHER_PROGRAM = ("README, page and descriptions were compared only with their c
 
 
 def is_release(folder: Path) -> bool:
-    """Return whether a folder has a file `release.json` or `SHA256SUMS`."""
+    """Return True if a folder has a file `release.json` or `SHA256SUMS`."""
     return folder.is_dir() and any((folder / name).exists() for name in ("release.json", writing.CHECKSUMS))
 
 
 def verify_release(folder: Path, execution: Execution) -> VerificationResult:
-    """Verify the release in a folder.
+    """Check that nothing in a release was altered, and recompute its numbers.
+
+    Args:
+        folder: Folder of the release.
+        execution: Workers and memory of the computations.
 
     Raises:
         InputError: The folder is not a release.
@@ -286,8 +296,8 @@ def verify_release(folder: Path, execution: Execution) -> VerificationResult:
             raise
         verified.faults.append(Fault("damaged", "release", folder.name, str(error)))
         return verified
-    known = {fault.name for fault in verified.faults}
-    with _collect_error(verified, folder.name, "loaded"), as_registry(folder, release) as database:
+    faulty_files = {fault.name for fault in verified.faults}
+    with _collect_error(verified, folder.name, "loaded"), loading_release(folder, release) as database:
         with database.writing(dry_run=True, reach=Reach(folders=[folder])) as connection:
             with _collect_error(verified, SUBMITTED):
                 verified.faults += verify_submitted(connection, folder)
@@ -302,7 +312,7 @@ def verify_release(folder: Path, execution: Execution) -> VerificationResult:
             if release.get("program") == PROGRAM:
                 with _collect_error(verified, "README.md, page.html and descriptions"):
                     contents = Contents.read(connection, folder, task, has_gold=release["gold"])
-                    verified.faults += _verify_documents(contents, known)
+                    verified.faults += _verify_documents(contents, faulty_files)
             else:
                 verified.notes.append(_OTHER_PROGRAM)
     return verified
@@ -310,7 +320,7 @@ def verify_release(folder: Path, execution: Execution) -> VerificationResult:
 
 @contextmanager
 def _collect_error(verified: VerificationResult, name: str, action: str = "verified") -> Iterator[None]:
-    """Convert an error of the block into a fault, so that the verification continues.
+    """Record an error of a block as a fault, so that the verification continues.
 
     Args:
         verified: Result that gets the fault.
@@ -335,7 +345,7 @@ def _explain_unreadable(error: Exception) -> str:
 
 
 def verify_public(connection: Connection, execution: Execution, verified: VerificationResult) -> None:
-    """Verify a public file, or a registry that was made from a release.
+    """Recompute the numbers in a public file, or in a registry made from a release.
 
     Such a registry lacks some files from which its numbers were computed, and its log is redacted. Therefore, neither
     the files nor the log are verified.
@@ -345,7 +355,7 @@ def verify_public(connection: Connection, execution: Execution, verified: Verifi
         execution: Workers and memory of the computations.
         verified: Result that gets the faults and notes.
     """
-    tasks = [TaskRow.of(row) for row in connection.execute(select(*TaskRow.columns()))]
+    tasks = [TaskRow.from_values(row) for row in connection.execute(select(*TaskRow.columns()))]
     with _collect_error(verified, ", ".join(task.slug for task in tasks)):
         verified.faults += [fault for fault in verify_references(connection) if fault.of != "source"]
         for table in ("comparison", "score"):
@@ -389,9 +399,9 @@ def _read_release_file(path: Path) -> dict[str, Any]:
 
 
 def _verify_boards(folder: Path, task: TaskBoards) -> Iterator[Fault]:
-    """Compare the files with boards with boards that are made from the tables.
+    """Compare a release's leaderboard files with leaderboards made from its tables.
 
-    The boards are compared value by value.
+    The rows are compared value by value.
     """
     derived_files = dict(render_boards(task))
     for name, parse_rows in (("boards/boards.json", json.loads), ("boards/boards.tsv", _parse_tsv)):
@@ -408,9 +418,13 @@ def _verify_boards(folder: Path, task: TaskBoards) -> Iterator[Fault]:
 
 
 def _find_difference(stored: Any, derived: Sequence[Mapping[str, Any]]) -> str | None:
-    """Describe the first difference between stored rows and rows from the tables.
+    """Describe the first difference between the rows of a file and recomputed rows.
 
     Returns None if the rows are equal.
+
+    Args:
+        stored: Content of the file.
+        derived: Recomputed rows.
     """
     if not isinstance(stored, list) or not all(isinstance(row, dict) for row in stored):
         return "it is not a list of rows"
@@ -430,7 +444,7 @@ def _parse_tsv(text: str) -> list[dict[str, str]]:
 
 
 def _verify_documents(contents: Contents, known: Collection[str]) -> Iterator[Fault]:
-    """Make README, page, licences and descriptions again; yield differences.
+    """Make the README, page, licences and descriptions again; yield differences.
 
     Args:
         contents: Contents of the release.
@@ -440,8 +454,8 @@ def _verify_documents(contents: Contents, known: Collection[str]) -> Iterator[Fa
     derived_files = list(render_documents(contents))
     if not known:
         contents = contents.with_files([path for path in list_files(contents.folder) if path != descriptions.RO_CRATE])
-        derived_files += [(descriptions.CROISSANT, descriptions.croissant(contents)),
-                          (descriptions.RO_CRATE, descriptions.ro_crate(contents))]
+        derived_files += [(descriptions.CROISSANT, descriptions.render_croissant(contents)),
+                          (descriptions.RO_CRATE, descriptions.render_ro_crate(contents))]
     for name, content in derived_files:
         if name in known:
             continue

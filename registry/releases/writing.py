@@ -24,7 +24,7 @@ from registry.files import new_folder
 from registry.identity import digest
 from registry.manifest import decode_manifest, format_toml
 from registry.releases import descriptions
-from registry.releases.descriptions import Contents, licence_files, readme
+from registry.releases.descriptions import Contents, render_licences, render_readme
 from registry.releases.tables import SUBMITTED, list_tables, load_release, require_current, select_release, write_tables
 from registry.rendering.render import render
 from registry.reports.boards import make_board_table
@@ -44,22 +44,23 @@ _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def list_files(folder: Path) -> list[str]:
-    """Return the sorted paths of all files in a folder except `SHA256SUMS`."""
+    """Return the sorted paths of all files of a release except `SHA256SUMS`."""
     paths = (path.relative_to(folder).as_posix() for path in folder.rglob("*")
              if path.is_symlink() or not path.is_dir())
     return sorted(path for path in paths if path != CHECKSUMS)
 
 
 def write_checksums(folder: Path) -> None:
-    """Write the checksums of all files in a folder into `SHA256SUMS`."""
+    """Write the SHA-256 checksums of all files in a folder into `SHA256SUMS`."""
     lines = [f"{_checksum(folder / path)}  {path}\n" for path in list_files(folder)]
     (folder / CHECKSUMS).write_text("".join(lines), "utf-8", newline="\n")
 
 
 def verify_checksums(folder: Path) -> Iterator[Fault]:
-    """Compare the files of a folder with their checksums in `SHA256SUMS`.
+    """Compare all files of a folder with their checksums in `SHA256SUMS`.
 
-    Yields the differences.
+    Yields:
+        Files that are altered, missing or not listed.
     """
     try:
         lines = read_text(folder / CHECKSUMS).splitlines()
@@ -89,7 +90,7 @@ def verify_checksums(folder: Path) -> Iterator[Fault]:
 
 
 def read_text(path: Path) -> str:
-    """Read a text file.
+    """Read a UTF-8 text from a regular file.
 
     Raises:
         OSError: The file cannot be read, or is not a regular file. A pipe, for example, may have no end.
@@ -110,7 +111,9 @@ _SUBMITTED_NAME = re.compile(rf"{FOLDER}/[0-9a-f]{{64}}(\.[a-z0-9]+)?")
 
 
 def write_submitted(connection: Connection, folder: Path) -> None:
-    """Write the submitted files that the table of submitted files lists.
+    """Write the participants' files into a release.
+
+    The table of submitted files in the release lists them.
 
     Args:
         connection: Connection to the registry.
@@ -129,11 +132,14 @@ def write_submitted(connection: Connection, folder: Path) -> None:
 
 
 def verify_submitted(connection: Connection, folder: Path) -> Iterator[Fault]:
-    """Verify the submitted files.
+    """Verify the participants' files in a release; yield faults.
 
-    The files are compared with the table of submitted files, and this table is compared with the submissions.
+    The files are compared with a table of their digests, and this table is compared with the submissions. A release
+    without these files does not have the table.
 
-    A release without submitted files does not have this table.
+    Args:
+        connection: Connection to a registry that may read the folder.
+        folder: Folder of the release.
     """
     existing = {path.relative_to(folder).as_posix() for path in (folder / FOLDER).rglob("*") if path.is_file()}
     if not (folder / _TABLE).is_file():
@@ -176,9 +182,9 @@ _WITH_FILES = "Of the files that it names,\n# only the submitted files are part 
 
 
 def write_release(database: Database, task: str, output: Path, *, sources: bool = False) -> None:
-    """Write a release: a new folder with the current boards of a task.
+    """Publish a task as a new folder: leaderboards, data and descriptions.
 
-    The folder also contains the data from which the boards were computed.
+    The data are those from which the leaderboards were computed, so that others can verify them.
 
     Args:
         database: A public file, or a registry without embargoes.
@@ -215,22 +221,22 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
             mode="json", exclude={"submit"}, exclude_none=True)))
         release = {"format": FORMAT, "task": row.slug, "version": row.version, "gold": has_gold, "program": PROGRAM}
         _write(folder / "release.json", json.dumps(release, indent=2) + "\n")
-        with as_registry(folder, release) as loaded, loaded.reading(
+        with loading_release(folder, release) as loaded, loaded.reading(
                 reach=Reach(folders=[folder])) as connection:
             (boards,) = load_snapshot(connection, pairs=PAGE_PAIRS).tasks
             contents = Contents.read(connection, folder, boards, has_gold=has_gold)
         for name, text in (*render_boards(boards), *render_documents(contents)):
             _write(folder / name, text)
         contents = contents.with_files(list_files(folder))
-        _write(folder / descriptions.CROISSANT, descriptions.croissant(contents))
+        _write(folder / descriptions.CROISSANT, descriptions.render_croissant(contents))
         contents = contents.with_files(list_files(folder))
-        _write(folder / descriptions.RO_CRATE, descriptions.ro_crate(contents))
+        _write(folder / descriptions.RO_CRATE, descriptions.render_ro_crate(contents))
         write_checksums(folder)
 
 
 @contextmanager
-def as_registry(folder: Path, release: dict[str, Any]) -> Iterator[Database]:
-    """Load the release in `folder` into a temporary registry.
+def loading_release(folder: Path, release: dict[str, Any]) -> Iterator[Database]:
+    """Load a release into a temporary registry, which exists within the block.
 
     Args:
         folder: Folder of the release.
@@ -245,7 +251,7 @@ def as_registry(folder: Path, release: dict[str, Any]) -> Iterator[Database]:
 
 
 def render_boards(task: TaskBoards) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of each file with boards."""
+    """Yield path and text of each leaderboard file of a release."""
     tables = [make_board_table(board) for board in task.boards]
     yield "boards/boards.tsv", render(tables, "tsv")
     yield "boards/boards.json", render(tables, "json")
@@ -253,10 +259,10 @@ def render_boards(task: TaskBoards) -> Iterator[tuple[str, str]]:
 
 
 def render_documents(contents: Contents) -> Iterator[tuple[str, str]]:
-    """Yield the path and the text of licences, page, README and citations."""
-    yield from licence_files(contents.manifest.task.licence)
+    """Yield path and text of a release's licences, HTML page, README and citations."""
+    yield from render_licences(contents.manifest.task.licence)
     yield "page.html", page(contents.boards)
-    yield "README.md", readme(contents, f"evalregistry=={__version__}")
+    yield "README.md", render_readme(contents, f"evalregistry=={__version__}")
     yield CITATION, citation_file(contents.manifest.task, contents.date)
     yield CROISSANT_TASKS, make_croissant_tasks(contents.manifest, contents.boards.boards)
 

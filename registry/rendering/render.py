@@ -47,7 +47,7 @@ def render_markdown_rows(headings: Sequence[str], rows: Iterable[Sequence[str]],
 
 
 def escape_markdown(cell: str) -> str:
-    """Escape all Markdown marks in a text."""
+    """Escape all characters of a text that have a meaning in Markdown."""
     escaped = cell.replace("\\", "\\\\")
     for mark in "`*_[]<>|#$":
         escaped = escaped.replace(mark, "\\" + mark)
@@ -83,7 +83,7 @@ def _is_latin(c: str) -> bool:
 
 
 def render_latex(table: Table) -> str:
-    """Render a table as LaTeX; very long captions become notes below the table."""
+    """Convert a table to LaTeX; very long captions become notes below the table."""
     columns, rows = format_cells(table)
     captions = list(map(escape_latex, table.lines))
     is_long = sum(map(len, captions)) > _LONGEST_CAPTION
@@ -96,7 +96,7 @@ def render_latex(table: Table) -> str:
 
 def render_latex_environment(spec: str, headings: Sequence[str], body: Sequence[str], caption: str, signature: str,
                              notes: Sequence[str] = ()) -> str:
-    """Render rows as a LaTeX table; a long table can break over pages.
+    """Return a LaTeX table; a long table can break over pages.
 
     Args:
         spec: The alignment of the columns for LaTeX, such as `lrr`.
@@ -132,7 +132,7 @@ _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 
 def render_rows(keys: Sequence[str], rows: Iterable[Sequence[Any]], format_: str, *,
                 terminal: bool = False) -> Iterator[str]:
-    """Yield the parts of a text with rows, in one of `FORMATS`.
+    """Convert rows to a text format such as CSV or JSON, and yield it in parts.
 
     Args:
         keys: The keys of the values in each row.
@@ -205,7 +205,7 @@ def _render_jsonl(keys: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterato
 
 
 def _dump_row(keys: Sequence[str], row: Sequence[Any], spaces: int | None = None) -> str:
-    """Return a row as JSON, in which all unprintable characters are escaped."""
+    """Convert a row to JSON, in which all unprintable characters are escaped."""
     text = json.dumps({key: replace_undefined(value) for key, value in zip(keys, row, strict=True)}, indent=spaces,
                       ensure_ascii=False, default=_convert_for_json)
     if text.replace("\n", "").isprintable():
@@ -248,7 +248,7 @@ def render(tables: Sequence[Table], format_: str, *, width: int | None = None, c
 
 
 class TableDisplay:
-    """Base class of objects that are displayed as tables."""
+    """Base class of objects that terminals and notebooks display as tables."""
 
     @property
     def _table(self) -> Table:

@@ -19,7 +19,7 @@ NUMBERS: dict[str, Any] = json.loads((Path(__file__).parent / "numbers.json").re
 
 @dataclass(frozen=True)
 class Column:
-    """Column of a table, as people see the column.
+    """Column of a table for people: its heading, and the format of its values.
 
     Attributes:
         key: The key of the column's values in a row.
@@ -44,7 +44,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of data, with the columns that people see.
+    """Rows of data with the columns, title and captions with which they are shown.
 
     Attributes:
         rows: The rows; each row has values by key.
@@ -71,7 +71,7 @@ class Table:
 
 
 def make_number_format(decimals: int) -> Callable[[Any], str]:
-    """Return a function that formats numbers with `decimals` decimals.
+    """Return a function that formats numbers with this number of decimals.
 
     The function formats None and nan as `n/a`.
     """
@@ -79,7 +79,7 @@ def make_number_format(decimals: int) -> Callable[[Any], str]:
 
 
 def format_percent(share: float) -> str:
-    """Format a share as a percentage."""
+    """Format a share as a percentage: 0.5 becomes `50.0 %`."""
     return f"{100 * share:.{NUMBERS['percentDecimals']}f} %"
 
 
@@ -119,26 +119,26 @@ def format_interval(low: float | None, high: float | None, decimals: int) -> str
 
 
 def is_significant(row: Row) -> bool:
-    """Return True if the difference in a row is significant, for `Column.emphasis`."""
+    """Return True if the difference in a table row is significant."""
     return bool(row["significant"])
 
 
 def format_text(value: Any) -> str:
-    """Format a text, and None or nan as a dash."""
+    """Convert a value to text: None and nan to a dash, True to `true`."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return "-" if replace_undefined(value) is None else str(value)
 
 
 def format_cells(table: Table) -> tuple[list[Column], list[list[str]]]:
-    """Return the columns that people see, and the formatted cells of every row."""
+    """Return the columns to show, and the formatted cells of every row of a table."""
     keys = table.keys or (list(table.rows[0]) if table.rows else [])
     columns = list(table.columns) or [Column(key, key, format_text) for key in keys]
     return columns, [[column.write(row[column.key]) for column in columns] for row in table.rows]
 
 
 def escape_controls(cell: str) -> str:
-    """Replace all characters that are not printable by escapes.
+    r"""Replace unprintable characters by escapes, such as a tab by `\t`.
 
     Control characters could otherwise send commands to a terminal, or break a line.
     """

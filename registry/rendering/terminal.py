@@ -41,17 +41,18 @@ def render_terminal(table: Table, width: int | None = None, *, color: bool = Fal
         columns, cells = _fit_columns(columns, cells, width)
     styles = [[_STYLES[column.emphasis(row)] if color and column.emphasis else "" for column in columns]
               for row in table.rows]
-    bold, room = _BOLD if color else "", width or _FILE_WIDTH
-    lines = [_add_style(line, bold) for line in (wrap_text(escape_controls(table.title), room) if table.title else ())]
-    for block in _split_columns(columns, cells, room):
+    bold, max_width = _BOLD if color else "", width or _FILE_WIDTH
+    titles = wrap_text(escape_controls(table.title), max_width) if table.title else ()
+    lines = [_add_style(line, bold) for line in titles]
+    for block in _split_columns(columns, cells, max_width):
         heading, *body = _make_lines([columns[n] for n in block], [[row[n] for n in block] for row in cells],
-                                     [[row[n] for n in block] for row in styles], room)
+                                     [[row[n] for n in block] for row in styles], max_width)
         lines += ["", _add_style(heading, bold), *body, ""]
     notes = list(filter(None, table.notes))
     if width is not None and not all_notes and len(notes) > _MOST_NOTES:
         notes[_MOST_NOTES:] = [f"{counted(len(notes) - _MOST_NOTES, 'more note')}: --notes"]
     for line in (*filter(None, table.captions), *notes):
-        lines += [escape_controls(line)] if width is None else wrap_text(escape_controls(line), room)
+        lines += [escape_controls(line)] if width is None else wrap_text(escape_controls(line), max_width)
     if table.signature:
         lines.append(escape_controls(table.signature))  # one line, so that people can copy it
     return "".join(f"{line.rstrip()}\n" for line in lines)
@@ -113,7 +114,7 @@ def shorten_name(name: str, size: int) -> str:
 
 def _make_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], styles: Sequence[Sequence[str]],
                 width: int) -> Iterator[str]:
-    """Yield the lines of the headings, of a rule, and of the rows.
+    """Yield the lines of a table: headings, a horizontal line, and rows.
 
     The library rich renders such tables too, but takes five times as long for the pairs of 200 systems.
     """
@@ -122,10 +123,10 @@ def _make_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], styles
     headings = [escape_controls(column.heading) for column in columns]
     full = [max(cell_len(line) for row in (headings, *rows) for line in row[n].split("\n"))
             for n in range(len(columns))]
-    room = width - 2 - _GAP * (len(full) - 1)
-    sizes = full if sum(full) <= room else _shrink(full, [
+    available = width - 2 - _GAP * (len(full) - 1)
+    sizes = full if sum(full) <= available else _shrink(full, [
         size if column.right else find_least_width(row[n] for row in (headings, *rows))
-        for n, (column, size) in enumerate(zip(columns, full, strict=True))], room)
+        for n, (column, size) in enumerate(zip(columns, full, strict=True))], available)
     unstyled = [""] * len(columns)
     for row, row_styles in zip((headings, None, *rows), (unstyled, unstyled, *styles), strict=True):
         if row is None:
@@ -140,25 +141,25 @@ def _make_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], styles
                                           for column, piece, blank in zip(columns, pieces, blanks, strict=True))
 
 
-def _shrink(full: Sequence[int], least: Sequence[int], room: int) -> list[int]:
-    """Return widths of columns whose sum is at most `room`, if possible.
+def _shrink(full: Sequence[int], minimum: Sequence[int], total: int) -> list[int]:
+    """Return smaller column widths, so that their sum is at most `total` if possible.
 
     The widest columns shrink first.
 
     Args:
         full: The widths of the columns without wrapping.
-        least: The smallest width of each column.
-        room: The sum of all widths.
+        minimum: The smallest width of each column.
+        total: The largest sum of all widths.
     """
     cap, sizes = max(full), list(full)
-    while cap > 1 and sum(sizes) > room:
+    while cap > 1 and sum(sizes) > total:
         cap -= 1
-        sizes = [max(minimum, min(size, cap)) for size, minimum in zip(full, least, strict=True)]
+        sizes = [max(smallest, min(size, cap)) for size, smallest in zip(full, minimum, strict=True)]
     return sizes
 
 
 def _split_columns(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[list[int]]:
-    """Split the columns of a table into blocks that fit into the width.
+    """Split a wide table into blocks of columns that fit into the width.
 
     A block is a list of column numbers. Every block has the columns that name the rows: the first one or two columns if
     they are texts, otherwise the first column of texts.
@@ -214,14 +215,15 @@ def wrap_text(text: str, size: int) -> list[str]:
 
 
 def find_least_width(texts: Iterable[str]) -> int:
-    """Return the width of the longest number in some texts; 1 if there is no number.
+    """Return the smallest column width that does not break any number in some texts.
 
-    Wrapping does not break a number, unless it is so long that it must be an identifier.
+    It is the width of the longest number, or 1 if there is no number. Wrapping does not break a number, unless it is so
+    long that it must be an identifier.
     """
     numbers = (number for text in texts for number in _NUMBER.findall(text))
     return max((len(number) for number in numbers if len(number) <= _LONGEST_NUMBER), default=1)
 
 
 def _split_word(word: str) -> list[str]:
-    """Split a word into characters and whole numbers."""
+    """Split a word into characters and whole numbers: `f1.25x` into f, 1.25, x."""
     return [piece for atom in _ATOM.findall(word) for piece in ([atom] if len(atom) <= _LONGEST_NUMBER else atom)]

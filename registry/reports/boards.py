@@ -43,7 +43,10 @@ if TYPE_CHECKING:
 
 
 def make_board_table(board: Leaderboard) -> Table:
-    """Return the table of a leaderboard; rows have the keys `BOARD_KEYS`."""
+    """Return a leaderboard as a table with one row per system, best first.
+
+    A row has the values that JSON and CSV export (`BOARD_KEYS`), and texts for people, such as `2-3` for a rank range.
+    """
     rows = [board.shared_values | {key: getattr(standing, key) for key in STANDING_KEYS} | {
         "warnings": board.warnings, "shown": standing.display_name + "*" * standing.late, "range": ranks,
         "in_cluster": cluster, "interval": format_interval(standing.ci_low, standing.ci_high, board.decimals)}
@@ -54,9 +57,9 @@ def make_board_table(board: Leaderboard) -> Table:
 
 
 def make_pair_table(board: Leaderboard) -> Table:
-    """Return the table of a leaderboard's pairs; rows have the keys `PAIR_KEYS`.
+    """Return a table with one row for every pair of systems on a leaderboard.
 
-    In each row, `system_a` is the better system.
+    In each row, `system_a` is the better system. JSON and CSV export the keys `PAIR_KEYS`.
     """
     pairs = [decision.row for decision in board.decisions]
     rows = _add_display_values(pairs, make_display_names(pairs, "_a"), make_display_names(pairs, "_b"), board.decimals)
@@ -66,7 +69,11 @@ def make_pair_table(board: Leaderboard) -> Table:
 
 def _add_display_values(pairs: Sequence[Row], names_a: Sequence[str], names_b: Sequence[str],
                         decimals: int) -> list[Row]:
-    """Return the rows of pairs, extended by values that are formatted for people."""
+    """Return copies of the rows that also have texts for people.
+
+    The texts are the names of both systems (`shown_a`, `shown_b`), the `interval` of the difference and the p-value
+    (`shown_p`). The names are arguments, one per row.
+    """
     return [{**row, "shown_a": a, "shown_b": b, "interval": format_interval(row["ci_low"], row["ci_high"], decimals),
              "shown_p": format_p_value(row["p_value"], row["log10_p"]),
              "verdict": "A better" if row["significant"] else "undecided"}
@@ -74,12 +81,21 @@ def _add_display_values(pairs: Sequence[Row], names_a: Sequence[str], names_b: S
 
 
 def format_rank_ranges(board: Leaderboard) -> list[str]:
-    """Return the rank range of each system, as text."""
+    """Return the rank range of each system on a leaderboard as text.
+
+    A rank range has the ranks that the data do not rule out. Example: ["1", "2-3", "2-3", "-"]; the dash is a system
+    without a rank.
+    """
     return ["-" if ranks is None else _format_range(*ranks) for ranks in board.rank_ranges]
 
 
 def format_rank_range(board: Leaderboard, standing: Standing) -> str:
-    """Return the rank range of one of the board's systems, as text."""
+    """Return the rank range of one system as text, such as `2-3`.
+
+    Args:
+        board: The leaderboard.
+        standing: The system's entry on the leaderboard, one of `board.standings`.
+    """
     return next(ranks for ranks, other in zip(format_rank_ranges(board), board.standings, strict=True)
                 if other is standing)
 
@@ -89,7 +105,12 @@ def _format_range(low: int, high: int | None) -> str:
 
 
 def add_cluster_rules(clusters: Iterable[int | None], rows: Iterable[str]) -> list[str]:
-    """Return the LaTeX rows of systems, with a rule before each new cluster."""
+    r"""Insert a line of LaTeX (`\midrule`) between the clusters of a table of systems.
+
+    Args:
+        clusters: The cluster number of each row; None for a system without a rank.
+        rows: The LaTeX row of each system, best first.
+    """
     previous, lines = None, list[str]()
     for cluster, row in zip(clusters, rows, strict=True):
         if previous is not None and cluster not in (None, previous):
@@ -100,7 +121,11 @@ def add_cluster_rules(clusters: Iterable[int | None], rows: Iterable[str]) -> li
 
 
 def make_ladder_table(ladder: Ladder) -> Table:
-    """Return a table of the submissions that raised the released score of a Ladder."""
+    """Return the table of a Ladder, a leaderboard that hides most scores.
+
+    A Ladder (Blum and Hardt 2015) releases the score of a submission only if it clearly beats the last released score.
+    The table lists the submissions with a released score.
+    """
     key = {name: getattr(ladder, name, None) for name in SHARED_KEYS if name != "signature"}
     columns = [Column("rank", "rank", format_text, right=True), Column("system", "system"), Column("team", "team"),
                Column("score", "shown", make_number_format(ladder.decimals), right=True)]
@@ -119,22 +144,24 @@ MACRO_PAIR_KEYS = tuple(name for key in PAIR_KEYS if key not in _NOT_IN_MACRO
 _RANK_SOURCES: dict[Ranks, str] = {
     "range": "significant differences", "cluster": "clusters", "neighbour": "the nearest systems that differ",
     "simultaneous": "simultaneous tests of all differences", "bootstrap": "resamples"}
-PARTS = ("score", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "cluster")  # keys of a cell for programs
+CELL_KEYS = ("score", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "cluster")  # in JSON and CSV
 
 
 @dataclass(frozen=True)
 class WideColumn:
-    """Column of a wide board: one leaderboard, or one macro-average.
+    """Column of a wide board: one leaderboard, or averages over test sets.
+
+    A wide board is a table with one row per system and several columns of scores.
 
     Attributes:
-        name: The unique name for programs.
+        name: The unique name in JSON and CSV.
         title: The title for people.
         better: Whether `higher` or `lower` scores are better.
-        board: The leaderboard; None for a macro-average.
-        cells: The standing or the macro-average of each system, by the name `team/system`.
+        board: The leaderboard; None for averages.
+        cells: The result of each system, by the name `team/system`. A result has a score, an interval and ranks.
         ranks: The rank range of each ranked system as text, by the name `team/system`.
-        basis: A description of the tests, and of the test sets of a macro-average.
-        decimals: The decimals of scores for people.
+        basis: A description of the tests; for averages also of the test sets.
+        decimals: The number of decimals of scores for people.
     """
 
     name: str
@@ -147,28 +174,29 @@ class WideColumn:
     decimals: int = DECIMALS
 
     def format_note(self, name: str) -> str:
-        """Return the note after a score: the rank range, and an average's interval.
+        """Return the text that follows a system's score, such as `(2-3)`.
 
-        `name` is the name of the system, `team/system`.
+        The text is the rank range in parentheses. If the column has averages over test sets, the text has the
+        confidence interval, too. `name` is the system, as `team/system`.
         """
         cell = None if self.board else self.cells.get(name)
-        ends = format_interval(get_part(cell, "ci_low"), get_part(cell, "ci_high"), self.decimals)
+        ends = format_interval(get_cell_value(cell, "ci_low"), get_cell_value(cell, "ci_high"), self.decimals)
         return " ".join(filter(None, (f"({self.ranks[name]})" if name in self.ranks else "", ends)))
 
     def format_score(self, cell: Standing | MacroAverage | None) -> str:
-        """Return a score as text."""
-        return make_number_format(self.decimals)(get_part(cell, "score"))
+        """Return the score of one cell as text; `n/a` if it is undefined."""
+        return make_number_format(self.decimals)(get_cell_value(cell, "score"))
 
 
 @dataclass(frozen=True)
 class WideBoard:
-    """All leaderboards of one track of a task, side by side.
+    """Table of the leaderboards of one track side by side, one row per system.
 
     Attributes:
         task, track: The task and the track.
-        columns: The leaderboards and macro-averages.
-        rows: The name `team/system` and one standing of each system. Rows are in the order of the first column: best
-            first, and undefined scores last.
+        columns: The leaderboards, and averages over test sets.
+        rows: One tuple per system: its name `team/system`, and its result on one of the leaderboards. Rows are sorted
+            by the first column: best first, undefined scores last.
     """
 
     task: str
@@ -178,20 +206,23 @@ class WideBoard:
 
     @property
     def title(self) -> str:
-        """The task, and the track if there is one."""
+        """Name of the task, and of the track if there is one."""
         return self.task + ("" if self.track is None else f", track {self.track}")
 
     @property
     def display_names(self) -> list[str]:
-        """The systems' names for people."""
+        """Names of the systems for people, one per row.
+
+        A name includes the team only if several teams use the same name.
+        """
         return make_display_names([{"system": standing.system, "submission": standing.submission}
                                    for _, standing in self.rows])
 
     @property
     def notes(self) -> list[str]:
-        """The sentences below the board, without the `basis` of columns.
+        """Sentences below the board.
 
-        The first sentence introduces the `basis` of each column; the others follow the last `basis`.
+        The first sentence ends with a colon: print the `basis` of every column after it, then the other sentences.
         """
         ranks = {column.board.ranks for column in self.columns if column.board is not None}
         sources = " and ".join(_RANK_SOURCES[convention] for convention in sorted(ranks))
@@ -204,7 +235,11 @@ class WideBoard:
 
     @property
     def footnotes(self) -> list[str]:
-        """The different footnotes of the boards, with the test set if there are several."""
+        """Footnotes of the leaderboards, each once.
+
+        If there are several test sets, a footnote begins with the name of its test set. Leaderboards of facets (parts
+        of a test set) count only if there are no others.
+        """
         boards = [column.board for column in self.columns if column.board is not None]
         has_several = len({board.test_set for board in boards}) > 1
         boards = [board for board in boards if board.facet is None] or boards
@@ -213,9 +248,10 @@ class WideBoard:
 
 
 def make_wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard], primary: str) -> list[WideBoard]:
-    """Return the leaderboards of a task side by side, one wide board per track.
+    """Place the leaderboards of a task side by side, in one wide table per track.
 
-    Columns by the primary metric come first, and macro-averages before their leaderboards.
+    A wide table has one row per system and one column per leaderboard. Columns by the primary metric come first.
+    Averages over test sets precede the leaderboards by the same metric.
     """
     tracks = list(dict.fromkeys(board.track for board in boards))
     boards = sorted(boards, key=lambda board: board.metric != primary)
@@ -224,18 +260,18 @@ def make_wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroBoar
 
 
 def make_wide_table(board: WideBoard, past: str = "") -> Table:
-    """Return a wide board as a table.
+    """Convert a wide board (several leaderboards side by side) to a table.
 
     Args:
         board: The wide board.
-        past: A sentence about the moment of the past that the board shows; empty for the present.
+        past: A sentence about the past date whose results the board shows; empty if the results are current.
     """
     rows = [{"task": board.task, "track": board.track, "system": standing.system, "team": standing.team,
              "kind": standing.kind, "shown": display_name + ("*" if standing.late else "")}
             | _make_cells(board.columns, name)
             for display_name, (name, standing) in zip(board.display_names, board.rows, strict=True)]
     keys = ["task", "track", "system", "team", "kind"]
-    keys += [_make_key(column, part) for column in board.columns for part in PARTS]
+    keys += [_make_key(column, key) for column in board.columns for key in CELL_KEYS]
     teams = [Column("team", "team")] if any(standing.team != standing.system for _, standing in board.rows) else []
     columns = [Column("shown", "system"), *teams,
                *(Column(f"{column.name} shown", column.title, right=True) for column in board.columns)]
@@ -246,13 +282,13 @@ def make_wide_table(board: WideBoard, past: str = "") -> Table:
 
 
 def make_macro_pair_table(board: MacroBoard, past: str = "") -> Table:
-    """Return a table of the pairs of a metric's macro-averages.
+    """Return a table that compares systems by their mean score over test sets.
 
-    If the pairs are not tested, the caption has the reason.
+    The table has one row per pair of systems. If the pairs were not tested, the caption states the reason.
 
     Args:
-        board: The macro-averages.
-        past: A sentence about the moment of the past that the averages show; empty for the present.
+        board: The mean scores of the systems by one metric, with the tests of all pairs.
+        past: A sentence about the past date whose results the table shows; empty if the results are current.
     """
     decimals = metric_decimals(board.metric_name)
     names_a, names_b = ([row[side] for row in board.pairs] for side in ("system_a", "system_b"))
@@ -281,7 +317,7 @@ def _make_wide_board(boards: Sequence[Leaderboard], averages: Sequence[MacroBoar
             systems.setdefault(f"{standing.team}/{standing.system}", standing)
 
     def get_sort_key(name: str) -> tuple[bool, float]:
-        score = get_part(columns[0].cells.get(name), "score")
+        score = get_cell_value(columns[0].cells.get(name), "score")
         return score is None, 0 if score is None else score if columns[0].better == "lower" else -score
 
     return WideBoard(boards[0].task, boards[0].track, tuple(columns),
@@ -300,11 +336,11 @@ def _make_column(board: Leaderboard, *, has_test_sets: bool) -> WideColumn:
 
 
 def _make_macro_column(board: MacroBoard, example: Leaderboard) -> WideColumn:
-    """Return the column of a metric's averages.
+    """Make the column of mean scores over test sets in a table of leaderboards.
 
     Args:
-        board: The averages.
-        example: Any leaderboard by the same metric.
+        board: The mean scores of the systems by one metric.
+        example: Any leaderboard by the same metric, which has the metric's title and decimals.
     """
     tests = f"not tested: {board.untested}" if board.untested else _describe_tests(
         board.correction, len(board.pairs), f"{board.test} of units within each")
@@ -322,8 +358,11 @@ def _describe_tests(correction: str, n_pairs: int, test: str) -> str:
     return f"{corrected} over {counted(n_pairs, 'pair')}, {test}"
 
 
-def get_part(cell: Standing | MacroAverage | None, name: str) -> Any:
-    """Return one of the `PARTS` of a cell; None if absent or undefined."""
+def get_cell_value(cell: Standing | MacroAverage | None, name: str) -> Any:
+    """Return a value of one cell of a wide board, such as its `score` or `rank_low`.
+
+    The result is None if the cell is None or the value is undefined. `CELL_KEYS` lists the names of all values.
+    """
     value = getattr(cell, name, None)
     return None if isinstance(value, float) and math.isnan(value) else value
 
@@ -332,11 +371,11 @@ def _make_cells(columns: Sequence[WideColumn], name: str) -> dict[str, Any]:
     cells: dict[str, Any] = {}
     for column in columns:
         cell = column.cells.get(name)
-        cells |= {_make_key(column, part): get_part(cell, part) for part in PARTS}
+        cells |= {_make_key(column, key): get_cell_value(cell, key) for key in CELL_KEYS}
         text = " ".join(filter(None, (column.format_score(cell), column.format_note(name))))
         cells[f"{column.name} shown"] = format_text(None) if cell is None else text
     return cells
 
 
-def _make_key(column: WideColumn, part: str) -> str:
-    return column.name if part == "score" else f"{column.name} {part}"
+def _make_key(column: WideColumn, key: str) -> str:
+    return column.name if key == "score" else f"{column.name} {key}"

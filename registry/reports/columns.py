@@ -37,19 +37,19 @@ Style = Literal["text", "score", "deviation", "percent", "p", "same"]
 
 @dataclass(frozen=True)
 class Field:
-    """A column of leaderboards or pairs.
+    """Definition of one column of the tables of leaderboards or pairs.
 
     Attributes:
-        name: The name in JSON, in other formats for programs and in the page's script. It never changes.
-        heading: The heading for people. Empty if the column is for programs only.
-        about: The explanation. Empty if a comment in the database view explains the column.
-        type: The JSON type. Empty if the database view has the type.
+        name: The name in JSON, CSV and the page's script. It never changes.
+        heading: The heading for people. Empty: only JSON and CSV have the column.
+        about: The explanation. Empty: the comment of the column in the database view.
+        type: The JSON type. Empty: derived from the type in the database view.
         nullable: True if a value may be null.
         limits: Further keywords of the JSON Schema.
         style: The format of values for people.
         right: True if values are aligned on the right, as numbers are.
-        is_derived: True if the column is for people only.
-        display: The key of the value that people see in a row; empty if it is `name`.
+        is_derived: True if only people see the column; JSON and CSV do not have it.
+        display: The key of a row's text for people. Empty: format the value `name`.
     """
 
     name: str
@@ -159,7 +159,7 @@ _MOST_LETTERS = 24  # nobody can read a row of more letters
 
 
 def shows_letters(board: Leaderboard) -> bool:
-    """Return True if people see the letters of the compact letter display.
+    """Return True if a leaderboard shows the letters of the compact letter display.
 
     Letters are hidden if ranks and decisions use different tests, because letters could then contradict the ranks. They
     are also hidden if a system has too many letters, or if there are only two systems.
@@ -237,12 +237,23 @@ _PAIRS_SHOWN: dict[str, Callable[[Sequence[Row]], bool]] = {
 
 
 def select_fields(board: Leaderboard, form: Form) -> list[Field]:
-    """Return the columns that a leaderboard has in a form."""
+    """Return the columns that people see of a leaderboard, in their order.
+
+    Columns without information are left out, such as `team` if no team differs from its system.
+
+    Args:
+        board: The leaderboard.
+        form: The output: `terminal`, `latex` or `page` (HTML).
+    """
     return [_BOARD[name] for name, is_shown in SHOWN[form].items() if is_shown(board)]
 
 
 def make_heading(column: Field, board: Leaderboard, form: Form) -> str:
-    """Return the heading of a column, which can depend on the leaderboard."""
+    """Return the heading of a column for people, such as `95 % CI`.
+
+    The heading can depend on the leaderboard (its confidence level or metric) and on the output `form`: `terminal`,
+    `latex` or `page`.
+    """
     if column.name == "score" and form != "terminal":
         return board.metric_label
     if column.name == "interval":
@@ -254,13 +265,19 @@ def make_heading(column: Field, board: Leaderboard, form: Form) -> str:
 
 
 def make_page_headings(board: Leaderboard) -> dict[str, str]:
-    """Return the page's headings that depend on the leaderboard, by column name."""
+    """Return the headings of a leaderboard's HTML table that are not the defaults.
+
+    Example: {"score": "BLEU", "interval": "95 % CI"}.
+    """
     headings = {column.name: make_heading(column, board, "page") for column in select_fields(board, "page")}
     return {name: heading for name, heading in headings.items() if heading != _BOARD[name].heading}
 
 
 def make_page_columns() -> Json:
-    """Return the headings, tooltips and alignments of columns for the page's script."""
+    """Return heading, tooltip and alignment of all columns for the HTML page.
+
+    The result has two parts: `board` and `pairs`. Each part maps the name of a column to its settings.
+    """
     # The page shows differences from one system, so the heading cannot be A - B.
     pairs = _PAIRS | {"difference": replace(_PAIRS["difference"], heading="difference")}
     return {view: {name: {"heading": column.heading, "about": column.about, "right": column.right}
@@ -269,7 +286,10 @@ def make_page_columns() -> Json:
 
 
 def make_board_columns(board: Leaderboard) -> list[Column]:
-    """Return a board's columns on a terminal, with the first cluster highlighted."""
+    """Return the columns of a leaderboard in the terminal.
+
+    If there are several clusters, the systems of the first cluster are highlighted.
+    """
     has_clusters = len(set(board.clusters) - {None}) > 1
     return [_make_column(column, board.decimals, make_heading(column, board, "terminal"), _OPTIONAL_BOARD,
                          _is_in_first_cluster if has_clusters and column.name in ("cluster", "system") else None)
@@ -285,7 +305,12 @@ def make_pair_columns(rows: Sequence[Row], decimals: int) -> list[Column]:
 
 
 def make_text_columns(view: Literal["board", "pairs"], names: Sequence[str]) -> list[Column]:
-    """Return columns of a table whose rows have values that are already formatted."""
+    """Return columns with the usual headings, for rows whose values are already text.
+
+    Args:
+        view: `board` or `pairs`, the table that defines the headings.
+        names: The names of the columns.
+    """
     columns = _BOARD if view == "board" else _PAIRS
     return [Column(name, columns[name].heading, right=columns[name].right) for name in names]
 
@@ -311,27 +336,27 @@ _TYPES = {"VARCHAR": "string", "DOUBLE": "number", "BIGINT": "integer", "INTEGER
           "BOOLEAN": "boolean"}
 
 
-def make_board_schema(things: Sequence[Relation]) -> Json:
-    """Return the JSON Schema of `board --format json`.
+def make_board_schema(relations: Sequence[Relation]) -> Json:
+    """Return the JSON Schema of the output of `registry board --format json`.
 
     Args:
-        things: The database views of a registry of this version.
+        relations: The database views with their columns; their comments explain the columns.
     """
-    return _make_schema(things, "leaderboard", BOARD, "Leaderboards: a row for every board and system, best first")
+    return _make_schema(relations, "leaderboard", BOARD, "Leaderboards: a row for every board and system, best first")
 
 
-def make_pairs_schema(things: Sequence[Relation]) -> Json:
-    """Return the JSON Schema of `pairs --format json`.
+def make_pairs_schema(relations: Sequence[Relation]) -> Json:
+    """Return the JSON Schema of the output of `registry pairs --format json`.
 
     Args:
-        things: The database views of a registry of this version.
+        relations: The database views with their columns; their comments explain the columns.
     """
-    return _make_schema(things, "pairwise", PAIRS, "Every pair of systems on every leaderboard")
+    return _make_schema(relations, "pairwise", PAIRS, "Every pair of systems on every leaderboard")
 
 
-def _make_schema(things: Sequence[Relation], view: str, columns: Sequence[Field], title: str) -> Json:
+def _make_schema(relations: Sequence[Relation], view: str, columns: Sequence[Field], title: str) -> Json:
     properties = {}
-    for column, about, type_ in describe_fields(things, view, columns):
+    for column, about, type_ in describe_fields(relations, view, columns):
         heading = {"title": column.heading} if column.heading else {}
         properties[column.name] = {**heading, "description": about,
                                    "type": [type_, "null"] if column.nullable else type_, **column.limits}
@@ -340,16 +365,18 @@ def _make_schema(things: Sequence[Relation], view: str, columns: Sequence[Field]
                       "properties": properties}}
 
 
-def describe_fields(things: Sequence[Relation], view: str,
+def describe_fields(relations: Sequence[Relation], view: str,
                     columns: Sequence[Field]) -> Iterator[tuple[Field, str, str]]:
-    """Yield each column for programs with its explanation and its JSON type.
+    """Yield (column, explanation, JSON type) for each column that JSON output has.
+
+    A column without an explanation or a type gets it from the database view. Columns that only people see are skipped.
 
     Args:
-        things: The database views of a registry of this version.
-        view: The view that has these columns.
-        columns: The columns; columns for people only are left out.
+        relations: The database views with their columns.
+        view: The name of the view that has these columns.
+        columns: The definitions of the columns.
     """
-    stored = {column.name: column for thing in things if thing.name == view for column in thing.columns}
+    stored = {column.name: column for relation in relations if relation.name == view for column in relation.columns}
     for column in columns:
         if not column.is_derived:
             about = column.about or stored[column.name].comment

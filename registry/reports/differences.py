@@ -26,9 +26,13 @@ _WHY = Column("why", "why")
 
 
 def make_difference_tables(difference: BoardDifference) -> list[Table]:
-    """Return tables of the systems and pairs that changed, and of corrected items."""
+    """Return tables that compare two states of a leaderboard.
+
+    They list the systems whose rank or score changed, the pairs whose test result changed, and the items whose gold was
+    corrected.
+    """
     title, decimals = difference.after.title, difference.after.decimals
-    rows = [{"system": change.system, "why": change.why, **_pair_values(
+    rows = [{"system": change.system, "why": change.why, **_format_changes(
         _format_standing(change.before, decimals), _format_standing(change.after, decimals))}
         for change in difference.systems]
     tables = [Table(rows, [*make_text_columns("board", ("system", "rank", "range", "cluster", "score")), _WHY],
@@ -36,7 +40,8 @@ def make_difference_tables(difference: BoardDifference) -> list[Table]:
     changes = [change for change in difference.pairs if change.is_substantial]
     if changes:
         rows = [{"system_a": change.systems[0], "system_b": change.systems[1], "why": change.why,
-                 **_pair_values(_format_decision(change.before), _format_decision(change.after))} for change in changes]
+                 **_format_changes(_format_decision(change.before), _format_decision(change.after))}
+                for change in changes]
         n_adjusted = len(difference.pairs) - len(changes)
         columns = make_text_columns("pairs", ("system_a", "system_b", "p_value", "p_adjusted", "significant"))
         tables.append(Table(rows, [*columns, _WHY], f"{title}: which decisions and raw p-values changed", (
@@ -57,13 +62,16 @@ def _format_decision(decision: PairDecision) -> dict[str, str]:
             "significant": "yes" if decision.significant else "no"}
 
 
-def _pair_values(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
-    """Return each value as `BEFORE → AFTER`, or once if it did not change."""
+def _format_changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
+    """Return `BEFORE → AFTER` for each changed value; other values are unchanged."""
     return {key: new if before[key] == new else f"{before[key]} → {new}".strip() for key, new in after.items()}
 
 
 def _make_item_tables(correction: Correction, title: str) -> list[Table]:
-    """Return a table of corrected items, and a table of each system's changed items."""
+    """Return two tables about a correction of the gold.
+
+    The first has the corrected items. The second has, for each system, the number of items whose statistics changed.
+    """
     corrected = correction.on_board
     n_more = len(corrected) - _MOST_SHOWN
     items = Table([vars(item) for item in corrected[:_MOST_SHOWN]],
@@ -78,7 +86,10 @@ def _make_item_tables(correction: Correction, title: str) -> list[Table]:
 
 
 def make_difference_data(difference: BoardDifference) -> dict[str, Any]:
-    """Return all changes at full precision, for programs."""
+    """Return the differences between two states of a leaderboard as data for JSON.
+
+    Numbers are not rounded.
+    """
     return {
         **difference.after.key._asdict(), "before": difference.before.signature,
         "after": difference.after.signature, "reasons": list(difference.reasons),
@@ -105,7 +116,11 @@ def _make_captions(difference: BoardDifference) -> tuple[str, ...]:
 
 
 def draft_erratum(differences: Sequence[BoardDifference]) -> str:
-    """Draft an erratum for leaderboards with corrected gold, as Markdown."""
+    """Draft an erratum in Markdown after a correction of the gold.
+
+    Args:
+        differences: For each leaderboard, the differences between its state before and after the correction.
+    """
     parts = list[str]()
     for (task, test_set), group in groupby(differences, key=lambda difference: (
             difference.after.key.task, difference.after.key.test_set)):
@@ -175,14 +190,14 @@ def _count_items_in_facet(difference: BoardDifference) -> str:
 def _describe_ranks(difference: BoardDifference) -> str:
     """Return a sentence that names the systems whose rank changed.
 
-    If the two boards have different systems, ranks are counted again among the systems on both boards.
+    If systems were added or removed, the ranks are first recomputed among the systems that are on both boards.
     """
     before, after = difference.before.systems, difference.after.systems
     shared = [name for name in after if name in before]
     has_same_systems = len(before) == len(after) == len(shared)
     old, new = ({name: board[name].rank for name in shared} for board in (before, after))
     if not has_same_systems:
-        old, new = _rank_again(old), _rank_again(new)
+        old, new = _renumber_ranks(old), _renumber_ranks(new)
     moved = [name for name in shared if old[name] != new[name]]
     scope = "" if has_same_systems else " that are on both boards"
     if moved:
@@ -197,14 +212,20 @@ def _describe_ranks(difference: BoardDifference) -> str:
     return sentence
 
 
-def _rank_again(ranks: Mapping[str, int | None]) -> dict[str, int | None]:
-    """Rank some systems of a board again, from 1, by their ranks on the board."""
-    known = sorted(rank for rank in ranks.values() if rank is not None)
-    return {name: None if rank is None else 1 + bisect_left(known, rank) for name, rank in ranks.items()}
+def _renumber_ranks(ranks: Mapping[str, int | None]) -> dict[str, int | None]:
+    """Renumber ranks from 1 after other systems were removed; None stays None.
+
+    Example: {"a": 2, "b": 5, "c": 5} -> {"a": 1, "b": 2, "c": 2}.
+    """
+    used_ranks = sorted(rank for rank in ranks.values() if rank is not None)
+    return {name: None if rank is None else 1 + bisect_left(used_ranks, rank) for name, rank in ranks.items()}
 
 
 def _describe_decisions(difference: BoardDifference) -> Iterator[str]:
-    """Yield sentences about the pairs on both boards whose decision changed."""
+    """Yield Markdown about the pairs of systems whose test decision changed.
+
+    Only pairs that are on the leaderboard both before and after the change are compared.
+    """
     before, after = difference.before.pairs, difference.after.pairs
     n_shared = len(before.keys() & after.keys())
     if not n_shared:
@@ -223,9 +244,10 @@ def _describe_decisions(difference: BoardDifference) -> Iterator[str]:
 
 
 def _explain_family(difference: BoardDifference, change: DecisionChange) -> str:
-    """Return a note if the number of pairs in the family changed; else empty.
+    """Return a sentence if p-values are now corrected for more or fewer pairs.
 
-    The new number of pairs is then another possible cause of a changed decision, in addition to the corrected gold.
+    This is a second possible cause of a changed decision, in addition to the corrected gold. The text is empty if the
+    number of pairs did not change.
     """
     old, new = (Signature.parse(state.signature).family_size for state in (difference.before, difference.after))
     if old == new or difference.after.settings["correction"] == "none":
@@ -238,7 +260,10 @@ def _explain_family(difference: BoardDifference, change: DecisionChange) -> str:
 
 
 def _make_rows(difference: BoardDifference) -> Iterator[list[str]]:
-    """Yield a row for every system, in the order of the corrected board."""
+    """Yield one row of the erratum's table per system: ranks and scores, old and new.
+
+    Rows are in the order of the corrected leaderboard; removed systems are last.
+    """
     before, after, correction = difference.before.systems, difference.after.systems, difference.correction
     items = {} if correction is None else {system.system: system for system in correction.systems}
     format_score = make_number_format(difference.after.decimals)
@@ -251,7 +276,7 @@ def _make_rows(difference: BoardDifference) -> Iterator[list[str]]:
 
 
 def _describe_items(correction: Correction | None, items: SystemItems | None) -> str:
-    """Return the number of a system's changed items, and examples, as text."""
+    """Describe how many of a system's items changed, such as `12: d1, d7, d9, ...`."""
     if items is None or not items.n_items:
         return "" if items is None else "none"
     if correction is not None and items.n_items == len(correction.on_board):
@@ -267,7 +292,7 @@ def _shorten_name(name: str) -> str:
 
 
 def _is_reversed(change: DecisionChange) -> bool:
-    """Return True if both decisions are significant, in opposite directions."""
+    """Return True if now the other system of the pair is significantly better."""
     before, after = change.before, change.after
     return before.significant and after.significant and _find_better(change, before) != _find_better(change, after)
 
@@ -291,7 +316,11 @@ def _describe_change(change: DecisionChange) -> str:
 
 
 def make_stale_table(scores: Sequence[tuple[StaleScore, float | None]]) -> Table:
-    """Return a table of stale scores, with the new value and the cause of each score."""
+    """Return a table of outdated scores, with the new scores and the reasons.
+
+    Args:
+        scores: Outdated scores, each with its recomputed value.
+    """
     rows = [{"task": score.task, "test_set": score.test_set, "submission": score.submission, "metric": score.metric,
              "before": score.value, "after": value, "why": score.why} for score, value in scores]
     columns = [Column(name, name.replace("_", " ")) for name in ("task", "test_set", "submission", "metric")]

@@ -28,17 +28,20 @@ from registry.version import __version__
 
 
 def format_codabench(scores: Sequence[SubmissionScore]) -> str:
-    """Return `scores.json` of Codabench."""
+    """Return scores in the format of Codabench (`scores.json`)."""
     return json.dumps(_name_scores(scores), indent=2, ensure_ascii=False) + "\n"
 
 
 def format_codalab(scores: Sequence[SubmissionScore]) -> str:
-    """Return `scores.txt` of CodaLab, which is YAML."""
+    """Return scores in the format of CodaLab (`scores.txt`, which is YAML)."""
     return "".join(f"{name}: {_format_yaml_number(score)}\n" for name, score in _name_scores(scores).items())
 
 
 def format_evalai(scores: Sequence[SubmissionScore]) -> str:
-    """Return the result of EvalAI's `evaluate()`; each test set is a split."""
+    """Return scores in the JSON format that EvalAI's function `evaluate()` returns.
+
+    Each test set is a split.
+    """
     splits: dict[str, dict[str, float]] = {score.test_set: {} for score in scores}
     for score in scores:
         if score.score is not None:
@@ -48,9 +51,9 @@ def format_evalai(scores: Sequence[SubmissionScore]) -> str:
 
 
 def render_wmt(board: Leaderboard) -> str:
-    """Render a leaderboard as LaTeX in the style of the WMT findings.
+    """Render a leaderboard as a LaTeX table in the style of the WMT findings papers.
 
-    The columns are rank ranges, scores and systems, with lines between clusters.
+    The columns are rank ranges, scores and systems. Lines separate the clusters.
     """
     board = replace(board, ranks="range")  # the definition of the findings
     body = add_cluster_rules(board.clusters, (
@@ -65,9 +68,9 @@ def render_wmt(board: Leaderboard) -> str:
 
 
 def _name_scores(scores: Sequence[SubmissionScore]) -> dict[str, float]:
-    """Return the defined scores by metric.
+    """Return the defined scores by metric, such as {"f1": 0.81}.
 
-    If there are several test sets, a key begins with the name of the test set.
+    If there are several test sets, the keys are `TESTSET_METRIC`.
     """
     has_several = len({score.test_set for score in scores}) > 1
     return {f"{score.test_set}_{score.metric}" if has_several else score.metric: score.score
@@ -81,14 +84,14 @@ _UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True)
-class Described:
-    """Facts about a task for records in the format of Every Eval Ever.
+class TaskFacts:
+    """Facts about a task and a test set, for records in the format Every Eval Ever.
 
     Attributes:
         task, test_set: The names of the task and the test set.
         title, organisers, url: The task's title, organisers and web page.
-        compared: The time of the task's comparisons, in UTC.
-        details: Further facts about the library that evaluated, as text.
+        compared: The time at which the systems were compared, in UTC.
+        details: Further facts for the field `eval_library` of the records, by name.
     """
 
     task: str
@@ -101,43 +104,46 @@ class Described:
 
     @property
     def timestamp(self) -> str:
-        """The time of the comparisons in seconds since 1970, as text."""
+        """Time of the comparisons as text, in seconds since 1970."""
         return str(int(self.compared.replace(tzinfo=UTC).timestamp()))
 
 
 def make_model_name(standing: Standing) -> str:
-    """Return a submission's name: `team/system`, and a version other than 1."""
+    """Return a submission's name: `team/system`, or `team/system@2` for version 2."""
     return f"{standing.team}/{standing.system}" + (f"@{standing.version}" if standing.version != "1" else "")
 
 
-def make_evaluation_id(task: Described, standing: Standing) -> str:
-    """Return the id of the evaluation of one submission."""
+def make_evaluation_id(task: TaskFacts, standing: Standing) -> str:
+    """Return the id of an evaluation: `TASK.TEST_SET/SUBMISSION/TIMESTAMP`."""
     return f"{task.task}.{task.test_set}/{make_model_name(standing)}/{task.timestamp}"
 
 
 def make_file_id(evaluation: str) -> str:
-    """Return a UUID for an evaluation's files, computed from the evaluation's id."""
+    """Return the UUID that names the files of an evaluation.
+
+    It is computed from the evaluation's id, so the same evaluation always has the same UUID.
+    """
     return str(uuid.UUID(bytes=sha256(evaluation.encode()).digest()[:16], version=4))
 
 
 def make_result_id(board: Leaderboard) -> str:
-    """Return the id of a result within a record."""
+    """Return the id of a score in a submission's record: `TEST_SET.METRIC[:FACET]`."""
     return ".".join(filter(None, (board.test_set, board.metric))) + (f":{board.facet}" if board.facet else "")
 
 
 def make_evaluation_name(board: Leaderboard) -> str:
-    """Return the name of an evaluation: the task, the test set, and the facet if any."""
+    """Return the name of a leaderboard's evaluation: `TASK.TEST_SET[.FACET]`."""
     return f"{board.task}.{board.test_set}" + (f".{board.facet}" if board.facet else "")
 
 
-def make_aggregate_record(task: Described, results: Sequence[tuple[Leaderboard, Standing]],
+def make_aggregate_record(task: TaskFacts, results: Sequence[tuple[Leaderboard, Standing]],
                           samples: Mapping[str, Any] | None) -> str:
-    """Return the aggregate record of one submission, as JSON.
+    """Return the scores of one submission as JSON in the format Every Eval Ever.
 
     Args:
-        task: The task.
-        results: The boards of the test set, each with the submission's standing.
-        samples: The description of the file of samples, if there is one.
+        task: Facts about the task and the test set.
+        results: The leaderboards of the test set, each with the submission's entry.
+        samples: The description of the file with results per item; None if there is no file.
     """
     standing = results[0][1]
     record: dict[str, Any] = {
@@ -163,7 +169,7 @@ def make_aggregate_record(task: Described, results: Sequence[tuple[Leaderboard, 
     return json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _make_result(task: Described, board: Leaderboard, standing: Standing) -> dict[str, Any]:
+def _make_result(task: TaskFacts, board: Leaderboard, standing: Standing) -> dict[str, Any]:
     metric = parse("metric", METRICS, board.metric_name).original
     settings = board.comparison._asdict()
     details = {name: getattr(standing, name) for name in _RANKS} | {name: settings[name] for name in _TESTED} | {
@@ -194,7 +200,10 @@ def _make_uncertainty(board: Leaderboard, standing: Standing) -> dict[str, Any]:
 
 
 def _make_parameters(metric: Metric) -> dict[str, Any]:
-    """Return a metric's options, except types that the format does not support."""
+    """Return the options of a metric that are texts, numbers or booleans.
+
+    The format of the record supports no other types.
+    """
     assert isinstance(metric, Value)
     options = {name: value for name, value in asdict(metric).items() if isinstance(value, str | int | float)}
     return {"metric_parameters": options} if options else {}
@@ -214,9 +223,9 @@ class Benchmark:
     """Facts that all entries of a benchmark on the Hugging Face Hub share.
 
     Attributes:
-        dataset: The data set of the benchmark on the Hub. Its tasks are the test sets of our task.
-        title, url: The title and the web page of our task, as the source of the values.
-        compared: The time of the task's comparisons.
+        dataset: The benchmark's data set on the Hub, such as `acme/benchmark`. Each of our test sets is a task there.
+        title, url: The title and the web page of our task, which the Hub names as the source of the scores.
+        compared: The time at which the systems were compared.
     """
 
     dataset: str
@@ -229,11 +238,11 @@ def choose_dataset(name: str | None, url: str | None) -> str:
     """Return the name of the benchmark's data set on the Hugging Face Hub.
 
     Args:
-        name: The name of the data set; None: take the name from `url`.
+        name: A name such as `acme/benchmark`; None: the name is part of `url`.
         url: The web page of the task, which can be the page of the data set on the Hub.
 
     Raises:
-        InputError: No argument has a name, or the name is not valid for a data set.
+        InputError: Neither argument contains a name, or the name is not valid for a data set.
     """
     dataset = name or (page[1] if url and (page := _OF_HUB.fullmatch(url)) else None)
     if dataset is None:
@@ -245,9 +254,9 @@ def choose_dataset(name: str | None, url: str | None) -> str:
 
 
 def make_hub_entries(boards: Sequence[Leaderboard], benchmark: Benchmark) -> Iterator[tuple[str, str, str]]:
-    """Yield the team, the model's name and the file content for each model.
+    """Yield (team, model name, YAML content) for each model with a score.
 
-    All boards have the same metric.
+    The content is a file of results for the Hugging Face Hub. All boards must be by the same metric.
     """
     models: dict[tuple[str, str, str], list[tuple[Leaderboard, Standing]]] = {}
     for board in boards:
@@ -269,7 +278,7 @@ def _make_hub_entry(board: Leaderboard, standing: Standing, benchmark: Benchmark
 
 
 def _describe_result(board: Leaderboard, standing: Standing) -> str:
-    """Return a note about a score: metric, interval, rank range and signature."""
+    """Describe one score: metric, confidence interval, rank range and signature."""
     comparison, better = board.comparison, "lower" if board.better == "lower" else "higher"
     interval = "" if standing.ci_low is None or standing.ci_high is None else (
         f", {comparison.confidence:.0%} interval {standing.ci_low:.4g} to {standing.ci_high:.4g}")
@@ -305,12 +314,12 @@ _SVG = """\
 
 
 def draw_badge(board: Leaderboard, standing: Standing, name: str) -> str:
-    """Draw a badge with the rank range of a system, as SVG.
+    """Draw a badge with the rank range of a system as SVG, such as `rank 2-3 of 10`.
 
     Args:
         board: The leaderboard.
-        standing: The standing of the system on the leaderboard.
-        name: The task's name.
+        standing: The system's entry on the leaderboard.
+        name: The name of the task, for the left side of the badge.
     """
     if standing.rank is None:
         place = "not ranked"
@@ -329,7 +338,7 @@ def draw_badge(board: Leaderboard, standing: Standing, name: str) -> str:
 
 
 def _make_line(text: str) -> str:
-    """Return a text as one short line without invisible characters."""
+    """Return a text as one line of at most 60 visible characters."""
     line = "".join(c for c in " ".join(text.split()) if not unicodedata.category(c).startswith("C"))
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST - 1]}…"
 
@@ -351,9 +360,9 @@ _CONTEXT = {"cr": "http://mlcommons.org/croissant/", "sc": "https://schema.org/"
 
 
 def make_croissant_tasks(manifest: Manifest, boards: Sequence[Leaderboard]) -> str:
-    """Return a task in the format Croissant Tasks, as JSON-LD.
+    """Return a task and its results in the format Croissant Tasks, as JSON-LD.
 
-    The task is a problem, each submission is a solution, and its scores are an evaluation.
+    The file describes the task as a problem, each submission as a solution, and its scores as an evaluation.
     """
     submissions: dict[str, list[tuple[Leaderboard, Standing]]] = {}
     for board in boards:
@@ -394,7 +403,10 @@ def _make_solution(n: int, standing: Standing) -> Entity:
 
 
 def _make_results(results: Sequence[tuple[Leaderboard, Standing]]) -> Iterator[Entity]:
-    """Yield the defined scores of one submission, with the ends of their intervals."""
+    """Yield each defined score of one submission as an entity of Croissant Tasks.
+
+    An entity also has the confidence interval and the rank range.
+    """
     for board, standing in results:
         if standing.score is not None:
             ends = {"sc:minValue": standing.ci_low, "sc:maxValue": standing.ci_high}

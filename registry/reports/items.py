@@ -13,12 +13,15 @@ _COUNTS = ("answers", "support", "runs")
 
 
 def make_item_list(rows: Sequence[dict[str, Any]]) -> Table:
-    """Return a table of interesting items."""
+    """Return a table of test items, such as the items with the worst scores.
+
+    There is one row per item. The keys of the first row become the columns.
+    """
     return Table(rows, tuple(map(_make_column, rows[0])) if rows else (), keys=tuple(rows[0]) if rows else ("item",))
 
 
 def make_item_table(view: ItemView) -> Table:
-    """Return a table of one item, with a row for the gold and for every run."""
+    """Return a table of the gold and all answers to one item, one row per run."""
     place = {"task": view.task, "test_set": view.test_set, "item": view.item, "metric": view.metric}
     rows = [place | {"source": output.source, "team": output.team, "system": output.system,
                      "replicate": output.replicate, "score": output.score} | _make_response(view, output)
@@ -30,7 +33,10 @@ def make_item_table(view: ItemView) -> Table:
 
 
 def _make_response(view: ItemView, output: SystemOutput) -> dict[str, Any]:
-    """Return a response's cells: a text, or correct, wrong and missed answers."""
+    """Return the cells that show the answer of one system (or the gold) to an item.
+
+    A text or number is one cell. Other answers, such as spans, are listed in three cells: `correct`, `wrong`, `missed`.
+    """
     if view.kind == "text":
         return {"text": output.text}
     if view.kind == "number":
@@ -43,7 +49,10 @@ def _make_response(view: ItemView, output: SystemOutput) -> dict[str, Any]:
 
 
 def _format_answer(view: ItemView, answer: KnownAnswer) -> str:
-    """Return an answer as text, with its type; a span also has its words."""
+    """Return a label or span as text, such as `PER 3-4 'Ada Lovelace'`.
+
+    The text has the type, the label or the positions, and the words of a span.
+    """
     parts = [answer.type, answer.key] if answer.type else [answer.key]
     if view.kind == "span" and view.tokens:
         start, _, end = answer.key.partition("-")
@@ -62,5 +71,5 @@ def _make_column(key: str) -> Column:
 
 
 def _format_texts(value: Any) -> str:
-    """Return a text, or texts joined by commas; empty for None."""
+    """Join several texts by commas; return other values as text, and '' for None."""
     return "" if value is None else ", ".join(value) if isinstance(value, list | tuple) else str(value)

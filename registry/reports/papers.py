@@ -26,11 +26,11 @@ _MOST_LETTERS = 26  # with more systems, superscripts of single letters are not 
 
 
 def render_latex_board(board: Leaderboard) -> str:
-    """Render a leaderboard as LaTeX.
+    """Render a leaderboard as a LaTeX table for a paper.
 
-    A rule separates clusters, and the best scores are bold. Each system has a letter, and the superscripts of a score
-    are the letters of all significantly worse systems. A board with more systems than letters has no superscripts.
-    Footnotes are below the table.
+    Rules separate clusters, and the best score is bold. Each system has a letter; the superscripts of a score are the
+    letters of all significantly worse systems. With more than 26 systems there are no letters. Footnotes are below the
+    table.
     """
     has_letters = len(board.standings) <= _MOST_LETTERS and bool(board.decisions)
     columns = select_fields(board, "latex")
@@ -60,7 +60,10 @@ def _make_rows(board: Leaderboard, columns: Sequence[str], *, has_letters: bool)
 
 
 def _format_interval(low: float | None, high: float | None, decimals: int) -> str:
-    """Return an interval as `LOW--HIGH`, or as `LOW to HIGH` if an end is negative."""
+    """Return a confidence interval in LaTeX, such as `0.71--0.78`.
+
+    If an end is negative, `to` replaces the dash.
+    """
     interval = format_interval(low, high, decimals)
     return interval.replace("-", "$-$") if "-" in interval else interval.replace(" to ", "--")
 
@@ -80,7 +83,10 @@ _RANKS: dict[Ranks, str] = {
 
 
 def describe_methods(board: Leaderboard) -> str:
-    """Return sentences about a board's scores, tests and ranks, with references."""
+    """Return a paragraph for a paper that describes how a leaderboard was computed.
+
+    The sentences name the metric, the test, the correction and the kind of rank ranges, with references.
+    """
     comparison = board.comparison
     metric = parse("metric", METRICS, board.metric_name)
     clusters = f" in {counted(comparison.n_units, 'cluster')}" if comparison.unit == "cluster" else ""
@@ -133,7 +139,10 @@ _CITE = "If you use this shared task or its results, please cite it as below."
 
 
 def bibtex(task: Task, date: str | None) -> str:
-    """Return a BibTeX entry; `date` is the day of publication in ISO 8601."""
+    """Return the BibTeX entry with which papers cite a task.
+
+    `date` is the day of publication, such as `2026-03-01`; None: the entry has no year.
+    """
     title = _make_line(task.title) or task.id
     authors = " and ".join(f"{{{_escape_bibtex(name)}}}" for name in task.organisers)
     citation = filter(None, [_escape_bibtex(task.citation or "")])
@@ -146,11 +155,11 @@ def bibtex(task: Task, date: str | None) -> str:
 
 
 def citation_file(task: Task, date: str | None) -> str:
-    """Return CITATION.cff of a task.
+    """Return the content of CITATION.cff, the file with which papers cite a task.
 
     Args:
-        task: The task. If no organiser is declared, the author is "The organisers of" the task.
-        date: The day of publication in ISO 8601.
+        task: The task. If it names no organisers, the author is "The organisers of" the task.
+        date: The day of publication, such as `2026-03-01`; None: the file has no date.
     """
     title = _make_line(task.title) or task.id
     fields = {
@@ -163,9 +172,9 @@ def citation_file(task: Task, date: str | None) -> str:
 
 
 def _split_licences(licence: str | None) -> list[str] | None:
-    """Split a licence expression at `OR`; None if a part is not an SPDX identifier.
+    """Split a licence such as `MIT OR Apache-2.0` at `OR`.
 
-    CITATION.cff supports only SPDX identifiers.
+    The result is None if a part is not an SPDX identifier, because CITATION.cff supports no other licences.
     """
     names = (licence or "").split(" OR ")
     return names if all(re.fullmatch(r"(?!LicenseRef-)[A-Za-z0-9.+-]+", name) for name in names) else None

@@ -44,38 +44,39 @@ VARIATION = (
 
 
 def pairs_table(result: StudyResult) -> Table:
-    """Return a table with a row for every pair of n-best lists.
+    """Return the comparisons of n-best lists, with one row per pair of systems.
 
-    A row has the cut-offs with a significant difference, and the last cut-off up to which all differences are
-    significant.
+    A row has the list sizes n at which the precision of both systems differs significantly, and the largest n up to
+    which all differences are significant.
     """
-    return _table(result, "pairs", PAIRS, PAIR_KEYS, _of_tests(result))
+    return _make_nbest_table(result, "pairs", PAIRS, PAIR_KEYS, _describe_tests(result))
 
 
 def tests_table(result: StudyResult) -> Table:
-    """Return a table with a row for every pair and cut-off.
+    """Return the tests of n-best lists, one row per pair of systems and list size.
 
-    A row has the sizes of the difference regions, and Fisher's test of these regions.
+    A row has the candidates that only one of both lists contains (in total and correct ones), and the p-value of
+    Fisher's test.
     """
-    return _table(result, "tests", TESTS, TEST_KEYS, _of_tests(result))
+    return _make_nbest_table(result, "tests", TESTS, TEST_KEYS, _describe_tests(result))
 
 
 def curves_table(result: StudyResult) -> Table:
-    """Return a table with a row for every system and cut-off.
+    """Return precision and recall of n-best lists, one row per system and list size.
 
-    A row has the precision with its confidence interval, and the recall.
+    The precision has a Clopper-Pearson confidence interval.
     """
-    study = _study(result)
-    return _table(result, "curves", CURVES, (), f"{100 * study.confidence:g} % Clopper-Pearson intervals; "
+    study = _require_n_best(result)
+    return _make_nbest_table(result, "curves", CURVES, (), f"{100 * study.confidence:g} % Clopper-Pearson intervals; "
                   f"ties: {study.ties}.")
 
 
 def variation_table(result: StudyResult) -> Table:
-    """Return a table with a row for every system: the variation of its precision.
+    """Return how much the precision of each system varies over repetitions.
 
-    A row has the standard deviation over repetitions, and the deviation that the binomial model expects.
+    There is one row per system, with the observed standard deviation and the one that a binomial model expects.
     """
-    study = _study(result)
+    study = _require_n_best(result)
     caption = (
         f"Accepted by a threshold: {study.accept} per repetition on average. Expected is the binomial deviation, the p "
         f"beside it chi-squared; outside are {100 * study.confidence:g} % intervals that leave out the average.")
@@ -83,18 +84,19 @@ def variation_table(result: StudyResult) -> Table:
                  f"{result.subject}: precision over {study.repetition}", (caption,))
 
 
-def _study(result: StudyResult) -> NBest:
+def _require_n_best(result: StudyResult) -> NBest:
     assert isinstance(result.study, NBest)
     return result.study
 
 
-def _of_tests(result: StudyResult) -> str:
-    study, sizes = _study(result), sorted({row["n"] for row in result.finding.tables["curves"]})
+def _describe_tests(result: StudyResult) -> str:
+    study, sizes = _require_n_best(result), sorted({row["n"] for row in result.finding.tables["curves"]})
     return (f"Fisher's test of D1 and D2, two-sided by point probabilities, at {len(sizes)} n from {sizes[0]} to "
             f"{sizes[-1]}, each at {study.alpha:g} (not corrected for their number); ties: {study.ties}.")
 
 
-def _table(result: StudyResult, name: str, columns: Sequence[Column], keys: Sequence[str], caption: str) -> Table:
+def _make_nbest_table(result: StudyResult, name: str, columns: Sequence[Column], keys: Sequence[str],
+                      caption: str) -> Table:
     (counts,) = result.finding.tables["candidates"]
     title = (f"{result.subject}: {counts['right']} of {counts['candidates']} candidates are right, baseline "
              f"{100 * counts['baseline']:.2f} %")
@@ -102,14 +104,16 @@ def _table(result: StudyResult, name: str, columns: Sequence[Column], keys: Sequ
 
 
 def study_table(result: StudyResult, shown: str | None = None) -> Table:
-    """Return one table of a study, with an interpretation and a signature.
+    """Return one result table of a study.
+
+    Unless the table has a special format, its captions interpret the result, and its last line is the signature.
 
     Args:
         result: The result of the study.
         shown: The name of the table; None: the first table.
 
     Raises:
-        UnknownNameError: The study has no table called `shown`.
+        UnknownNameError: The study has no table with this name.
     """
     tables = result.finding.tables
     name = shown or next(iter(tables))
@@ -120,19 +124,19 @@ def study_table(result: StudyResult, shown: str | None = None) -> Table:
     place = {"task": result.task, "subject": result.subject}
     rows: list[Row] = [place | row for row in tables[name]]
     keys = tuple(tables[name][0]) if tables[name] else ()
-    return Table(rows, tuple(_column(key, rows) for key in keys), f"{result.study.title} {result.subject}",
+    return Table(rows, tuple(_make_column(key, rows) for key in keys), f"{result.study.title} {result.subject}",
                  tuple(result.finding.reading), (*place, *keys), result.signature)
 
 
-def _column(key: str, rows: list[Row]) -> Column:
+def _make_column(key: str, rows: list[Row]) -> Column:
     values = [row[key] for row in rows]
     numeric = any(isinstance(value, int | float) and not isinstance(value, bool) for value in values)
     heading = "p" if key == "p_value" else key.replace("_", " ")
-    return Column(key, heading, _p_value if key.startswith("p_") else _cell, right=numeric,
+    return Column(key, heading, _format_p_value if key.startswith("p_") else _format_cell, right=numeric,
                   emphasis=is_significant if key == "significant" and not numeric else None)
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else ""
     if not isinstance(value, float):
@@ -140,53 +144,53 @@ def _cell(value: Any) -> str:
     return f"{value:.4f}" if abs(value) >= 0.1 else f"{value:.4g}"  # gains may be small numbers
 
 
-def _p_value(value: Any) -> str:
+def _format_p_value(value: Any) -> str:
     return "" if value is None else format_p_value(value)
 
 
-def _effects(result: StudyResult) -> Table:
+def _make_effects_table(result: StudyResult) -> Table:
     rows = [dict(row) for row in result.finding.tables["effects"]]
     for cell in result.finding.tables["infinite"]:
         rows[cell["row"]][cell["key"]] = cell["sign"] * math.inf
-    table = _of_board(rows, ("system_a", "system_b", "effect", "value", "low", "high", "p_value", "messages"))
+    table = _make_board_table(rows, ("system_a", "system_b", "effect", "value", "low", "high", "p_value", "messages"))
     return replace(table, captions=tuple(result.finding.reading))
 
 
-def _best(result: StudyResult) -> Table:
-    table = _of_board(result.finding.tables["systems"],
-                      ("system", "score", "may_be_best", "among_best", "low", "high", "rank_low", "rank_high",
-                       "marginal_low", "marginal_high"))
+def _make_best_table(result: StudyResult) -> Table:
+    table = _make_board_table(result.finding.tables["systems"],
+                              ("system", "score", "may_be_best", "among_best", "low", "high", "rank_low", "rank_high",
+                               "marginal_low", "marginal_high"))
     return replace(table, captions=tuple(result.finding.reading))
 
 
-def _of_board(rows: list[Row], columns: tuple[str, ...]) -> Table:
-    """Return the table of one leaderboard's rows, with the board in the title.
+def _make_board_table(rows: list[Row], columns: tuple[str, ...]) -> Table:
+    """Return rows about one leaderboard as a table; its title names the leaderboard.
 
-    Programs get all keys of a row; people see only `columns`.
+    JSON and CSV export all keys of a row; people see only `columns`.
     """
-    return Table(rows, tuple(_board_column(key) for key in columns), make_board_title(rows[0]), keys=tuple(rows[0]))
+    return Table(rows, tuple(map(_make_board_column, columns)), make_board_title(rows[0]), keys=tuple(rows[0]))
 
 
-def _board_column(key: str) -> Column:
+def _make_board_column(key: str) -> Column:
     heading = "p" if key == "p_value" else key.replace("_", " ")
-    if (write := _WRITTEN.get(key)) is not None:
+    if (write := _FORMATS.get(key)) is not None:
         return Column(key, heading, write, right=key not in ("may_be_best", "among_best", "messages"))
     return Column(key, heading, lambda value: "" if value is None else str(value).replace("_", " "),
                   right=key.startswith(("rank", "marginal")))
 
 
-def _number(value: float | None) -> str:
-    """Format a number, such as odds, which can be infinite; empty if it is undefined."""
+def _format_number(value: float | None) -> str:
+    """Format a number with four decimals; `∞` if it is infinite, '' if it is None."""
     if value is not None and math.isinf(value):
         return "∞" if value > 0 else "-∞"
     return "" if value is None else _format_share(value)
 
 
-_WRITTEN: dict[str, Callable[[Any], str]] = {
-    **dict.fromkeys(("value", "low", "high", "score"), _number), "p_value": _p_value, "may_be_best": _cell,
-    "among_best": _cell, "messages": str}
+_FORMATS: dict[str, Callable[[Any], str]] = {
+    **dict.fromkeys(("value", "low", "high", "score"), _format_number), "p_value": _format_p_value,
+    "may_be_best": _format_cell, "among_best": _format_cell, "messages": str}
 # Functions for tables with a special format, by the names of the study and the table.
 TABLES: dict[tuple[str, str], Callable[[StudyResult], Table]] = {
-    ("effects", "effects"): _effects, ("best", "systems"): _best,
+    ("effects", "effects"): _make_effects_table, ("best", "systems"): _make_best_table,
     ("ranking", "pairs"): pairs_table, ("ranking", "tests"): tests_table, ("ranking", "curves"): curves_table,
     ("ranking", "variation"): variation_table}

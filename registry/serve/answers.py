@@ -26,7 +26,7 @@ from registry.identity import digest_lines
 from registry.rendering.render import render_rows
 from registry.reports.page.html import hash_source, make_environment
 from registry.serve.queries import Served
-from registry.serve.source import ProblemError, Reading
+from registry.serve.source import CachedSnapshot, ProblemError
 from registry.version import __version__
 
 MAX_ROWS, DEFAULT_ROWS = 10_000, 1_000  # number of rows in one response
@@ -34,11 +34,11 @@ MAX_ROWS, DEFAULT_ROWS = 10_000, 1_000  # number of rows in one response
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter in the query string of a request.
+    """A parameter that may follow the question mark in a URL.
 
     Attributes:
         name: Name of the parameter.
-        about: Description.
+        about: Description for the documentation.
         least: Smallest permitted integer; None if the value is a text.
         most: Largest permitted integer; None means no limit.
         choices: Permitted texts; empty if every text is permitted.
@@ -54,7 +54,7 @@ class Parameter:
 
     @property
     def schema(self) -> dict[str, Any]:
-        """JSON Schema of the value."""
+        """JSON Schema of the parameter's value."""
         schema: dict[str, Any] = {"type": "string"} if self.least is None else {
             "type": "integer", "minimum": self.least}
         schema |= {"maximum": self.most} if self.most is not None else {}
@@ -62,7 +62,7 @@ class Parameter:
         return schema | ({"default": self.default} if self.default is not None else {})
 
     def read(self, text: str) -> Any:
-        """Parse the value in a request.
+        """Convert the text of the parameter in a request to its value.
 
         Raises:
             ProblemError: The value is not permitted.
@@ -89,9 +89,11 @@ PAGED = (LIMIT, OFFSET, STATE)
 
 
 def read_parameters(query: QueryParams, parameters: Sequence[Parameter]) -> dict[str, Any]:
-    """Return the values of all parameters, by name.
+    """Return the values of all parameters of a request, by name.
 
-    A parameter without a value in the request has its default.
+    Args:
+        query: The part of the URL after the question mark.
+        parameters: The permitted parameters. Parameters that the request does not have get their defaults.
 
     Raises:
         ProblemError: A name is unknown or occurs twice, or a value is not permitted.
@@ -119,9 +121,9 @@ _OTHER_MEDIA = {"application/jsonl": "jsonl", "application/jsonlines": "jsonl"}
 
 
 def choose_form(accept: str, forms: Sequence[str]) -> str:
-    """Return the format that an Accept header prefers.
+    """Return the response format that an HTTP Accept header prefers.
 
-    If the header prefers several formats equally, the first of these formats is returned.
+    If the header prefers several formats equally, the first of these in `forms` is returned.
 
     >>> choose_form("text/csv, application/json;q=0.9", ("json", "csv"))
     'csv'
@@ -141,7 +143,7 @@ def choose_form(accept: str, forms: Sequence[str]) -> str:
 
 
 def _parse_media_range(part: str) -> tuple[str, float]:
-    """Parse one part of an Accept header; return the media range and its quality."""
+    """Parse one part of an Accept header: `text/csv;q=0.5` -> ("text/csv", 0.5)."""
     media, *options = (piece.strip().lower() for piece in part.split(";"))
     quality = 1.0
     for option in options:
@@ -155,9 +157,13 @@ def _parse_media_range(part: str) -> tuple[str, float]:
 
 
 def _get_quality(form: str, accepted: Sequence[tuple[str, float]]) -> float:
-    """Return the quality of a format.
+    """Return how much an Accept header prefers a format: a number from 0 to 1.
 
-    This is the quality of the most specific media range that matches the format.
+    The most specific media range that matches the format decides.
+
+    Args:
+        form: The format, such as `csv`.
+        accepted: Media range and quality of each part of the header.
     """
     media = MEDIA[form].partition(";")[0]
     names = {media, *(name for name, other in _OTHER_MEDIA.items() if other == form)}
@@ -168,10 +174,7 @@ def _get_quality(form: str, accepted: Sequence[tuple[str, float]]) -> float:
 
 
 def write_rows(keys: Sequence[str], rows: Iterable[Sequence[Any]], form: str) -> bytes:
-    """Return rows as bytes in a format.
-
-    The result is the same as that of the commands.
-    """
+    """Return the rows of a table as bytes in a format, as the commands print them."""
     return "".join(render_rows(keys, rows, form)).encode("utf-8", "backslashreplace")
 
 
@@ -180,7 +183,7 @@ _MIN_COMPRESSED = 1000  # bytes; smaller content is not compressed
 
 @dataclass(frozen=True)
 class Content:
-    """The content of a response: media type, body, and other headers."""
+    """The content of an HTTP response: media type, body and additional headers."""
 
     media: str
     body: bytes
@@ -188,38 +191,41 @@ class Content:
 
 
 async def respond(request: Request, served: Served, key: tuple[Hashable, ...],
-                  make: Callable[[Reading], Awaitable[Content]]) -> Response:
-    """Respond with content from the newest snapshot.
+                  make: Callable[[CachedSnapshot], Awaitable[Content]]) -> Response:
+    """Respond to a request with content that is made once for each snapshot.
 
-    If the client already has this content, the response has the status 304 and no content.
+    The content comes from the cache, or `make` makes it from the newest snapshot of the registry. If the client already
+    has it, the response has the status 304 and no content.
 
     Args:
         request: The request.
-        served: Snapshots and settings.
+        served: The running service, with its snapshots and settings.
         key: Key that identifies the content among all content made from the same snapshot.
         make: Function that makes the content from a snapshot.
     """
     zipped = accepts_gzip(request.headers.get("accept-encoding", ""))
 
-    async def load_content(reading: Reading) -> Content:
-        return await reading.make_once(key, lambda: make(reading), _measure_size)
+    async def load_content(snapshot: CachedSnapshot) -> Content:
+        return await snapshot.make_once(key, lambda: make(snapshot), _measure_size)
 
-    async def compress(reading: Reading) -> Content:
-        content = await load_content(reading)
-        return content if len(content.body) <= _MIN_COMPRESSED else await reading.draw(lambda: _compress(content))
+    async def compress(snapshot: CachedSnapshot) -> Content:
+        content = await load_content(snapshot)
+        if len(content.body) <= _MIN_COMPRESSED:
+            return content
+        return await snapshot.run_in_thread(lambda: _compress(content))
 
-    async def answer(reading: Reading) -> Content:
+    async def answer(snapshot: CachedSnapshot) -> Content:
         if not zipped:
-            return await load_content(reading)
-        return await reading.make_once((*key, "gzip"), lambda: compress(reading), _measure_size)
+            return await load_content(snapshot)
+        return await snapshot.make_once((*key, "gzip"), lambda: compress(snapshot), _measure_size)
 
-    with served.source.lease() as reading:
-        tag = _make_tag(reading.snapshot.name, key, zipped=zipped)
+    with served.source.lease() as snapshot:
+        tag = _make_tag(snapshot.file.name, key, zipped=zipped)
         headers = {"ETag": tag, "Vary": "Accept, Accept-Encoding", "Cache-Control": served.settings.caching}
-        is_known_content = is_known(request, tag)
+        is_known_content = is_cached_by_client(request, tag)
         if not is_known_content:
-            content = await answer(reading)
-        reading.remember((*key, zipped), answer)
+            content = await answer(snapshot)
+        snapshot.remember((*key, zipped), answer)
     if is_known_content or request.headers.get("if-none-match", "").strip() == "*":  # `*`: any content
         return Response(status_code=304, headers=headers)
     return Response(content.body, headers={**content.headers, **headers, "Content-Type": content.media})
@@ -239,13 +245,17 @@ def _make_tag(state: str, key: tuple[Hashable, ...], *, zipped: bool) -> str:
     return f'"{state}-{request}{"-gzip" if zipped else ""}"'
 
 
-def is_known(request: Request, tag: str) -> bool:
-    """Return True if the client already has the content with this ETag.
+def is_cached_by_client(request: Request, tag: str) -> bool:
+    """Return True if a request says that the client already has this content.
 
     A weak ETag in the request is accepted, because proxies make the ETag of compressed content weak.
+
+    Args:
+        request: The request.
+        tag: ETag of the content.
     """
-    known = request.headers.get("if-none-match", "").split(",")
-    return tag in [part.strip().removeprefix("W/") for part in known]
+    tags = request.headers.get("if-none-match", "").split(",")
+    return tag in [part.strip().removeprefix("W/") for part in tags]
 
 
 def accepts_gzip(header: str) -> bool:
@@ -262,7 +272,7 @@ def accepts_gzip(header: str) -> bool:
 
 
 def render_page(template: str, **values: object) -> Content:
-    """Return a page made from a template, with a content security policy.
+    """Render an HTML page from a template, with a security policy in its headers.
 
     All values are escaped.
     """
@@ -272,7 +282,7 @@ def render_page(template: str, **values: object) -> Content:
 
 
 def render_notice(title: str, *sentences: str, excerpt: str = "", tables: object = ()) -> Content:
-    """Return a simple page with sentences and tables.
+    """Render a simple HTML page with sentences and tables.
 
     Args:
         title: Title of the page.
@@ -284,7 +294,7 @@ def render_notice(title: str, *sentences: str, excerpt: str = "", tables: object
 
 
 def answer_problem(request: Request, problem: ProblemError) -> Response:
-    """Return the response for an error: a page for browsers, or JSON for programs."""
+    """Make the response for an error: an HTML page for browsers, JSON for programs."""
     if _is_browser(request):
         page = render_notice(HTTPStatus(problem.status).phrase, problem.message, excerpt=problem.excerpt)
         return Response(page.body, problem.status, {**page.headers, **problem.headers, "Content-Type": page.media})
@@ -306,9 +316,9 @@ def _is_browser(request: Request) -> bool:
 
 @cache
 def _load_templates() -> Environment:
-    """Return the environment of the templates.
+    """Load the page templates of the server.
 
-    The filter `shown` of the templates returns a text unchanged, and any other value as JSON.
+    In a template, `value | shown` is the value itself if it is a text, and otherwise the value as JSON.
     """
     templates = make_environment("registry.serve")
     templates.filters["shown"] = lambda cell: cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)

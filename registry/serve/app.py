@@ -46,7 +46,7 @@ from registry.serve.answers import (
     accepts_gzip,
     answer_problem,
     choose_form,
-    is_known,
+    is_cached_by_client,
     read_parameters,
     render_notice,
     render_page,
@@ -55,9 +55,9 @@ from registry.serve.answers import (
 from registry.serve.queries import Answer, Queries, Served
 from registry.serve.source import (
     FAILED,
-    Opened,
+    CachedSnapshot,
+    OpenSnapshot,
     ProblemError,
-    Reading,
     Settings,
     VisibleBoards,
     list_public_tasks,
@@ -75,35 +75,39 @@ _PAGE_HEADERS = {"Content-Security-Policy": "frame-ancestors 'self'"}
 
 
 async def serve_index(served: Served, request: Request) -> Response:
-    """Respond with the index: a page that lists all tasks with boards."""
+    """Respond with the start page, which lists all tasks that have leaderboards."""
     read_parameters(request.query_params, ())
     return await respond(request, served, ("index",), _make_index)
 
 
-async def _make_index(reading: Reading) -> Content:
-    boards, missing = await reading.read(_load_public_boards)
-    return await reading.draw(lambda: Content(MEDIA["html"], site_index(
+async def _make_index(snapshot: CachedSnapshot) -> Content:
+    boards, missing = await snapshot.read(_load_public_boards)
+    return await snapshot.run_in_thread(lambda: Content(MEDIA["html"], site_index(
         [card(f"tasks/{task.task}.html", task) for task in boards], missing).encode(), _PAGE_HEADERS))
 
 
-def _load_public_boards(opened: Opened) -> tuple[Sequence[TaskBoards], list[str]]:
-    """Return the boards of all tasks, and the reasons why some tasks have no boards."""
+def _load_public_boards(opened: OpenSnapshot) -> tuple[Sequence[TaskBoards], list[str]]:
+    """Load the leaderboards of all tasks.
+
+    Returns:
+        The leaderboards of each task, and a sentence for each task without public leaderboards that says why.
+    """
     tasks, missing = list_public_tasks(opened)
     return load_snapshot(opened.connection, tasks, pairs=BOARD_PAIRS).tasks if tasks else (), missing
 
 
 async def serve_feed(served: Served, request: Request) -> Response:
-    """Respond with the feed of changes.
+    """Respond with an Atom feed of the changes of the leaderboards.
 
     The links in the feed are absolute, because feed readers store the feed on other machines.
     """
     read_parameters(request.query_params, ())
     address = served.settings.url or make_site_url(request.url.scheme, request.headers.get("host", ""))
-    return await respond(request, served, ("feed", address), lambda reading: _make_feed(reading, address))
+    return await respond(request, served, ("feed", address), lambda snapshot: _make_feed(snapshot, address))
 
 
 def make_site_url(scheme: str, host: str) -> str:
-    """Return the URL of the site for a Host header.
+    """Return the URL of this site, from the Host header of a request.
 
     Returns an empty text if the header is malformed.
 
@@ -114,31 +118,31 @@ def make_site_url(scheme: str, host: str) -> str:
     return f"{scheme}://{host}/" if scheme in ("http", "https") and _HOST.fullmatch(host) else ""
 
 
-async def _make_feed(reading: Reading, address: str) -> Content:
-    changes_found = await reading.make_once(
-        ("changes",), lambda: reading.read(
+async def _make_feed(snapshot: CachedSnapshot, address: str) -> Content:
+    changes_found = await snapshot.make_once(
+        ("changes",), lambda: snapshot.read(
             lambda opened: load_changes(opened.connection, list_public_tasks(opened)[0])),
-        lambda found: _BYTES_PER_CHANGE * len(found.changes))
-    return await reading.draw(lambda: Content(_ATOM, feed(changes_found, address).encode()))
+        lambda changes: _BYTES_PER_CHANGE * len(changes.changes))
+    return await snapshot.run_in_thread(lambda: Content(_ATOM, feed(changes_found, address).encode()))
 
 
 async def serve_task(served: Served, request: Request) -> Response:
-    """Respond with the page of a task.
+    """Respond with the HTML page of a task.
 
-    The path contains the id of the task, with or without `.html`.
+    The URL ends in the id of the task, with or without `.html`.
     """
     name, at = request.path_params["task"], read_parameters(request.query_params, (AT,))["at"]
-    return await respond(request, served, ("page", name, at), lambda reading: _make_task_page(reading, name, at))
+    return await respond(request, served, ("page", name, at), lambda snapshot: _make_task_page(snapshot, name, at))
 
 
-async def _make_task_page(reading: Reading, name: str, at: str | None) -> Content:
+async def _make_task_page(snapshot: CachedSnapshot, name: str, at: str | None) -> Content:
     try:
-        shown = await load_task_boards(reading, name, at)
+        shown = await load_task_boards(snapshot, name, at)
     except UnknownNameError:
         if not name.endswith(_PAGE_SUFFIX):
             raise
-        shown = await load_task_boards(reading, name := name.removesuffix(_PAGE_SUFFIX), at)
-    return await reading.draw(lambda: _render_task(name, shown, at))
+        shown = await load_task_boards(snapshot, name := name.removesuffix(_PAGE_SUFFIX), at)
+    return await snapshot.run_in_thread(lambda: _render_task(name, shown, at))
 
 
 def _render_task(name: str, shown: VisibleBoards, at: str | None) -> Content:
@@ -157,19 +161,22 @@ def _make_plain_table(ladder: Ladder) -> dict[str, object]:
 
 
 async def serve_pair_file(served: Served, request: Request) -> Response:
-    """Respond with the pairs of one system that do not fit into the page of the task."""
+    """Respond with test results of one system that the page of a task loads later.
+
+    These are pairs of systems that do not fit into the page.
+    """
     read_parameters(request.query_params, ())
     folder, board, place = (request.path_params[name] for name in ("folder", "board", "place"))
     if not folder.endswith(_PAIRS_SUFFIX):
         raise ProblemError(404, "there is no such file")
     name = folder.removesuffix(_PAIRS_SUFFIX)
     return await respond(request, served, ("pairs file", name, board, place),
-                         lambda reading: _make_pair_file(reading, name, board, place))
+                         lambda snapshot: _make_pair_file(snapshot, name, board, place))
 
 
-async def _make_pair_file(reading: Reading, name: str, board: int, place: int) -> Content:
-    boards = (await load_task_boards(reading, name, None)).public_boards.primary_first
-    file = await reading.draw(lambda: pair_file(boards, board, place))
+async def _make_pair_file(snapshot: CachedSnapshot, name: str, board: int, place: int) -> Content:
+    boards = (await load_task_boards(snapshot, name, None)).public_boards.primary_first
+    file = await snapshot.run_in_thread(lambda: pair_file(boards, board, place))
     if file is None:
         raise ProblemError(404, f"the page of {name} holds all pairs of that system, or there is no such system")
     return Content("text/javascript; charset=utf-8", file.encode())
@@ -185,10 +192,7 @@ OFF = ("SQL is disabled, because other machines can reach this server; `registry
 
 
 async def serve_sql(served: Served, request: Request) -> Response:
-    """Respond with the result of a query.
-
-    If the request has no query, the response is a page on which users can write a query.
-    """
+    """Respond with the result of an SQL query, or with a page to write a query."""
     if served.queries is None:
         raise ProblemError(403, OFF)
     _refuse_other_sites(request, served)
@@ -197,9 +201,9 @@ async def serve_sql(served: Served, request: Request) -> Response:
 
 
 async def _while_connected(request: Request, response: Coroutine[Any, Any, Response]) -> Response:
-    """Await a response, or cancel it if the client disconnects.
+    """Await a response, but cancel it if the client disconnects.
 
-    A cancelled response ends its query.
+    The cancellation ends the query that is running for the response.
     """
     async def wait_for_disconnect() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -216,7 +220,7 @@ async def _while_connected(request: Request, response: Coroutine[Any, Any, Respo
 
 
 async def _run_query(served: Served, queries: Queries, request: Request, query: Query | None, form: str) -> Response:
-    """Respond with the result of a query, or with the page for queries (HTML)."""
+    """Respond with the result of an SQL query as data or as an HTML page."""
     if form == "html":
         return await _serve_sql_page(served, queries, query)
     if query is None:
@@ -228,7 +232,7 @@ async def _run_query(served: Served, queries: Queries, request: Request, query: 
     headers = {"ETag": tag, "Vary": "Accept, Accept-Encoding", "Cache-Control": served.settings.caching}
     if answer.notes:
         headers["X-Note"] = "; ".join(answer.notes)
-    if request.method != "POST" and is_known(request, tag):
+    if request.method != "POST" and is_cached_by_client(request, tag):
         answer.file.close()
         return Response(status_code=304, headers=headers)
     headers |= {"Content-Length": str(answer.size), "Content-Type": MEDIA[form]}
@@ -243,7 +247,7 @@ async def _run_query(served: Served, queries: Queries, request: Request, query: 
 class ResultResponse(StreamingResponse):
     """A response that sends the result of a query in pieces.
 
-    The file of the result is closed at the end, also if the client disconnects.
+    At the end, or if the client disconnects, the file with the result is closed.
     """
 
     def __init__(self, answer: Answer, headers: Mapping[str, str]) -> None:
@@ -257,9 +261,9 @@ class ResultResponse(StreamingResponse):
 
 
 def _refuse_other_sites(request: Request, served: Served) -> None:
-    """Raise an error if a query comes from a page of another site.
+    """Raise an error if a web page of another site has sent a query to this server.
 
-    Such a page could not read the result, but its queries would need time of the server.
+    Browsers hide the result from such a page, but its queries would need the server's time.
     """
     headers, origins = request.headers, served.settings.origins
     origin, host = headers.get("origin"), headers.get("host", "")
@@ -273,9 +277,9 @@ def _refuse_other_sites(request: Request, served: Served) -> None:
 
 
 async def _read_query(request: Request) -> tuple[Query | None, str]:
-    """Return the query and the format of the result.
+    """Read the SQL query and the requested format from a request.
 
-    The query is in the URL or in the body of the request. It is None if the request has no query.
+    Both can be in the URL or in the body of the request. The query is None if the request has none.
     """
     fields = _parse_fields(request.query_params.multi_items())
     if request.method == "POST":
@@ -295,9 +299,9 @@ async def _read_query(request: Request) -> tuple[Query | None, str]:
 
 
 def _check_value(value: Any, depth: int = 0) -> None:
-    """Raise an error if a value cannot be sent to a query process.
+    """Raise an error if a query parameter cannot be sent to a query process.
 
-    This is the case for deeply nested values, and for texts with lone surrogates, which JSON permits.
+    This applies to deeply nested values, and to texts with lone surrogates, which JSON permits.
     """
     if depth > _MAX_DEPTH:
         raise ProblemError(400, "a parameter is nested too deeply")
@@ -308,9 +312,10 @@ def _check_value(value: Any, depth: int = 0) -> None:
 
 
 def _parse_fields(pairs: list[tuple[str, str]]) -> dict[str, Any]:
-    """Return the fields of a form or a query string.
+    """Convert the fields of a form or URL to a dictionary.
 
-    Fields whose names begin with `$` are parameters of the query; they become the field `params`.
+    Fields whose names begin with `$` are parameters of the query: the fields `q=SELECT $n` and `$n=3` become
+    {"q": "SELECT $n", "params": {"n": 3}}.
     """
     parameters: dict[str, Any] = {}
     fields: dict[str, Any] = {"params": parameters}
@@ -323,9 +328,9 @@ def _parse_fields(pairs: list[tuple[str, str]]) -> dict[str, Any]:
 
 
 async def _read_body_fields(request: Request) -> dict[str, Any]:
-    """Return the fields in the body of a request.
+    """Return the fields in the body of a request: the query, format and parameters.
 
-    The body may be a form, JSON, or only the SQL.
+    The body may be a form, a JSON object, or only the SQL.
     """
     try:
         body = (await asyncio.wait_for(_read_body(request), _BODY_SECONDS)).decode()
@@ -369,13 +374,10 @@ def _parse_json(body: str) -> dict[str, Any]:
 
 
 async def _serve_sql_page(served: Served, queries: Queries, query: Query | None) -> Response:
-    """Respond with the page for queries.
-
-    The page has a form, and below the form the result or the error.
-    """
-    with served.source.lease() as reading:
-        relations = await reading.make_once(
-            ("relations",), lambda: reading.read(lambda opened: load_data_model(opened.connection)),
+    """Respond with an HTML page that has a form for SQL, and the result or the error."""
+    with served.source.lease() as snapshot:
+        relations = await snapshot.make_once(
+            ("relations",), lambda: snapshot.read(lambda opened: load_data_model(opened.connection)),
             lambda relations: 500 * len(relations))
     by_kind = {title: [relation for relation in relations if relation.kind == kind] for kind, title in _KINDS.items()}
     shown: dict[str, Any] = {"columns": None, "rows": [], "told": [], "problem": "", "excerpt": ""}
@@ -396,7 +398,7 @@ async def _serve_sql_page(served: Served, queries: Queries, query: Query | None)
 
 
 async def _load_result(queries: Queries, query: Query) -> Mapping[str, Any]:
-    """Run a query, and return the first rows as values for the template of the page."""
+    """Run a query, and return its first rows for the template of the HTML page."""
     answer = await queries.answer(query, "jsonl", first=MAX_SHOWN_ROWS)
     rows = [json.loads(line) for line in b"".join(answer.read_pieces()).splitlines()]
     return {"columns": list(rows[0]) if rows else [], "rows": [list(row.values()) for row in rows],
@@ -411,7 +413,7 @@ _ROUTES: dict[str, Callable[[Served, Request], Awaitable[Response]]] = {
 
 
 def make_application(served: Served) -> ASGIApp:
-    """Return the ASGI application of the server."""
+    """Build the web application (ASGI) that handles all requests of the server."""
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         following = asyncio.create_task(served.source.follow())
@@ -436,8 +438,8 @@ async def _serve_openapi(served: Served, request: Request) -> Response:
     return await respond(request, served, ("openapi",), _make_openapi)
 
 
-async def _make_openapi(reading: Reading) -> Content:
-    relations = await reading.read(lambda opened: load_data_model(opened.connection))
+async def _make_openapi(snapshot: CachedSnapshot) -> Content:
+    relations = await snapshot.read(lambda opened: load_data_model(opened.connection))
     return Content(MEDIA["json"], (json.dumps(describe_api(relations), indent=2, ensure_ascii=False) + "\n").encode())
 
 
@@ -455,7 +457,7 @@ def _answer_http_error(request: Request, error: Exception) -> Response:
 
 
 def _answer_bug(request: Request, _: Exception) -> Response:
-    """Return the response for an unexpected error; the traceback is in the log."""
+    """Make the response for an unexpected error; the traceback is in the log."""
     return answer_problem(request, ProblemError(500, FAILED))
 
 
@@ -470,20 +472,17 @@ _SQL_METHODS = "GET, HEAD, POST, OPTIONS"
 
 
 class SecurityMiddleware:
-    """ASGI middleware for security.
+    """ASGI middleware that refuses dangerous requests and adds security headers.
 
-    The middleware limits the size of the first line and headers, checks the host name, and adds CORS and security
-    headers.
+    It limits the size of the headers of a request, checks the host name, and lets permitted sites read responses
+    (CORS).
     """
 
     def __init__(self, app: ASGIApp, settings: Settings) -> None:
         self._app, self._settings = app, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond to a request that is not permitted.
-
-        Other requests are passed to the application.
-        """
+        """Respond to a forbidden request, and pass other requests to the application."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -509,9 +508,10 @@ class SecurityMiddleware:
             await self._app(scope, receive, send_with_headers)
 
     def _get_allowed_origin(self, origin: str | None) -> str | None:
-        """Return the origin whose scripts may read the response.
+        """Return the web site (origin) whose scripts may read a response, or `*` for all.
 
-        Returns None if the origin is not permitted.
+        Args:
+            origin: The site from which a browser sent the request. If it is not permitted, the result is None.
         """
         if "*" in self._settings.origins:
             return "*"
@@ -519,14 +519,14 @@ class SecurityMiddleware:
 
 
 def _measure_head(scope: Scope) -> int:
-    """Return the number of bytes of the first line and the headers of a request."""
+    """Return the size of a request's first line and headers in bytes."""
     first = f"{scope['method']}  HTTP/1.1\r\n\r\n{'?' if scope['query_string'] else ''}"
     return (len(first) + len(scope["raw_path"]) + len(scope["query_string"])
             + sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"]))
 
 
 def is_known_host(header: str | None, names: tuple[str, ...]) -> bool:
-    """Return True if a Host header is an IP address, localhost or one of `names`.
+    """Return True if a Host header has an IP address, localhost or a permitted name.
 
     The header may have any port.
 
@@ -548,12 +548,12 @@ def is_known_host(header: str | None, names: tuple[str, ...]) -> bool:
 
 
 def _add_headers(message: MutableMapping[str, Any], origin: str | None, *, varies: bool) -> None:
-    """Add security headers to a response.
+    """Add security headers to an HTTP response.
 
     Args:
         message: ASGI message that starts the response.
-        origin: Origin whose scripts may read the response; None means no other origin.
-        varies: Whether the response depends on the origin of the request.
+        origin: Web site whose scripts may read the response; None means no other site.
+        varies: Whether the response depends on the site that sent the request.
     """
     headers = MutableHeaders(raw=message.setdefault("headers", []))
     for name, value in _DEFAULT_HEADERS.items():
@@ -569,9 +569,9 @@ def _add_headers(message: MutableMapping[str, Any], origin: str | None, *, varie
 
 
 def _make_options_response(scope: Scope, headers: Headers, origin: str | None) -> Response:
-    """Return the response for an OPTIONS request.
+    """Make the response for an HTTP OPTIONS request.
 
-    The response has the permitted methods, and CORS headers for other sites.
+    It lists the permitted methods and, for permitted other sites, the CORS headers.
     """
     allowed = _SQL_METHODS if scope["path"] == "/sql" else _METHODS
     answer = {"Allow": allowed}

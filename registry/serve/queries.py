@@ -36,7 +36,7 @@ _RETRY_LATER = {"Retry-After": "5"}
 
 @dataclass(frozen=True)
 class Answer:
-    """The complete result of a query.
+    """The complete result of an SQL query, in a temporary file.
 
     Attributes:
         file: File with the result.
@@ -52,7 +52,7 @@ class Answer:
 
     @property
     def is_in_memory(self) -> bool:
-        """True if the result is so small that its file is in memory."""
+        """True if the result is small enough to be kept in memory instead of on the disk."""
         return self.size <= _MAX_IN_MEMORY
 
     def read_pieces(self) -> Iterator[bytes]:
@@ -64,7 +64,7 @@ class Answer:
 
 
 class _RunningQuery:
-    """A running query; any thread may end its process."""
+    """A running query, whose process any thread may end."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -72,10 +72,10 @@ class _RunningQuery:
         self._has_ended = False
 
     def start(self, process: WaitingProcess) -> None:
-        """Set the process of the query.
+        """Record the process that runs the query.
 
         Raises:
-            LimitError: The query has already been ended.
+            LimitError: The query was ended before it had a process.
         """
         with self._lock:
             if self._has_ended:
@@ -83,10 +83,7 @@ class _RunningQuery:
             self._process = process
 
     def end(self) -> None:
-        """End the process of the query.
-
-        If the process is not set yet, `start` will raise an error.
-        """
+        """End the query's process; if there is none yet, `start` will raise an error."""
         with self._lock:
             self._has_ended = True
             if self._process is not None:
@@ -94,12 +91,12 @@ class _RunningQuery:
 
 
 class Queries:
-    """The service that runs queries within limits.
+    """The service that runs SQL queries of clients, within limits of time and number.
 
     Processes for the next queries are started in advance.
 
     Args:
-        source: Source of the newest snapshot, which each query reads.
+        source: Provides the newest snapshot of the registry, which each query reads.
         limits: Limits of queries.
         start: Function that starts a process for a query.
     """
@@ -115,7 +112,7 @@ class Queries:
         self._ready = deque(self._starting.submit(start) for _ in range(limits.at_once))
 
     def close(self) -> None:
-        """End all processes."""
+        """End all processes, running or waiting."""
         for threads in (self._threads, self._starting):
             threads.shutdown(wait=False, cancel_futures=True)
         waiting = [future.result() for future in self._ready
@@ -124,7 +121,7 @@ class Queries:
             process.close()
 
     async def answer(self, query: Query, form: str, *, first: int | None = None, zipped: bool = False) -> Answer:
-        """Run a query, and return its result.
+        """Run an SQL query in another process, and return its result.
 
         Args:
             query: One SELECT or EXPLAIN.
@@ -149,8 +146,8 @@ class Queries:
         finally:
             self._waiting -= 1
         running = _RunningQuery()
-        with self._source.lease() as reading:
-            request = QueryRequest(reading.snapshot.path, query, form, self.limits.memory, first or self.limits.rows,
+        with self._source.lease() as snapshot:
+            request = QueryRequest(snapshot.file.path, query, form, self.limits.memory, first or self.limits.rows,
                                    max_bytes=self.limits.size)
             answering = asyncio.get_running_loop().run_in_executor(
                 self._threads, lambda: self._run(running, request, first, zipped=zipped))
@@ -181,7 +178,7 @@ class Queries:
         return Answer(file, file.tell(), writer.digest.hexdigest(), tuple(notes))
 
     def _write(self, running: _RunningQuery, request: QueryRequest, writer: _ResultWriter) -> list[str]:
-        """Run a query and write its result; return notes for the user."""
+        """Run a query, write its result into `writer`, and return notes for the user."""
         if request.format != "parquet":
             return self._ask(running, request, writer.write)
         with TemporaryDirectory() as folder:
@@ -205,7 +202,7 @@ class Queries:
 
 
 class _ResultWriter:
-    """A writer that limits the size of a result and computes its digest.
+    """A writer that limits the size of a query's result and computes its digest.
 
     If requested, the writer also compresses the result.
     """
@@ -229,10 +226,7 @@ class _ResultWriter:
 
 
 def _make_problem(error: RegistryError) -> ProblemError:
-    """Convert an error of a query into an error for the client.
-
-    The error for the client does not contain the path of the database.
-    """
+    """Convert an error of a query into an error for the client, without file paths."""
     message = str(error)
     if error.exit_code == 3 and message.startswith("SQL:"):
         return ProblemError(400, _LINE.sub(r"line \1: ", message).removeprefix("SQL: "), error.excerpt)
@@ -243,7 +237,7 @@ def _make_problem(error: RegistryError) -> ProblemError:
 
 
 class Served:
-    """Everything that the application serves: settings, snapshots and queries.
+    """The running service: its settings, its snapshots of the registry, its queries.
 
     The attribute `queries` is None if the settings disable SQL.
 

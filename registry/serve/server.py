@@ -34,23 +34,25 @@ _GRACE_SECONDS = 5  # time to finish the current responses when the server stops
 
 
 class Connection(H11Protocol):
-    """A connection that closes itself if the server has far too many connections."""
+    """A connection that aborts at once if the server has far too many connections."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Start the connection, or close it if the server has too many connections."""
+        """Start the connection, or abort it if the server has too many connections."""
         super().connection_made(transport)
         if len(self.connections) > 2 * MAX_CONNECTIONS:
             transport.abort()
 
 
 class IdleConnections:
-    """The idle connections of a server: connections without a complete request."""
+    """The connections on which the server waits for a complete request."""
 
     def __init__(self) -> None:
         self._idle: dict[Connection, tuple[RequestResponseCycle | None, float]] = {}
 
     def close_old(self, connections: Iterable[Connection], now: float) -> None:
         """Close connections that have been idle for too long.
+
+        Call this regularly: an idle connection is noticed at a call, and closed at a later one.
 
         Args:
             connections: All open connections.
@@ -71,7 +73,7 @@ class IdleConnections:
 
 
 def is_loopback(host: str) -> bool:
-    """Return True if only this machine can connect to an address.
+    """Return True if an address accepts connections only from this machine.
 
     >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "192.0.2.1", "example.org")]
     [True, True, True, False, False, False]
@@ -83,7 +85,7 @@ def is_loopback(host: str) -> bool:
 
 
 def open_listener(host: str, port: int) -> socket.socket:
-    """Open a listening socket; port 0 selects a free port.
+    """Open a socket that listens for connections; port 0 selects a free port.
 
     Raises:
         RegistryError: The address is unknown or in use.
@@ -110,7 +112,7 @@ def open_listener(host: str, port: int) -> socket.socket:
 
 
 def make_url(listener: socket.socket) -> str:
-    """Return the URL of a listening socket, for browsers."""
+    """Return the URL at which a browser reaches a listening socket."""
     host, port = listener.getsockname()[:2]
     if ip_address(host).is_unspecified:
         host = "127.0.0.1" if listener.family == socket.AF_INET else "::1"
@@ -118,12 +120,12 @@ def make_url(listener: socket.socket) -> str:
 
 
 def serve(settings: Settings, listener: socket.socket, announce: Callable[[], None], *, verbose: bool = False) -> None:
-    """Answer requests until a signal ends the process.
+    """Run the web server until a signal ends the process.
 
     Args:
         settings: Settings of the server.
         listener: The listening socket.
-        announce: Function that is called when the first snapshot is written.
+        announce: Function that is called when the server is ready.
         verbose: Whether to log every request to stderr.
 
     Raises:
@@ -144,7 +146,7 @@ def serve(settings: Settings, listener: socket.socket, announce: Callable[[], No
 
 
 class _Server(uvicorn.Server):
-    """A server that ends running queries when it stops.
+    """A web server that ends running queries when it stops.
 
     Clients then do not wait for results.
     """
@@ -161,6 +163,6 @@ class _Server(uvicorn.Server):
         return await super().on_tick(counter)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """End all queries, and stop the server after a signal."""
+        """End all queries, and then stop the server, after a signal."""
         self._served.stop()
         super().handle_exit(sig, frame)

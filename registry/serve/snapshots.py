@@ -34,7 +34,7 @@ _Stamp = tuple[tuple[int, ...], ...]
 
 
 class Snapshot:
-    """A file with the content of a registry at one time, in a separate folder.
+    """A copy of a registry at one time, as a file in its own folder.
 
     Attributes:
         path: Path of the file.
@@ -47,9 +47,9 @@ class Snapshot:
 
     @contextmanager
     def lease(self) -> Iterator[None]:
-        """Keep the file until the block ends.
+        """Prevent the deletion of the file within the block.
 
-        At the end of the last lease, the file is deleted.
+        When no block uses the file any more, the file is deleted.
         """
         self._leases += 1
         try:
@@ -61,7 +61,7 @@ class Snapshot:
 
 
 class Snapshots:
-    """The writer of snapshots of a registry.
+    """The writer of snapshots: copies of a registry that the server reads.
 
     Snapshots are written into a temporary folder that only this user can read.
 
@@ -93,16 +93,16 @@ class Snapshots:
         self._opened.close()
 
     def is_due(self) -> bool:
-        """Return whether a new snapshot should be written.
+        """Return True if it is time to write a new snapshot.
 
-        This is the case if the registry has changed or an embargo has ended, and if the last snapshot is old enough.
+        This is so if the registry has changed or hidden data has become public, and if the last snapshot is old enough.
         """
         if time.monotonic() < self._earliest:
             return False
         return _stamp(self._database) != self._stamp or (self._reveal is not None and now() >= self._reveal)
 
     def write(self) -> Snapshot:
-        """Write the next snapshot.
+        """Write the next snapshot of the registry, in a child process.
 
         Raises:
             RegistryError: The snapshot cannot be written. The error has the exit code of the child process.
@@ -121,7 +121,10 @@ class Snapshots:
         return Snapshot(output)
 
     def run_child(self, output: Path) -> datetime | None:
-        """Write a snapshot in a child process; return the result of `write_snapshot`."""
+        """Write a snapshot to the path `output` in a child process.
+
+        Returns the time when more data becomes public, as `write_snapshot` does.
+        """
         command = [sys.executable, "-P", "-m", __name__, str(self._database), str(output), *self._options]
         modules = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path)),  # the same modules as in this process
                    "PYTHONIOENCODING": "utf-8"}
@@ -138,11 +141,9 @@ class Snapshots:
 
 
 def _stamp(path: Path) -> _Stamp:
-    """Return the state of the file of a database and of DuckDB's log.
+    """Return inode, size and time of a database file and its log, to detect changes.
 
-    The files are not opened.
-
-    Every commit changes this state.
+    Every commit changes this value. The files are not opened.
     """
     return tuple(_stamp_of_file(f"{os.path.realpath(path)}{suffix}") for suffix in ("", ".wal"))
 
@@ -156,10 +157,16 @@ def _stamp_of_file(name: str) -> tuple[int, ...]:
 
 
 def write_snapshot(database: Path, output: Path, *, private: bool, sources: bool) -> datetime | None:
-    """Write a snapshot of a registry.
+    """Copy a registry, by default only its public data.
+
+    Args:
+        database: File of the registry.
+        output: Path of the copy.
+        private: Whether to copy everything.
+        sources: Whether to copy the files from which the texts of items and outputs are read.
 
     Returns:
-        Time in UTC at which more data becomes public without a commit; None if there is no such time.
+        Time in UTC when more data becomes public without a commit; None if there is no such time.
 
     Raises:
         RegistryError: The registry cannot be read, or the snapshot cannot be written.
@@ -185,9 +192,9 @@ def _unwritable(error: OSError) -> StoreError:
 
 
 def main(database: str, output: str, *options: str) -> None:
-    """Write a snapshot, and print the time at which more data becomes public.
+    """Write a snapshot, and print the time when more data becomes public.
 
-    An error is printed to stderr, and the process exits with the exit code of the error.
+    This is the program of the child process. An error is printed to stderr and becomes the exit code.
     """
     sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # DuckDB would import pandas, which is not needed
     try:

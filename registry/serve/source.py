@@ -38,7 +38,7 @@ from registry.studies.suites import Macro, load_macro_boards
 
 @dataclass(frozen=True)
 class QueryLimits:
-    """Limits of SQL queries.
+    """Limits of the SQL queries that clients send to the server.
 
     Attributes:
         seconds: Time limit of a query in seconds.
@@ -61,17 +61,17 @@ class QueryLimits:
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of the server.
+    """Settings of the web server.
 
     Attributes:
-        path: Path of the database.
+        path: Path of the registry.
         private: Whether everything is shown, and not only public data.
-        every: Smallest number of seconds between two snapshots of the database.
+        every: Smallest number of seconds between two snapshots of the registry.
         items: Number of items of each test set on a page.
         queries: Limits of SQL queries; None disables SQL, and items are then shown only on pages.
         room: Largest size of all cached content in bytes.
         hosts: Permitted host names, in addition to IP addresses and localhost.
-        origins: Origins whose scripts may read responses, such as `https://example.org`; `*` permits all origins.
+        origins: Web sites whose scripts may read responses, such as `https://example.org`; `*` permits all sites.
         url: Public URL of the site with a slash at the end, for links in the feed. If it is empty, the links use the
             address in the request.
     """
@@ -88,7 +88,7 @@ class Settings:
 
     @property
     def caching(self) -> str:
-        """Value of the header Cache-Control for content from the registry."""
+        """Value of the HTTP header Cache-Control for all content from the registry."""
         return "private, no-store" if self.private else "no-cache"
 
     @property
@@ -102,7 +102,7 @@ FAILED = "something went wrong here; the log of the server has the details"
 
 
 class ProblemError(Exception):
-    """An error that is sent to the client.
+    """An error that is sent to the client as an HTTP response.
 
     Attributes:
         status: HTTP status.
@@ -117,14 +117,14 @@ class ProblemError(Exception):
 
 
 def make_busy_error() -> ProblemError:
-    """Return the error for a request that may succeed if it is sent again."""
+    """Return an error that asks the client to send its request again later."""
     return ProblemError(503, BUSY, headers={"Retry-After": "2"})
 
 
 def translate_error(error: Exception) -> ProblemError | None:
-    """Convert an error into an error for the client.
+    """Convert an exception into an error that can be sent to the client.
 
-    Returns None if the error is a bug of the server.
+    Returns None if the exception is a bug of the server.
     """
     match error:
         case ProblemError():
@@ -152,32 +152,32 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A snapshot that is open for reading, as of now or of a moment in the past."""
+class OpenSnapshot:
+    """A database connection to a snapshot, which shows the present or a past state."""
 
     database: Database
     connection: Connection
 
 
-class Reading:
-    """One snapshot, with a cache of the content that was made from it.
+class CachedSnapshot:
+    """A snapshot of the registry, with a cache of the content that was made from it.
 
     Args:
-        snapshot: The snapshot.
+        file: The file of the snapshot.
         settings: Settings of the server.
         threads: Threads for all work outside the event loop.
     """
 
-    def __init__(self, snapshot: Snapshot, settings: Settings, threads: ThreadPoolExecutor) -> None:
-        self.snapshot, self.settings, self._threads = snapshot, settings, threads
+    def __init__(self, file: Snapshot, settings: Settings, threads: ThreadPoolExecutor) -> None:
+        self.file, self.settings, self._threads = file, settings, threads
         self._cache = Cache(settings.room)
         self._making: dict[Hashable, asyncio.Future[Any]] = {}
-        self.requested: OrderedDict[Hashable, Callable[[Reading], Awaitable[object]]] = OrderedDict()
+        self.requested: OrderedDict[Hashable, Callable[[CachedSnapshot], Awaitable[object]]] = OrderedDict()
 
-    def remember(self, key: Hashable, make: Callable[[Reading], Awaitable[object]]) -> None:
+    def remember(self, key: Hashable, make: Callable[[CachedSnapshot], Awaitable[object]]) -> None:
         """Record that a client has requested some content.
 
-        The content is then made from the next snapshot before that snapshot is shown.
+        When the registry changes, this content is made again before other clients request it.
 
         Args:
             key: Key that identifies the content.
@@ -189,7 +189,7 @@ class Reading:
             self.requested.popitem(last=False)
 
     async def make_once(self, key: Hashable, make: Callable[[], Awaitable[T]], size: Callable[[T], int]) -> T:
-        """Return a cached value, or make the value once for all requests that need it.
+        """Return a value from the cache, or make it once for all requests that need it.
 
         Args:
             key: Key that identifies the value among all values made from this snapshot.
@@ -210,7 +210,7 @@ class Reading:
         return await asyncio.shield(self._making[key])
 
     async def _make(self, key: Hashable, make: Callable[[], Awaitable[T]], size: Callable[[T], int]) -> T:
-        with self.snapshot.lease():  # the lease remains if the client disconnects
+        with self.file.lease():  # the lease remains if the client disconnects
             try:
                 value = await make()
                 self._cache.store(key, value, size(value))
@@ -218,25 +218,25 @@ class Reading:
             finally:
                 del self._making[key]
 
-    async def read(self, work: Callable[[Opened], T], at: str | None = None) -> T:
+    async def read(self, work: Callable[[OpenSnapshot], T], at: str | None = None) -> T:
         """Open the snapshot in a thread, and return the result of `work`.
 
         Args:
             work: Function that reads the open snapshot.
-            at: Moment in the past whose state is read; None means the present.
+            at: Time in the past whose state is read; None means the present.
 
         Raises:
             ProblemError: The snapshot cannot be read.
-            RegistryError: `at` is not a valid moment, or `work` has raised this error.
+            RegistryError: `at` is not a valid time, or `work` has raised this error.
         """
-        return await self.draw(lambda: self._read(work, at))
+        return await self.run_in_thread(lambda: self._read(work, at))
 
-    async def draw(self, work: Callable[[], T]) -> T:
-        """Run a function in a thread, and return its result."""
+    async def run_in_thread(self, work: Callable[[], T]) -> T:
+        """Run a function outside the event loop, and return its result."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, work)
 
-    def _read(self, work: Callable[[Opened], T], at: str | None) -> T:
-        path = self.snapshot.path
+    def _read(self, work: Callable[[OpenSnapshot], T], at: str | None) -> T:
+        path = self.file.path
         database = Database(path) if at is None else PastDatabase(path, at, lambda _: None)
         with ExitStack() as stack:
             try:
@@ -246,11 +246,11 @@ class Reading:
                     raise
                 _LOG.warning("%s", error)  # the message contains the path, which clients must not see
                 raise make_busy_error() from None
-            return work(Opened(database, connection))
+            return work(OpenSnapshot(database, connection))
 
 
 class Source:
-    """The newest snapshot, for all requests.
+    """The owner of the newest snapshot, from which all requests are answered.
 
     Args:
         settings: Settings of the server.
@@ -264,25 +264,25 @@ class Source:
         self._settings, self._snapshots = settings, snapshots
         self._threads = ThreadPoolExecutor(_READER_THREADS, "reader")
         self._lease = ExitStack()
-        self._show(Reading(snapshots.write(), settings, self._threads))
+        self._show(CachedSnapshot(snapshots.write(), settings, self._threads))
 
-    def _show(self, reading: Reading) -> None:
+    def _show(self, snapshot: CachedSnapshot) -> None:
         old, self._lease = self._lease, ExitStack()
-        self._lease.enter_context(reading.snapshot.lease())
-        self._newest = reading
+        self._lease.enter_context(snapshot.file.lease())
+        self._newest = snapshot
         old.close()
 
     @contextmanager
-    def lease(self) -> Iterator[Reading]:
-        """Keep the newest snapshot until the block ends."""
-        reading = self._newest
-        with reading.snapshot.lease():
-            yield reading
+    def lease(self) -> Iterator[CachedSnapshot]:
+        """Yield the newest snapshot, and keep its file until the block ends."""
+        snapshot = self._newest
+        with snapshot.file.lease():
+            yield snapshot
 
     async def follow(self) -> None:
-        """Show every change of the registry, until the task is cancelled.
+        """Write and show a new snapshot whenever the registry changes.
 
-        If a new snapshot cannot be written, the old snapshot remains.
+        This coroutine runs until it is cancelled. If a new snapshot cannot be written, the old snapshot remains.
         """
         logged = ""
         while True:
@@ -297,21 +297,21 @@ class Source:
                     logged = str(error)
 
     async def renew(self) -> None:
-        """Write a new snapshot and show it.
+        """Write a new snapshot, from which later requests are answered.
 
-        Before the snapshot is shown, recently requested content is made from it.
+        Recently requested content is made first, so that no client waits for it.
 
         Raises:
             RegistryError: The snapshot cannot be written.
         """
-        reading = Reading(await asyncio.to_thread(self._snapshots.write), self._settings, self._threads)
-        with reading.snapshot.lease():
+        snapshot = CachedSnapshot(await asyncio.to_thread(self._snapshots.write), self._settings, self._threads)
+        with snapshot.file.lease():
             with suppress(TimeoutError):
                 async with asyncio.timeout(_REMAKE_SECONDS):
                     for make in reversed(list(self._newest.requested.values())):
                         with suppress(Exception):  # the next client that requests the content gets the error
-                            await make(reading)
-            self._show(reading)
+                            await make(snapshot)
+            self._show(snapshot)
 
     def close(self) -> None:
         """Stop the threads, and remove all snapshots."""
@@ -320,7 +320,7 @@ class Source:
 
 
 class Cache:
-    """A cache of limited size, which drops the least recently used values.
+    """A cache of limited size in bytes, which drops the least recently used values.
 
     Args:
         room: Largest size of all values in bytes. A value that is larger than half of this size is not stored.
@@ -331,14 +331,14 @@ class Cache:
         self._stored: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
 
     def get(self, key: Hashable) -> Any:
-        """Return the value of a key; None if the cache does not contain it."""
+        """Return the value that is stored under a key; None if there is none."""
         if key not in self._stored:
             return None
         self._stored.move_to_end(key)
         return self._stored[key][0]
 
     def store(self, key: Hashable, value: Any, size: int) -> None:
-        """Store a value; `size` is its size in bytes."""
+        """Store a value of `size` bytes under a key, unless it is too large."""
         if 2 * size > self._room or key in self._stored:
             return
         self._stored[key] = value, size
@@ -353,12 +353,12 @@ _BYTES_PER_ANSWER = 500
 
 @dataclass(frozen=True)
 class VisibleBoards:
-    """The visible data of a task: its boards, or a reason why they are hidden.
+    """The leaderboards of a task, or the reason why they are hidden.
 
     Attributes:
-        boards: Boards of the task; None if they are hidden.
-        hidden: Reason why the boards are hidden; empty if they are visible.
-        ladders: Public ladders of the task, if its boards are hidden.
+        boards: Leaderboards of the task; None if they are hidden.
+        hidden: Reason why the leaderboards are hidden; empty if they are visible.
+        ladders: Public ladders of the task, if its leaderboards are hidden.
     """
 
     boards: TaskBoards | None
@@ -367,10 +367,10 @@ class VisibleBoards:
 
     @property
     def public_boards(self) -> TaskBoards:
-        """The boards of the task.
+        """The leaderboards of the task.
 
         Raises:
-            HiddenError: The boards are hidden.
+            HiddenError: The leaderboards are hidden.
         """
         if self.boards is None:
             raise HiddenError(self.hidden)
@@ -378,7 +378,7 @@ class VisibleBoards:
 
     @property
     def size(self) -> int:
-        """Approximate size in memory in bytes."""
+        """Approximate size of this object in memory, in bytes."""
         if self.boards is None:
             return _BYTES_PER_SYSTEM
         size = 0
@@ -389,32 +389,32 @@ class VisibleBoards:
         return size + sum(_BYTES_PER_ANSWER * len(view.outputs) for view in self.boards.items or ())
 
 
-async def load_task_boards(reading: Reading, task: str, at: str | None) -> VisibleBoards:
-    """Return the boards of a task, with as many items as the settings require.
+async def load_task_boards(snapshot: CachedSnapshot, task: str, at: str | None) -> VisibleBoards:
+    """Return the leaderboards of a task, with items if the settings allow it.
 
     Args:
-        reading: The snapshot.
+        snapshot: The snapshot to read.
         task: Id of the task.
-        at: Moment in the past; None means the present.
+        at: Time in the past, such as `2026-11-22`; None means the present.
 
     Raises:
         UnknownNameError: No task has this id.
         MismatchError: The task has no comparison yet.
-        InputError: `at` is not a valid moment.
+        InputError: `at` is not a valid time.
     """
-    return await reading.make_once(("boards", task, at), lambda: _load_task_boards(reading, task, at),
+    return await snapshot.make_once(("boards", task, at), lambda: _load_task_boards(snapshot, task, at),
                                    lambda boards: boards.size)
 
 
-async def _load_task_boards(reading: Reading, task: str, at: str | None) -> VisibleBoards:
-    items = reading.settings.items
-    boards, database = await reading.read(lambda opened: (_read_boards(opened, task, items), opened.database), at)
+async def _load_task_boards(snapshot: CachedSnapshot, task: str, at: str | None) -> VisibleBoards:
+    items = snapshot.settings.items
+    boards, database = await snapshot.read(lambda opened: (_read_boards(opened, task, items), opened.database), at)
     if isinstance(boards, VisibleBoards):
         return boards
-    return await reading.draw(lambda: VisibleBoards(_add_averages(boards, database).tasks[0]))
+    return await snapshot.run_in_thread(lambda: VisibleBoards(_add_averages(boards, database).tasks[0]))
 
 
-def _read_boards(opened: Opened, task: str, items: int) -> VisibleBoards | Boards:
+def _read_boards(opened: OpenSnapshot, task: str, items: int) -> VisibleBoards | Boards:
     connection, moment = opened.connection, opened.database.moment
     try:
         snapshot = load_snapshot(connection, task, items=items, pairs=ALL_PAIRS)
@@ -423,15 +423,15 @@ def _read_boards(opened: Opened, task: str, items: int) -> VisibleBoards | Board
     if not snapshot.boards:
         raise MismatchError(f"{task}: {NOT_COMPARED}")
     try:
-        asked = tuple(plan_studies(connection, Macro(), Choice(task)))
+        studies = tuple(plan_studies(connection, Macro(), Choice(task)))
     except MismatchError:  # a new submission has no scores yet; the boards report this
-        asked = ()
+        studies = ()
     snapshot = add_details(connection, snapshot, items, moment)
-    return replace(snapshot if moment is None else snapshot.past(moment), asked=asked)
+    return replace(snapshot if moment is None else snapshot.past(moment), asked=studies)
 
 
 def _add_averages(boards: Boards, database: Database) -> Boards:
-    """Add averages over test sets to the boards.
+    """Add each system's average score over several test sets to the leaderboards.
 
     Averages that are not stored are computed.
     """
@@ -442,10 +442,10 @@ def _add_averages(boards: Boards, database: Database) -> Boards:
         return boards
 
 
-def list_public_tasks(opened: Opened) -> tuple[list[str], list[str]]:
-    """Return the tasks with public leaderboards.
+def list_public_tasks(opened: OpenSnapshot) -> tuple[list[str], list[str]]:
+    """Return the ids of the tasks with public leaderboards.
 
-    The second value contains the reasons why other tasks have no public leaderboards.
+    The second value has a sentence for each other task that says why it has none.
     """
     missing = explain_missing_tasks(opened.connection)
     try:

@@ -36,7 +36,7 @@ from registry.serve.answers import (
     write_rows,
 )
 from registry.serve.queries import Served
-from registry.serve.source import Opened, ProblemError, Reading, load_task_boards
+from registry.serve.source import CachedSnapshot, OpenSnapshot, ProblemError, load_task_boards
 from registry.store import catalog, history
 from registry.version import __version__
 
@@ -45,7 +45,7 @@ Values = Mapping[str, Any]  # values of parameters in the path and in the query 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of a table.
+    """The rows of a table, which can be produced part by part.
 
     Attributes:
         keys: Names of the columns.
@@ -58,62 +58,68 @@ class Rows:
     part: Callable[[int, int], Iterable[Sequence[Any]]]
 
     @classmethod
-    def of(cls, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Rows:
-        """Make a table from rows that are in memory."""
+    def from_dicts(cls, rows: Sequence[Mapping[str, Any]], keys: Sequence[str]) -> Rows:
+        """Make the table from a list of dictionaries, with the columns `keys`."""
         return cls(keys, len(rows), lambda start, n: ([row.get(key) for key in keys] for row in rows[start:start + n]))
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An address of the server that responds with a table.
+    """A URL of the server's API that responds with a table.
 
     Attributes:
-        path: Path of the address, with parameters in braces.
+        path: Path of the URL, with parameters in braces.
         about: Description of the rows.
         rows: Function that loads the rows.
         schema: Name of the JSON Schema of a row.
-        parameters: Parameters of the query string, except the format and the parameters for pages of rows.
+        parameters: Parameters after the question mark, except the format and the parameters for pages of rows.
         paged: Whether a response contains only some of the rows.
     """
 
     path: str
     about: str
-    rows: Callable[[Reading, Values], Awaitable[Rows]]
+    rows: Callable[[CachedSnapshot, Values], Awaitable[Rows]]
     schema: str
     parameters: tuple[Parameter, ...] = ()
     paged: bool = False
 
     @property
     def all_parameters(self) -> tuple[Parameter, ...]:
-        """All parameters of the query string."""
+        """All parameters that may follow the question mark in the URL."""
         return (*self.parameters, *(PAGED if self.paged else ()), FORMAT)
 
     async def answer(self, served: Served, request: Request) -> Response:
-        """Respond to a request with the rows."""
+        """Respond to a request with the rows of the table, in the requested format."""
         values = {**request.path_params, **read_parameters(request.query_params, self.all_parameters)}
         form = values["format"] = values["format"] or choose_form(request.headers.get("accept", ""), FORMAT.choices)
         key: tuple[Hashable, ...] = (self.path, *values.items())
 
-        async def make(reading: Reading) -> Content:
-            if values.get("state") not in (None, reading.snapshot.name):
+        async def make(snapshot: CachedSnapshot) -> Content:
+            if values.get("state") not in (None, snapshot.file.name):
                 raise ProblemError(410, "the registry has changed since; start again with the first rows")
-            rows = await self.rows(reading, values)
-            return await reading.draw(lambda: self._content(rows, values, form, reading.snapshot.name))
+            rows = await self.rows(snapshot, values)
+            return await snapshot.run_in_thread(lambda: self._content(rows, values, form, snapshot.file.name))
 
         return await respond(request, served, key, make)
 
     def _content(self, rows: Rows, values: Values, form: str, state: str) -> Content:
         start, n = values.get("offset", 0), values.get("limit", rows.total)
         headers = {"X-Total-Count": str(rows.total)}
-        if self.paged and (links := _links(values, self.all_parameters, rows.total, state)):
+        if self.paged and (links := _make_link_header(values, self.all_parameters, rows.total, state)):
             headers["Link"] = links
         return Content(MEDIA[form], write_rows(rows.keys, rows.part(start, n), form), headers)
 
 
-def _links(values: Values, parameters: Sequence[Parameter], total: int, state: str) -> str:
-    """Return the header Link: links to the first, previous, next and last page.
+def _make_link_header(values: Values, parameters: Sequence[Parameter], total: int, state: str) -> str:
+    """Return the HTTP header Link: URLs of the first, previous, next and last rows.
 
-    All links refer to the same state of the registry.
+    The URLs name the state of the registry, because rows of another state would not fit.
+
+    Args:
+        values: Values of the parameters in the request.
+        parameters: Parameters to repeat in the URLs.
+        total: Number of rows.
+        state: Name of the state of the registry.
     """
     start, n = values["offset"], values["limit"]
     offsets = {"first": 0, "prev": max(0, start - n) if start else None,
@@ -137,26 +143,27 @@ SUBMISSION_KEYS = ("id", "task", "test_set", "team", "system", "version", "track
                    "ranked", "created_at")
 
 
-async def list_tasks(reading: Reading, _: Values) -> Rows:
-    """List all tasks, including tasks with hidden scores."""
-    return await reading.read(lambda opened: Rows.of(history.list_tasks(opened.connection)[1], TASK_KEYS))
+async def list_tasks(snapshot: CachedSnapshot, _: Values) -> Rows:
+    """Load the table of all tasks, including tasks with hidden scores."""
+    return await snapshot.read(lambda opened: Rows.from_dicts(history.list_tasks(opened.connection)[1], TASK_KEYS))
 
 
-async def list_metrics(reading: Reading, values: Values) -> Rows:
-    """List the metrics of a task."""
-    def read(opened: Opened) -> Rows:
+async def list_metrics(snapshot: CachedSnapshot, values: Values) -> Rows:
+    """Load the table of the metrics of a task."""
+    def read(opened: OpenSnapshot) -> Rows:
         (row,) = catalog.tasks(opened.connection, values["task"])
         rows = [{"id": metric.alias, "name": metric.name, "better": metric.better, "primary": metric.is_primary}
                 for metric in catalog.task_metrics(opened.connection, row.task_id)]
-        return Rows.of(rows, ("id", "name", "better", "primary"))
+        return Rows.from_dicts(rows, ("id", "name", "better", "primary"))
 
-    return await reading.read(read)
+    return await snapshot.read(read)
 
 
-async def list_boards(reading: Reading, values: Values) -> Rows:
-    """List the boards of a task."""
-    shown = await load_task_boards(reading, values["task"], values["at"])
-    return Rows.of([_board_row(n, board) for n, board in enumerate(shown.public_boards.boards)], BOARD_LIST_KEYS)
+async def list_boards(snapshot: CachedSnapshot, values: Values) -> Rows:
+    """Load the table of the leaderboards of a task."""
+    shown = await load_task_boards(snapshot, values["task"], values["at"])
+    boards = shown.public_boards.boards
+    return Rows.from_dicts([_board_row(n, board) for n, board in enumerate(boards)], BOARD_LIST_KEYS)
 
 
 def _board_row(n: int, board: Leaderboard) -> dict[str, Any]:
@@ -169,14 +176,15 @@ def _board_row(n: int, board: Leaderboard) -> dict[str, Any]:
         "footnotes": list(board.footnotes), "warnings": board.warnings}
 
 
-async def list_standings(reading: Reading, values: Values) -> Rows:
-    """List the systems of a board, best first."""
-    return Rows.of(make_board_table(await _find_board(reading, values)).rows, BOARD_KEYS)
+async def list_standings(snapshot: CachedSnapshot, values: Values) -> Rows:
+    """Load the table of the systems on a leaderboard, best first."""
+    return Rows.from_dicts(make_board_table(await _find_board(snapshot, values)).rows, BOARD_KEYS)
 
 
-async def list_pairs(reading: Reading, values: Values) -> Rows:
-    """List the pairs of a board; the pairs of the best systems come first."""
-    (board,) = select_pairs([await _find_board(reading, values)], values["system"], values["top"], values["neighbours"])
+async def list_pairs(snapshot: CachedSnapshot, values: Values) -> Rows:
+    """Load the test results of the pairs on a leaderboard, the best systems first."""
+    board = await _find_board(snapshot, values)
+    (board,) = select_pairs([board], values["system"], values["top"], values["neighbours"])
     decisions = board.decisions
 
     def part(start: int, n: int) -> list[list[Any]]:
@@ -185,56 +193,58 @@ async def list_pairs(reading: Reading, values: Values) -> Rows:
     return Rows(PAIR_KEYS, len(decisions), part)
 
 
-async def _find_board(reading: Reading, values: Values) -> Leaderboard:
-    boards = (await load_task_boards(reading, values["task"], values["at"])).public_boards.boards
+async def _find_board(snapshot: CachedSnapshot, values: Values) -> Leaderboard:
+    boards = (await load_task_boards(snapshot, values["task"], values["at"])).public_boards.boards
     if values["board"] >= len(boards):
         raise ProblemError(404, f"{values['task']} has the boards 0 to {len(boards) - 1}; "
                            f"/api/tasks/{values['task']}/boards lists them")
     return boards[values["board"]]
 
 
-async def list_submissions(reading: Reading, values: Values) -> Rows:
-    """List the submissions to a task."""
-    def read(opened: Opened) -> Rows:
+async def list_submissions(snapshot: CachedSnapshot, values: Values) -> Rows:
+    """Load the table of the submissions to a task."""
+    def read(opened: OpenSnapshot) -> Rows:
         _, tasks = history.list_tasks(opened.connection)
         if values["task"] not in (names := [row["id"] for row in tasks]):
             raise UnknownNameError("task", values["task"], names)
         rows = [row for row in history.list_submissions(opened.connection)[1] if row["task"] == values["task"]]
-        return Rows.of(rows, SUBMISSION_KEYS)
+        return Rows.from_dicts(rows, SUBMISSION_KEYS)
 
-    return await _load_rows_once(reading, ("submissions", values["task"]), read)
+    return await _load_rows_once(snapshot, ("submissions", values["task"]), read)
 
 
-async def list_items(reading: Reading, values: Values) -> Rows:
-    """List notable items of a task, such as items on which systems disagree."""
-    if not reading.settings.shows_texts:
+async def list_items(snapshot: CachedSnapshot, values: Values) -> Rows:
+    """Load the table of notable items of a task, for example of disputed items."""
+    if not snapshot.settings.shows_texts:
         raise ProblemError(403, _NO_TEXTS)
 
-    def read(opened: Opened) -> Rows:
+    def read(opened: OpenSnapshot) -> Rows:
         (row,) = catalog.tasks(opened.connection, values["task"])
         rows = ITEM_LISTS[values["list"]](opened.connection, row, _ALL)
-        return Rows.of(rows, tuple(rows[0]) if rows else ("task", "test_set", "item"))
+        return Rows.from_dicts(rows, tuple(rows[0]) if rows else ("task", "test_set", "item"))
 
-    return await _load_rows_once(reading, ("items", values["task"], values["list"]), read)
+    return await _load_rows_once(snapshot, ("items", values["task"], values["list"]), read)
 
 
-async def list_answers(reading: Reading, values: Values) -> Rows:
-    """List all answers to an item."""
-    if not reading.settings.shows_texts:
+async def list_answers(snapshot: CachedSnapshot, values: Values) -> Rows:
+    """Load the table of all answers to an item."""
+    if not snapshot.settings.shows_texts:
         raise ProblemError(403, _NO_TEXTS)
 
-    def read(opened: Opened) -> Rows:
+    def read(opened: OpenSnapshot) -> Rows:
         (row,) = catalog.tasks(opened.connection, values["task"])
         tables = [make_item_table(view) for view in board_items.load_item_views(opened.connection, row, values["item"])]
         keys = list(dict.fromkeys(key for table in tables for key in table.keys))
-        return Rows.of([dict(row) for table in tables for row in table.rows], keys)
+        return Rows.from_dicts([dict(row) for table in tables for row in table.rows], keys)
 
-    return await reading.read(read)
+    return await snapshot.read(read)
 
 
-async def _load_rows_once(reading: Reading, key: tuple[str, ...], read: Callable[[Opened], Rows]) -> Rows:
-    """Load rows once for all requests that need a part of the rows."""
-    return await reading.make_once(("rows", *key), lambda: reading.read(read), lambda rows: _BYTES_PER_ROW * rows.total)
+async def _load_rows_once(snapshot: CachedSnapshot, key: tuple[str, ...],
+                          read: Callable[[OpenSnapshot], Rows]) -> Rows:
+    """Load the rows of a table once for all requests that need a part of them."""
+    return await snapshot.make_once(
+        ("rows", *key), lambda: snapshot.read(read), lambda rows: _BYTES_PER_ROW * rows.total)
 
 
 TABLES = (
@@ -285,10 +295,10 @@ SQL_PARAMETERS = (Parameter("q", "one SELECT or EXPLAIN; the parameter `$name` h
 
 
 def describe_api(relations: Sequence[Relation]) -> Json:
-    """Return the OpenAPI description of the server.
+    """Return the documentation of the server's API in the OpenAPI format.
 
     Args:
-        relations: Data model of the registry, whose comments describe the columns.
+        relations: Tables, views and macros of the registry, whose comments describe the columns.
     """
     schemas = {
         "task": _make_object_schema(TASK_KEYS), "metric": _make_object_schema(("id", "name", "better", "primary")),

@@ -25,9 +25,17 @@ _SPARSE = 16  # if there are this many times more pairs of systems than requeste
 
 
 def count_discordant(matrix: Matrix, a: Ints, b: Ints) -> Ints:
-    """Count the units in which the statistics of systems `a` and `b` differ, [pairs].
+    """Count, for each pair of systems, the units in which their statistics differ.
 
-    The rows of the matrix must be units (`Matrix.by_unit`).
+    A unit is an item or a cluster of items.
+
+    Args:
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        a: Indices of the first systems of the pairs, [pairs].
+        b: Indices of the second systems, [pairs].
+
+    Returns:
+        One count per pair, [pairs].
     """
     statistics, units = matrix.statistics, matrix.units
     columns = columns_of(statistics).reshape(*statistics.shape[1:], -1)
@@ -47,10 +55,13 @@ def count_discordant(matrix: Matrix, a: Ints, b: Ints) -> Ints:
 
 
 def _encode(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Encode columns [systems, units] as few arrays.
+    """Combine several columns into few, so that two systems are compared faster.
 
-    Codes differ if any column differs. Columns of whole numbers are combined into one mixed-radix code with few bytes
-    per value, because every pair reads all codes. Each code has the shape [systems, units].
+    Columns of whole numbers are combined into one mixed-radix code: it differs between two systems if and only if one
+    of the columns does. Other columns are returned unchanged.
+
+    Args:
+        columns: One array per statistic, [systems, items].
     """
     codes: list[NDArray[Any]] = []
     groups: list[list[tuple[NDArray[Any], int, int]]] = []  # each column with its least value and its number of values
@@ -80,7 +91,7 @@ def _encode(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
 
 
 def _blocks(column: NDArray[Any]) -> Iterator[slice]:
-    """Yield slices of systems that divide a column [systems, units] into blocks."""
+    """Yield slices that divide the rows of an array into blocks, to save memory."""
     step = max(1, _AT_ONCE // max(1, column.shape[1]))
     return (slice(start, start + step) for start in range(0, len(column), step))
 
@@ -97,7 +108,7 @@ METHODS: tuple[Method, ...] = get_args(Method)
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a test.
+    """Settings of a significance test of systems A and B.
 
     Attributes:
         alternative: `greater` means that A is better.
@@ -129,8 +140,7 @@ FLIPPED: dict[Alternative, Alternative] = {"two-sided": "two-sided", "greater": 
 def extremity(difference: Difference, alternative: Alternative) -> Difference:
     """Return how strongly a difference contradicts the null hypothesis.
 
-    A larger value is stronger evidence. It is the absolute difference if the alternative is two-sided, and otherwise
-    the difference in the direction of the alternative.
+    This is |difference| for the alternative `two-sided`, the difference for `greater`, and -difference for `less`.
     """
     if alternative == "two-sided":
         return abs(difference)
@@ -138,27 +148,27 @@ def extremity(difference: Difference, alternative: Alternative) -> Difference:
 
 
 def difference_range(score_range: Range) -> Range:
-    """Return the lowest and the highest possible difference of two scores in a range."""
+    """Return the lowest and highest difference of two scores: (0, 1) -> (-1, 1)."""
     width = score_range[1] - score_range[0]
     return -width, width
 
 
 @dataclass(frozen=True, slots=True)
 class PairResult:
-    """Result of a test of one pair (A, B).
+    """Result of a significance test of two systems, A and B.
 
     Attributes:
         difference: Difference of the scores, positive if A is better.
         p_value: p-value for the alternative hypothesis; nan if the test is undefined.
         log10_p: Decimal logarithm of the p-value. It is finite even if the p-value underflows to 0.
         method: Method that computed the p-value.
-        n_units: Number of items or clusters.
+        n_units: Number of tested units, such as items or clusters of items.
         n_discordant: Number of units in which the statistics of the two systems differ.
         p_low, p_high: 95 % Clopper-Pearson interval of a Monte-Carlo p-value.
         ci_low, ci_high: Confidence interval of the difference.
         resamples: Number of resamples or permutations of a Monte-Carlo p-value; None for other methods.
-        statistic: Test statistic without its sign, if papers usually report it: |t|, |z|, chi-squared, the smaller
-            sum of ranks, the smaller U.
+        statistic: Test statistic without its sign, if papers usually report it: |t|, |z|, chi-squared, the smaller sum
+            of ranks, the smaller U.
         favours: 1 if the evidence of the test favours A, -1 if it favours B, 0 if it favours neither. A test of single
             units can favour the system with the worse score.
         messages: Warnings, and the reasons why a value is nan.
@@ -182,15 +192,17 @@ class PairResult:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """p-value of one pair, before it is combined with the observed pair.
+    """p-value of one pair of systems, as a test computes it.
 
-    Attributes that are not listed here have the same meaning as in `PairResult`.
+    `PairResults.make` combines it with the difference of the scores. Attributes that are not listed here have the same
+    meaning as in `PairResult`.
 
     Attributes:
         log_p: Natural logarithm of the p-value.
-        coins: If the p-value is a multiple of 2^-n, because it counts the outcomes of n fair coins: n. Otherwise 0.
+        coins: n if the p-value is a multiple of 2^-n, because it counts the outcomes of n fair coins; otherwise 0.
         p: The p-value if it is exact to the last digit; nan if the p-value is exp(`log_p`).
-        favours: A number with the sign of the evidence; nan if the sign is that of the difference.
+        favours: Positive if the evidence favours the first system, negative if the second one; nan if the difference of
+            the scores decides.
     """
 
     log_p: float
@@ -209,13 +221,13 @@ class Tail:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One pair with its observed difference.
+    """Two systems with the observed difference of their scores.
 
     Attributes:
-        matrix: The matrix; its rows are units (`Matrix.by_unit`).
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
         pair: Indices of the two systems.
-        difference: Difference of the two scores.
-        n_discordant: Number of units in which the statistics differ.
+        difference: Difference of the two scores, positive if the first system is better.
+        n_discordant: Number of units (items or clusters) in which the statistics of the two systems differ.
     """
 
     matrix: Matrix
@@ -225,9 +237,11 @@ class Observed:
 
     @classmethod
     def of(cls, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
-        """Compute the differences of pairs.
+        """Compute the differences of the scores of pairs of systems.
 
-        The rows of the matrix must be units (`Matrix.by_unit`).
+        Args:
+            matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+            pairs: Indices of the two systems of each pair.
         """
         a, b = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
         scores = matrix.observed
@@ -235,31 +249,31 @@ class Observed:
 
     @property
     def is_mean(self) -> bool:
-        """True if both scores of this pair are means of unit scores."""
+        """True if each of the two scores is the mean of the scores of items or clusters."""
         return self.matrix.of_systems(self.pair).is_mean
 
     @property
     def a(self) -> Floats:
-        """The statistics of the first system, [units, columns]."""
+        """Statistics of the first system, one row per item or cluster."""
         return self.matrix.statistics[:, self.pair[0]]
 
     @property
     def b(self) -> Floats:
-        """The statistics of the second system, [units, columns]."""
+        """Statistics of the second system, one row per item or cluster."""
         return self.matrix.statistics[:, self.pair[1]]
 
 
 @dataclass(frozen=True, eq=False)
 class ObservedPairs(Sequence[Observed]):
-    """Observed differences of many pairs, stored as columns.
+    """Pairs of systems with the observed differences of their scores.
 
-    An integer index returns an `Observed`.
+    It is a sequence of `Observed`, but stores the values of all pairs in arrays.
 
     Attributes:
-        matrix: The matrix; its rows are units (`Matrix.by_unit`).
-        a, b: First and second systems, [pairs].
-        difference: Differences of the scores, [pairs].
-        n_discordant: Numbers of units in which the statistics differ, [pairs].
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        a, b: Indices of the first and of the second systems, [pairs].
+        difference: Differences of the scores, positive if the first system is better, [pairs].
+        n_discordant: Numbers of units (items or clusters) in which the statistics of the two systems differ, [pairs].
     """
 
     matrix: Matrix
@@ -269,7 +283,6 @@ class ObservedPairs(Sequence[Observed]):
     n_discordant: Ints
 
     def __len__(self) -> int:
-        """The number of pairs."""
         return len(self.a)
 
     @overload
@@ -277,7 +290,7 @@ class ObservedPairs(Sequence[Observed]):
     @overload
     def __getitem__(self, at: slice | NDArray[Any]) -> ObservedPairs: ...
     def __getitem__(self, at: int | slice | NDArray[Any]) -> Observed | ObservedPairs:
-        """Return one pair for an integer; several for a slice, index array or mask."""
+        """Return one pair for an integer, several for a slice, index array or mask."""
         if isinstance(at, slice | np.ndarray):
             return ObservedPairs(self.matrix, self.a[at], self.b[at], self.difference[at], self.n_discordant[at])
         pair = int(self.a[at]), int(self.b[at])
@@ -285,7 +298,7 @@ class ObservedPairs(Sequence[Observed]):
 
     @property
     def alone(self) -> ObservedPairs:
-        """The same pairs in a matrix that contains only the systems of these pairs."""
+        """The same pairs, without the statistics of systems that are in no pair."""
         systems, places = np.unique(np.stack([self.a, self.b]), return_inverse=True)
         if len(systems) == self.matrix.statistics.shape[1]:
             return self
@@ -294,9 +307,9 @@ class ObservedPairs(Sequence[Observed]):
 
     @property
     def n_units(self) -> Ints:
-        """Number of units of each pair, [pairs].
+        """Number of tested units (items or clusters) of each pair, [pairs].
 
-        If rows are answers, only the answers that one of the two systems gives are counted.
+        If the tested units are single answers, only the answers that one of the two systems gives are counted.
         """
         if self.matrix.answers_to is None:
             return np.full(len(self), self.matrix.n_units)
@@ -314,12 +327,12 @@ _COUNTED = 1000  # largest number of coins for which 2^-coins does not underflow
 
 @dataclass(frozen=True, eq=False)
 class _Columns:
-    """Columns with one value per pair, [pairs] each.
+    """Values of many pairs of systems: arrays with one value per pair.
 
     Attributes:
-        method: Indices of the methods in `METHODS`.
+        method: Positions of the methods in `METHODS`.
         resamples: Numbers of resamples; -1 if nothing was simulated.
-        messages: Indices of the messages in `different`.
+        messages: Positions of the messages in `different`.
         different: The distinct messages; the first one is empty.
     """
 
@@ -334,29 +347,33 @@ class _Columns:
     different: tuple[Messages, ...] = field(default=(NO_MESSAGES,), kw_only=True)
 
     def __len__(self) -> int:
-        """The number of pairs."""
         return len(self.method)
 
     def select(self, places: Places) -> Self:
-        """Return the columns of the pairs that a slice, an index array or a mask selects."""
+        """Return the values of the pairs that a slice, an index array or a mask selects."""
         chosen: dict[str, Any] = {name: column[places] for name, column in self.columns().items()}
         return replace(self, **chosen)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns by name."""
+        """Return all arrays by the names of their attributes."""
         return {column.name: getattr(self, column.name) for column in fields(self) if column.name != "different"}
 
     def row(self, n: int) -> dict[str, Any]:
-        """Return the values of one pair, with the name of its method and its messages."""
+        """Return the values of the pair with index `n`, by the names of their attributes.
+
+        The method and the messages are returned themselves, not their positions.
+        """
         values = {name: column[n].item() for name, column in self.columns().items()}
         values |= {name: math.nan for name, value in values.items() if math.isnan(value)}  # one nan object
         return values | {"method": METHODS[values["method"]], "messages": self.different[values["messages"]],
                          "resamples": None if values["resamples"] == NOT_DRAWN else values["resamples"]}
 
     def with_message(self, where: Flags, message: Message) -> Self:
-        """Return a copy with a message added to the pairs of a mask.
+        """Return a copy in which some pairs have one more message.
 
-        The message is the first message of these pairs.
+        Args:
+            where: True for the pairs that get the message, [pairs].
+            message: The new message. It comes before the other messages of a pair.
         """
         changed = np.unique(self.messages[where])
         different = [*self.different, *(Messages((message, *self.different[n])) for n in changed.tolist())]
@@ -367,9 +384,9 @@ class _Columns:
 
 @dataclass(frozen=True, eq=False)
 class Tails(_Columns):
-    """Tails of many pairs.
+    """p-values of many pairs of systems, as a test computes them.
 
-    The columns have the same meaning as the attributes of `Tail`.
+    There is one array per attribute of `Tail`, with one value per pair.
     """
 
     log_p: Floats
@@ -379,7 +396,7 @@ class Tails(_Columns):
 
     @classmethod
     def of(cls, tails: Sequence[Tail]) -> Tails:
-        """Convert a sequence of tails into columns."""
+        """Collect the p-values of single pairs into arrays."""
         different = {NO_MESSAGES: 0}
         names = [field_.name for field_ in fields(cls) if field_.name != "different"]
         values = {name: [getattr(tail, name) for tail in tails] for name in names} | {
@@ -392,14 +409,14 @@ class Tails(_Columns):
     @classmethod
     def make(cls, log_p: Floats, method: Method, *, resamples: int = NOT_DRAWN, messages: Messages = NO_MESSAGES,
              **columns: ArrayLike) -> Tails:
-        """Make the tails of pairs that share one method.
+        """Collect the p-values of pairs that were computed by the same method.
 
         Args:
             log_p: Natural logarithms of the p-values, [pairs].
             method: Method of all pairs.
             resamples: Number of resamples of all pairs.
             messages: Messages of all pairs.
-            columns: Values of other attributes, one value or [pairs].
+            columns: Values of other attributes of `Tail`: one value for all pairs, or one per pair.
         """
         defaults = {column.name: math.nan for column in fields(cls)} | {
             "log_p": log_p, "method": METHODS.index(method), "resamples": resamples, "messages": int(bool(messages)),
@@ -411,9 +428,11 @@ class Tails(_Columns):
 
     @classmethod
     def join(cls, n: int, parts: Iterable[tuple[Places, Tails]]) -> Tails:
-        """Join parts into the tails of `n` pairs.
+        """Join the p-values of subsets of pairs into the p-values of all `n` pairs.
 
-        Each part consists of the indices of pairs and their tails.
+        Args:
+            n: Number of all pairs.
+            parts: For each subset, the indices of its pairs and their p-values.
         """
         different = {NO_MESSAGES: 0}
         columns = {name: column.copy() for name, column in cls.make(np.full(n, math.nan), "exact").columns().items()}
@@ -425,9 +444,10 @@ class Tails(_Columns):
         return cls(**columns, different=tuple(different))
 
     def probabilities(self) -> tuple[Floats, Floats]:
-        """Return the p-values and their decimal logarithms.
+        """Return the p-values and their decimal logarithms, [pairs] each.
 
-        If a p-value is a multiple of 2^-coins, it is rounded to the nearest multiple, which corrects its last digits.
+        A p-value that counts the outcomes of n fair coins is rounded to a multiple of 2^-n, which corrects its last
+        digits.
         """
         p = np.where(np.isnan(self.p), np.exp(self.log_p), self.p)
         log10_p = self.log_p / math.log(10)
@@ -441,9 +461,9 @@ class Tails(_Columns):
 
 @dataclass(frozen=True, eq=False)
 class PairResults(_Columns, Sequence[PairResult]):
-    """Results of many pairs, stored as columns.
+    """Results of significance tests of many pairs of systems.
 
-    Comparison treats nan as equal to nan. The columns have the same meaning as the attributes of `PairResult`.
+    It is a sequence of `PairResult`, but stores the values of all pairs in arrays. Equality treats nan as equal to nan.
     """
 
     difference: Floats
@@ -455,7 +475,7 @@ class PairResults(_Columns, Sequence[PairResult]):
 
     @classmethod
     def make(cls, observed: ObservedPairs, tails: Tails) -> PairResults:
-        """Combine observed pairs with their tails, in the same order."""
+        """Combine the differences of pairs with the p-values of the same pairs."""
         p_value, log10_p = tails.probabilities()
         evidence = np.where(np.isnan(tails.favours), observed.difference, tails.favours)
         favours = (evidence > 0).astype(np.int8) - (evidence < 0)
@@ -473,7 +493,7 @@ class PairResults(_Columns, Sequence[PairResult]):
     @overload
     def __getitem__(self, at: Places) -> PairResults: ...
     def __getitem__(self, at: int | Places) -> PairResult | PairResults:
-        """Return one result for an integer; several for a slice, index array or mask."""
+        """Return one result for an integer, several for a slice, index array or mask."""
         return self.select(at) if isinstance(at, slice | np.ndarray) else PairResult(**self.row(at))
 
     def __eq__(self, other: object) -> bool:

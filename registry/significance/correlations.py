@@ -31,10 +31,11 @@ ROWS = 512  # items that are compared with all others in one block
 
 
 def compute_weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Compute Pearson's r with weights.
+    """Compute Pearson's r of predictions and gold values, with weighted items.
 
-    A value is represented by its distance from the median, to 2^-36 of the largest distance or finer (up to 65,536
-    items). The distance is split into two short parts, so that sums of products are exact.
+    A weight is the number of times that a resample contains the item. To make sums of products exact, a value is
+    represented by its distance from the median, split into two short parts. The precision is 2^-36 of the largest
+    distance or finer (up to 65,536 items).
 
     Args:
         x: Predictions, [items, ...].
@@ -57,27 +58,29 @@ def compute_weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def compute_weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Compute Spearman's rho with weights: Pearson's r of the resampled midranks.
+    """Compute Spearman's rho of predictions and gold values, with weighted items.
 
-    The result is exact for up to 200,000 items. Arguments and result are as in `compute_weighted_pearson`.
+    This is Pearson's r of the midranks in the resample. The result is exact for up to 200,000 items. Arguments and
+    result are as in `compute_weighted_pearson`.
     """
     weights_ = weights.astype(np.float64, copy=False)
     gold = Groups.of(y)
-    through = gold.through(weights_)
-    pulls, spread = gold.by_item(imbalances(through)) * weights_, rank_spread(sizes(through))
+    cumulative = gold.cumulate(weights_)
+    pulls, spread = gold.by_item(imbalances(cumulative)) * weights_, rank_spread(sizes(cumulative))
     scores = []
     for groups in map(Groups.of, _columns(x).T):
-        through = groups.through(weights_)
-        scores.append(quotient(dot(groups.by_item(imbalances(through)), pulls), rank_spread(sizes(through)), spread))
+        cumulative = groups.cumulate(weights_)
+        common = dot(groups.by_item(imbalances(cumulative)), pulls)
+        scores.append(quotient(common, rank_spread(sizes(cumulative)), spread))
     return np.stack(scores, axis=1).reshape(len(weights), *x.shape[1:])
 
 
 def compute_weighted_kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Compute Kendall's tau-b with weights.
+    """Compute Kendall's tau-b of predictions and gold values, with weighted items.
 
-    The number of concordant minus discordant pairs is a quadratic form of the weights. Its matrix consists of products
-    of signs. Time grows with the square of the number of items, but memory does not. Arguments and result are as in
-    `compute_weighted_pearson`.
+    Every pair of items is compared, in blocks: time grows with the square of the number of items, but memory does not.
+    The number of concordant minus discordant pairs is a quadratic form of the weights, with a matrix of products of
+    signs. Arguments and result are as in `compute_weighted_pearson`.
     """
     weights_ = weights.astype(np.float64, copy=False)
     short = weights_.astype(np.float32) if weights_.sum(axis=1).max(initial=0) < 2**24 else weights_  # exact in either
@@ -85,8 +88,8 @@ def compute_weighted_kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
     for start in range(0, len(y), ROWS):
         gold = np.triu(signs(y, y, start))
         for n, column in enumerate(_columns(x).T):
-            excess[n] += form(gold * signs(column, column, start), short, start)
-    spread, *spreads = (compute_norm(sizes(Groups.of(values).through(weights_))) for values in (y, *_columns(x).T))
+            excess[n] += sum_quadratic_form(gold * signs(column, column, start), short, start)
+    spread, *spreads = (compute_norm(sizes(Groups.of(values).cumulate(weights_))) for values in (y, *_columns(x).T))
     scores = [quotient(2 * e, s, spread) for e, s in zip(excess, spreads, strict=True)]
     return np.stack(scores, axis=1).reshape(len(weights), *x.shape[1:])
 
@@ -107,96 +110,118 @@ class Groups:
 
     @classmethod
     def of(cls, values: Floats) -> Groups:
-        """Group items by their values, [items]."""
+        """Group the items that have equal values.
+
+        Args:
+            values: One value per item, [items].
+        """
         _, group, counts = np.unique(values, return_inverse=True, return_counts=True)
         return cls(np.argsort(group, kind="stable"), np.cumsum(counts) - 1, group)
 
-    def through(self, weights: NDArray[Any]) -> Floats:
-        """Sum the weights of the items in each group and in all groups before it.
+    def cumulate(self, weights: NDArray[Any]) -> Floats:
+        """Return the cumulative weights of the groups, in the order of their values.
 
         Args:
-            weights: Weights, [draws, items].
+            weights: Weights of the items, [draws, items].
 
         Returns:
-            Cumulative sums, [draws, groups].
+            Weight of each group and all groups before it, [draws, groups].
         """
         ascending = weights.take(self.order, axis=1).astype(np.float64, copy=False)  # adding up bits as bits is slower
         return np.cumsum(ascending, axis=1).take(self.ends, axis=1)
 
     def by_item(self, values: Floats) -> Floats:
-        """Assign to each item the value of its group: [draws, groups] to [draws, items]."""
+        """Assign the value of each group to its items: [draws, groups] to [draws, items]."""
         return values.take(self.group, axis=1)
 
 
-def sizes(through: Floats) -> Floats:
-    """Return the weight of each group, [draws, groups], from its cumulative sums."""
-    group_sizes = through.copy()
-    group_sizes[:, 1:] -= through[:, :-1]
+def sizes(cumulative: Floats) -> Floats:
+    """Return the weight of each group from cumulative weights, [draws, groups]."""
+    group_sizes = cumulative.copy()
+    group_sizes[:, 1:] -= cumulative[:, :-1]
     return group_sizes
 
 
-def imbalances(through: Floats) -> Floats:
-    """Return the number of items below each group minus the number above.
+def imbalances(cumulative: Floats) -> Floats:
+    """Return how many items have smaller values minus how many have larger ones.
 
-    This is twice the distance of the group's midrank from the mean rank.
+    There is one result per group of items with equal values. It is twice the distance of the group's midrank from the
+    mean rank.
 
     Args:
-        through: Result of `Groups.through`, [draws, groups].
+        cumulative: Result of `Groups.cumulate`, [draws, groups].
+
+    Returns:
+        Numbers, [draws, groups].
     """
-    differences = through - through[:, -1:]
-    differences[:, 1:] += through[:, :-1]
+    differences = cumulative - cumulative[:, -1:]
+    differences[:, 1:] += cumulative[:, :-1]
     return np.asarray(differences)
 
 
 def rank_spread(groups: Floats) -> Floats:
-    """Return the sum of squared imbalances of all items, [draws].
+    """Return four times the sum of squared deviations of midranks from their mean.
 
-    It is (n^3 - sum of t^3) / 3 for n items and groups of t items.
+    For n items in groups of t tied items it is (n^3 - sum of t^3) / 3.
 
     Args:
-        groups: Sizes of the groups, [draws, groups].
+        groups: Numbers of items in the groups of tied items, [draws, groups].
+
+    Returns:
+        Sums, [draws].
     """
     return np.asarray((groups.sum(axis=1) ** 3 - dot(groups * groups, groups)) / 3)
 
 
 def compute_norm(groups: Floats) -> Floats:
-    """Return twice the number of pairs of items in different groups, [draws].
+    """Return twice the number of pairs of items that are not tied.
 
-    It is n^2 - sum of t^2 for n items and groups of t items.
+    For n items in groups of t tied items it is n^2 - sum of t^2.
 
     Args:
-        groups: Sizes of the groups, [draws, groups].
+        groups: Numbers of items in the groups of tied items, [draws, groups].
+
+    Returns:
+        Numbers, [draws].
     """
     return np.asarray(groups.sum(axis=1) ** 2 - dot(groups, groups))
 
 
 def signs(first: Floats, second: Floats, index: int) -> NDArray[np.int8]:
-    """Return the signs of first[i] - second[j] for a block of `ROWS` items i.
+    """Return the signs of first[i] - second[j] for a block of rows i.
 
-    Both i and j begin at `index`.
+    The rows are the `ROWS` items from `index` on; the columns j are all items from `index` on.
     """
     i, j = first[index:index + ROWS, None], second[None, index:]
     return (i > j).astype(np.int8) - (i < j).astype(np.int8)
 
 
-def form(rows: NDArray[np.int8], weights: NDArray[Any], index: int) -> Floats:
-    """Return the quadratic form of weights with rows of a triangular matrix, [draws].
+def sum_quadratic_form(rows: NDArray[np.int8], weights: NDArray[Any], index: int) -> Floats:
+    """Return part of a quadratic form w' M w, for a block of rows of M.
 
-    Only its last sum can be too large for single precision.
+    M is an upper triangular matrix. Only the last sum can be too large for single precision; it uses double precision.
 
     Args:
-        rows: Rows of the matrix from `index` on.
-        weights: Weights, [draws, items].
+        rows: The rows of M from `index` on, without the columns before `index`.
+        weights: A vector w per draw, [draws, items].
         index: Index of the first row.
+
+    Returns:
+        Values, [draws].
     """
     pulled = weights[:, index:index + len(rows)] @ rows.astype(weights.dtype)
     return np.asarray(np.einsum("di,di->d", pulled, weights[:, index:], dtype=np.float64))
 
 
 def quotient(common: Floats, first: Floats, second: Floats) -> Floats:
-    """Return a covariance divided by the root of the product of two sums of squares.
+    """Return a correlation: a covariance / sqrt(product of two sums of squares).
 
     The result is nan if a sum of squares is 0.
+
+    Args:
+        common: Sums of products (the covariance, up to a factor).
+        first: Sums of squares of the first variable.
+        second: Sums of squares of the second variable.
     """
     denominator = first * second
     scores = np.divide(common, np.sqrt(denominator), out=np.full(common.shape, np.nan), where=denominator > 0)
@@ -204,14 +229,15 @@ def quotient(common: Floats, first: Floats, second: Floats) -> Floats:
 
 
 def dot(first: Floats, second: Floats) -> Floats:
-    """Return the sum of products for each draw, [draws]."""
+    """Return the dot product of corresponding rows of two matrices."""
     return np.asarray(np.einsum("di,di->d", first, second))
 
 
 def _pieces(values: Floats, bits: int) -> tuple[Floats, Floats]:
-    """Split the distance of each value from the median of its column into two parts.
+    """Split numbers into two short parts, so that sums of products are exact.
 
-    The distance is a 2^bits + b in units that depend on the column. The whole numbers a and b are at most 2^bits.
+    A number is first replaced by its distance from the median of its column. The distance is rounded to a 2^bits + b
+    steps, with whole numbers a and b of at most 2^bits. The results are a 2^bits and b.
     """
     distances = values - np.median(values, axis=0)
     _, exponents = np.frexp(np.abs(distances).max(axis=0))
@@ -244,11 +270,16 @@ def z_scores(values: Floats) -> Floats:
 
 
 def swap_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
-    """Return a function that computes Pearson's r of two systems after swaps.
+    """Return a function that computes Pearson's r after swaps of predictions.
 
-    The arguments are z-scores of both systems and the gold values. The function uses sums of z, z^2 and z y over the
-    values of a system: `first` [3] are the sums of A, `moves` [items, 3] the changes by a swap, and `both` [3] the sums
+    The function maps swaps to the correlations of systems A and B with the gold values. It uses sums of z, z^2 and z y
+    over the items: `first` [3] are the sums of A, `moves` [items, 3] their changes by a swap, and `both` [3] the sums
     of A and B.
+
+    Args:
+        a: z-scores of the predictions of A, [items].
+        b: z-scores of the predictions of B, [items].
+        y: Gold values, [items].
     """
     gold = z_scores(y)
     sums_a, sums_b = (np.stack([side, side * side, side * gold], axis=1) for side in (a, b))
@@ -267,28 +298,34 @@ def swap_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
 
 
 def swap_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
-    """Return a function that computes Spearman's rho of two systems after swaps.
+    """Return a function that computes Spearman's rho after swaps of predictions.
 
-    `both` groups the ranks of A and, after them, of B. `deviations` [2 items] are twice the deviations of the items'
-    gold ranks from their mean, once for the predictions of A and once for those of B. `sum_of_squares` is their sum of
-    squares for one system. `odd` [items] are the coefficients of the odd part, the half of the difference between A and
-    B.
+    The function maps swaps to the correlations of systems A and B with the gold values. It uses these arrays:
 
-    The odd part of item i is the effect of moving it from its rank in A to its rank in B, among the ranks of both
-    systems: the sum over all their items j of sign(rank - rank_j) (deviation_i - deviation_j).
+    - `both` groups the ranks of A and, after them, of B.
+    - `deviations` [2 items] are twice the deviations of the items' gold ranks from their mean, first for the
+      predictions of A and then for those of B. `sum_of_squares` is their sum of squares for one system.
+    - `odd` [items] are the coefficients of half the difference between A and B. That of item i is the effect of moving
+      it from its rank in A to its rank in B, among the ranks of both systems: the sum over all their items j of
+      sign(rank - rank_j) (deviation_i - deviation_j).
+
+    Args:
+        a: Ranks of the predictions of A, [items].
+        b: Ranks of the predictions of B, [items].
+        y: Gold values, [items].
     """
     both, deviations = Groups.of(np.concatenate([a, b])), np.tile(2 * midranks(y) - (len(y) + 1), 2)
-    everything = both.through(np.stack([np.ones(len(deviations)), deviations]))
+    everything = both.cumulate(np.stack([np.ones(len(deviations)), deviations]))
     count, pulled = both.by_item(imbalances(everything))
     pulled_a, pulled_b = np.split(deviations * count - pulled, 2)
     sum_of_squares, odd = np.array([deviations @ deviations / 2]), (pulled_a - pulled_b) / 4
 
     def scores(swaps: Bits) -> tuple[Floats, Floats]:
         weights = np.concatenate([1 - swaps, swaps], axis=1)
-        through = both.through(weights)
-        of_a = dot(both.by_item(imbalances(through)), deviations * weights)
+        cumulative = both.cumulate(weights)
+        of_a = dot(both.by_item(imbalances(cumulative)), deviations * weights)
         of_b = of_a - 2 * ((1 - 2 * swaps.astype(np.float32)) @ odd)
-        sizes_a = sizes(through)
+        sizes_a = sizes(cumulative)
         sizes_b = np.diff(both.ends, prepend=-1) - sizes_a
         return (quotient(of_a, rank_spread(sizes_a), sum_of_squares),
                 quotient(of_b, rank_spread(sizes_b), sum_of_squares))
@@ -297,12 +334,17 @@ def swap_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
 
 
 def swap_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
-    """Return a function that computes Kendall's tau-b of two systems after swaps.
+    """Return a function that computes Kendall's tau-b after swaps of predictions.
 
-    The numerator of tau is the number of concordant minus discordant pairs. Let s be 1 for an item that is not swapped,
-    and -1 for a swapped item. Then four times the even part of the numerator, the half of the sum of A and B, is
-    `constant` + s `even` s, with the rows of a triangular matrix in blocks. Four times the odd part, the half of the
-    difference, is `odd` s. `spread` is twice the number of pairs that are not tied in the gold.
+    The function maps swaps to the correlations of systems A and B with the gold values. Their numerators are numbers of
+    concordant minus discordant pairs. Let s be 1 for an item that is not swapped, and -1 for a swapped item. Then four
+    times half the sum of both numerators is `constant` + s `even` s, with the rows of a triangular matrix in blocks.
+    Four times half their difference is `odd` s. `spread` is twice the number of pairs that are not tied in the gold.
+
+    Args:
+        a: Ranks of the predictions of A, [items].
+        b: Ranks of the predictions of B, [items].
+        y: Gold values, [items].
     """
     constant, even, odd = 0, [], np.zeros(len(y))
     for start in range(0, len(y), ROWS):
@@ -312,13 +354,13 @@ def swap_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
         even.append(aa - ab - ba + bb)
         odd[start:start + ROWS] += (aa + ab - ba - bb).sum(axis=1)
         odd[start:] += (aa - ab + ba - bb).sum(axis=0)
-    both, spread = Groups.of(np.concatenate([a, b])), compute_norm(sizes(Groups.of(y).through(np.ones((1, len(y))))))
+    both, spread = Groups.of(np.concatenate([a, b])), compute_norm(sizes(Groups.of(y).cumulate(np.ones((1, len(y))))))
 
     def scores(swaps: Bits) -> tuple[Floats, Floats]:
         stays = 1 - 2 * swaps.astype(np.float32)
-        even_part = constant + sum(form(rows, stays, n * ROWS) for n, rows in enumerate(even))
+        even_part = constant + sum(sum_quadratic_form(rows, stays, n * ROWS) for n, rows in enumerate(even))
         odd_part = stays @ odd
-        sizes_a = sizes(both.through(np.concatenate([1 - swaps, swaps], axis=1)))
+        sizes_a = sizes(both.cumulate(np.concatenate([1 - swaps, swaps], axis=1)))
         sizes_b = np.diff(both.ends, prepend=-1) - sizes_a
         return (quotient((even_part + odd_part) / 2, compute_norm(sizes_a), spread),
                 quotient((even_part - odd_part) / 2, compute_norm(sizes_b), spread))
@@ -335,12 +377,13 @@ _TOGETHER = 16 * BLOCK  # swaps of one task, for which each pair is prepared onc
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A correlation coefficient.
+    """A correlation coefficient and the functions that compute it.
 
     Attributes:
         name: Name of the coefficient.
-        weighted: Maps predictions, gold values and weights to scores (`compute_weighted_pearson`).
-        standardized: Maps predictions [items] to values that can be swapped between systems, [items].
+        weighted: Computes scores from predictions, gold values and weights of items, as `compute_weighted_pearson`
+            does.
+        standardized: Maps the predictions of a system [items] to values that can be swapped between systems, [items].
         swapped: Takes the standardized predictions of two systems and the gold values, [items] each. Returns a function
             from swaps to the scores of both systems.
     """
@@ -359,9 +402,9 @@ COEFFICIENTS = {coefficient.name: coefficient for coefficient in (PEARSON, SPEAR
 
 @dataclass(frozen=True, eq=False)
 class PairMatrix(Matrix):
-    """Systems with a correlation as their score.
+    """Systems whose score is the correlation of their predictions with gold values.
 
-    The columns are a prediction and its gold value. These columns do not add up, so the items of a cluster are
+    The statistics of an item are the prediction and the gold value. They do not add up, so the items of a cluster are
     resampled and swapped together, not summed.
 
     Attributes:
@@ -373,27 +416,30 @@ class PairMatrix(Matrix):
 
     @property
     def x(self) -> Floats:
-        """Predictions, [items, systems]."""
+        """Predictions of all systems, [items, systems]."""
         return self.statistics[:, :, 0]
 
     @property
     def y(self) -> Floats:
-        """Gold values, [items]."""
+        """Gold values of the items, [items]."""
         return self.statistics[:, 0, 1]
 
     @property
     def by_unit(self) -> PairMatrix:
-        """The same matrix, because `units` assigns its items to units."""
+        """The same matrix: its rows remain items, and `units` assigns them to clusters."""
         return self
 
     def scores(self) -> Floats:
         return np.asarray(self.weighted(np.ones((1, self.n_units)))[0])
 
     def weighted(self, weights: Floats) -> Floats:
-        """Compute the score of every system for weights of the units, [draws, systems].
+        """Compute the scores of all systems for weights of items or clusters.
 
         Args:
-            weights: Whole numbers, [draws, units].
+            weights: How often each resample contains each item or cluster: whole numbers, [draws, units].
+
+        Returns:
+            Correlations, [draws, systems].
         """
         step = max(1, _CELLS // len(self.statistics))
         return np.concatenate([
@@ -407,26 +453,29 @@ class PairMatrix(Matrix):
             for start in range(0, len(units), BLOCK)])
 
     def standardize(self, pair: Pair) -> tuple[Floats, Floats]:
-        """Return the standardized predictions of two systems, [items] each."""
+        """Return the predictions of two systems, standardized for swaps, [items] each."""
         a, b = (self.coefficient.standardized(self.x[:, system]) for system in pair)
         return a, b
 
     def prepare_swaps(self, pair: Pair) -> Swapped:
-        """Return the function that computes the scores of a pair after swaps."""
+        """Return a function that computes the scores of both systems after swaps."""
         return self.coefficient.swapped(*self.standardize(pair), self.y)
 
     def by_item(self, of_units: OfUnits) -> OfUnits:
-        """Assign to each item the value of its unit: [draws, units] to [draws, items]."""
+        """Assign the value of each cluster to its items.
+
+        The shape [draws, units] becomes [draws, items]. Without clusters, the values are returned unchanged.
+        """
         return of_units if self.units is None else of_units[:, self.units]
 
 
 def resample_correlations(matrix: PairMatrix, settings: Settings) -> Iterator[Floats]:
-    """Score every system in resamples of the units, within strata.
+    """Compute the correlations of all systems in bootstrap resamples.
 
-    The resamples are the same as those of `sum_resamples`.
+    Items or whole clusters are resampled within strata. The resamples are the same as those of `sum_resamples`.
 
     Yields:
-        Scores, [draws, systems], of each block in order.
+        Scores, [draws, systems], in the order of the resamples.
     """
     return settings.execution.map(partial(_score_block, matrix, settings.seed), blocks(settings.resamples))
 
@@ -437,15 +486,17 @@ def _score_block(matrix: PairMatrix, seed: int, numbered: tuple[int, int]) -> Fl
 
 def swap_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settings,
                         use: Callable[[Floats], Used]) -> Iterator[Used]:
-    """Swap the standardized predictions of each pair in random units.
+    """Simulate permutations: swap the predictions of two systems in random units.
 
-    The units are the same as those of `sum_permutations`.
+    The predictions are standardized before a swap. The units (items or clusters) are the same as those of
+    `sum_permutations`, and the same for all pairs.
 
     Args:
-        matrix: Matrix of all systems.
+        matrix: Predictions and gold values of all systems.
         pairs: Pairs; each pair swaps only its own two systems.
         settings: Number of permutations, seed, and workers.
-        use: Function of the differences [draws, pairs] of one task, positive if the first system is better.
+        use: Function that is applied to blocks of differences, [draws, pairs]; they are positive if the first system is
+            better.
 
     Yields:
         The results of `use` in the order of the permutations.
@@ -456,7 +507,11 @@ def swap_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settin
 
 
 def compute_all_swaps(matrix: PairMatrix, pair: Pair) -> Floats:
-    """Return the difference of a pair for every possible set of swapped units."""
+    """Return the differences of two systems' correlations for all possible swaps.
+
+    A swap exchanges the standardized predictions in a set of units (items or clusters). Only units in which the
+    predictions differ are swapped.
+    """
     scores, differ = matrix.prepare_swaps(pair), find_differing_units(matrix, pair)
     results = []
     for draws in _parts(2**len(differ), BLOCK):
@@ -467,12 +522,18 @@ def compute_all_swaps(matrix: PairMatrix, pair: Pair) -> Floats:
 
 
 def compute_unswapped(matrix: PairMatrix, pair: Pair) -> float:
-    """Return the observed difference of a pair, computed like the swapped ones."""
+    """Return the observed difference of two systems' correlations.
+
+    It is computed by the same steps as the differences after swaps, so that rounding errors are the same.
+    """
     return float(_differences(matrix, matrix.prepare_swaps(pair), np.zeros((1, matrix.n_units), dtype=np.uint8))[0])
 
 
 def find_differing_units(matrix: PairMatrix, pair: Pair) -> Ints:
-    """Return the units in which standardized predictions differ, beyond rounding."""
+    """Return the items or clusters in which the predictions of two systems differ.
+
+    The standardized predictions are compared. Differences of the size of rounding errors are ignored.
+    """
     a, b = matrix.standardize(pair)
     items = np.flatnonzero(np.abs(a - b) > ROUNDING * max(np.abs(a).max(), np.abs(b).max()))
     return items if matrix.units is None else np.unique(matrix.units[items])
@@ -491,12 +552,12 @@ def _score_swapped_blocks(matrix: PairMatrix, pairs: Sequence[Pair], seed: int, 
 
 
 def _differences(matrix: PairMatrix, scores: Swapped, swaps: Bits) -> Floats:
-    """Return the differences of a pair after swaps, [draws].
+    """Return the differences of two systems' correlations after swaps, [draws].
 
     Args:
-        matrix: The matrix.
-        scores: Result of `PairMatrix.prepare_swaps`.
-        swaps: 1 for a swapped unit, otherwise 0, [draws, units].
+        matrix: Predictions and gold values of all systems.
+        scores: Result of `PairMatrix.prepare_swaps` for the two systems.
+        swaps: 1 for a swapped unit (item or cluster), otherwise 0, [draws, units].
     """
     step = max(1, _CELLS // (2 * len(matrix.statistics)))
     return np.concatenate([
@@ -516,7 +577,9 @@ _MANY = 2000  # items above which only nearly equal ranks would be flagged
 
 
 def find_alike_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Flag pairs with predictions that are too similar for their number of items.
+    """Warn of pairs whose predictions are too similar for a permutation test.
+
+    This concerns tests of correlations with gold values.
 
     The test standardizes the predictions of each system by the test set itself before it swaps them. A swapped value
     then has the scale of the other system's sample. The scales and ranks of two samples differ by chance, so the

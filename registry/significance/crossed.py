@@ -31,12 +31,12 @@ Axes = tuple[int, ...]  # axes of a table in ascending order; axis 0 has the uni
 
 @dataclass(frozen=True)
 class Source:
-    """One source of the error of a difference.
+    """One source of the error of a difference, such as the items or the random seeds.
 
     Attributes:
-        axes: The factors whose interaction is the source; (0,) stands for the units.
-        side: The system (0 or 1) with these levels; None if both systems share them.
-        squared: Contribution to the squared standard error.
+        axes: The factors whose interaction is the source, as axes of the tables of scores; (0,) stands for the items.
+        side: The system (0 or 1) with these levels of the factors; None if both systems share them.
+        squared: Contribution to the squared standard error of the difference.
         degrees: Degrees of freedom of this estimate.
     """
 
@@ -47,11 +47,11 @@ class Source:
 
 
 class CrossedPair:
-    """Scores of two systems by unit and factor, and the sources of their errors.
+    """Scores of two systems by item and by factors such as seed and prompt.
 
-    Let v(T) be the contribution of the interaction of the factors T to the squared error. Average the table over all
-    factors outside a set G. The mean square of the interaction of G, divided by its number of cells, has the
-    expectation
+    The class estimates how much each factor contributes to the error of the difference of the systems. Let v(T) be the
+    contribution of the interaction of the factors T to the squared error. Average the table over all factors outside a
+    set G. The mean square of the interaction of G, divided by its number of cells, has the expectation
 
         w(G) = sum of v(T) over all T that contain G
 
@@ -59,7 +59,7 @@ class CrossedPair:
     without bias and without an assumption of normality.
 
     Attributes:
-        tables: Scores of each system, [units, levels of a factor, ...].
+        tables: Scores of each system, [units, levels of a factor, ...]; units are items or clusters.
         shared: For the units and each factor: True if both systems have the same levels.
     """
 
@@ -69,13 +69,17 @@ class CrossedPair:
 
     @property
     def axes(self) -> Axes:
-        """Indices of the units (0) and of all factors."""
+        """All axes of the tables: 0 for the items or clusters, then one per factor."""
         return tuple(range(len(self.shared)))
 
     def estimate(self, axes: Axes) -> list[tuple[int | None, float, int]]:
-        """Return the terms of w(axes) as (side, value, degrees of freedom).
+        """Estimate the mean square of the interaction of some factors.
 
-        There is one term if the systems share all axes, otherwise one term per system.
+        This is w(axes) in the formula of the class. The mean square is divided by the number of cells.
+
+        Returns:
+            Terms (system, value, degrees of freedom): one term with system None if the systems share the levels of all
+                these factors, otherwise one term per system.
         """
         if all(self.shared[axis] for axis in axes):
             a, b = (_average(table, axes) for table in self.tables)
@@ -83,9 +87,10 @@ class CrossedPair:
         return [(side, *_interaction(_average(table, axes))) for side, table in enumerate(self.tables)]
 
     def components(self) -> Iterator[Source]:
-        """Yield the contribution v of each set of factors to the squared error.
+        """Yield the estimated contribution of each set of factors to the squared error.
 
-        If the systems do not share the factors, each system has its own contribution. An estimate can be negative.
+        If the systems do not share the levels of the factors, each system has its own contribution. An estimate can be
+        negative.
         """
         terms = {axes: self.estimate(axes) for axes in _subsets(self.axes)}
         for axes, mean_square in terms.items():
@@ -97,14 +102,14 @@ class CrossedPair:
                 yield Source(axes, side, 0.0 if is_rounding else squared, degrees)
 
     def bounds(self, over: Iterable[int]) -> list[Source]:
-        """Return sources whose sum is an upper bound of the squared error.
+        """Return sources of error whose sum is an upper bound of the squared error.
 
-        A factor includes all its interactions, because its few degrees of freedom hold for all of them together. The
-        remaining contribution of the units is a separate source. Interactions of two factors are counted twice. The sum
-        is at least the contribution of the units alone.
+        Each factor is one source together with all its interactions, because its few degrees of freedom hold for all of
+        them together. So interactions of two factors are counted twice. The remaining contribution of the items is a
+        separate source. The sum is at least the contribution of the items alone.
 
         Args:
-            over: The random axes.
+            over: The axes whose levels are a random sample.
         """
         random = tuple(over)
         factors = [axis for axis in random if axis]
@@ -120,7 +125,7 @@ class CrossedPair:
 
 
 def _subsets(axes: Sequence[int]) -> Iterator[Axes]:
-    """Yield all nonempty subsets of the axes."""
+    """Yield all nonempty subsets, in ascending order of size."""
     for n in range(1, len(axes) + 1):
         yield from combinations(axes, n)
 
@@ -130,9 +135,10 @@ def _average(table: Floats, kept_axes: Axes) -> Floats:
 
 
 def _interaction(table: Floats) -> tuple[float, int]:
-    """Return the mean square of the interaction of all axes, and its degrees.
+    """Return the mean square of a table's highest interaction, and its degrees.
 
-    The mean square is divided by the size of the table.
+    The interaction is what remains of each cell after all marginal means are subtracted. The mean square is divided by
+    the number of cells. The degrees of freedom are the product of (size of axis - 1).
     """
     for axis in range(table.ndim):
         table = table - table.mean(axis=axis, keepdims=True)
@@ -142,7 +148,7 @@ def _interaction(table: Floats) -> tuple[float, int]:
 
 @dataclass(frozen=True, eq=False)
 class Crossing:
-    """Runs of all systems, arranged by unit and factor.
+    """Scores of all systems, arranged by item and by factors such as seed and prompt.
 
     Scores are linearized: a score is the mean of its table plus a constant. So the estimates for means also apply to
     F-scores and BLEU.
@@ -150,7 +156,8 @@ class Crossing:
     Attributes:
         names: Names of the axes: `items`, then the factors in the plural, such as `runs` and `prompts`.
         shared: For each factor: True if all systems have the same levels.
-        tables: Deviations of the score in each cell, with mean 0, [units, levels of a factor, ...] for each system.
+        tables: Deviations of the score in each cell, with mean 0, [units, levels of a factor, ...] for each system;
+            units are items or clusters.
     """
 
     names: tuple[str, ...]
@@ -158,16 +165,19 @@ class Crossing:
     tables: list[Floats]
 
     def pair(self, a: int, b: int | None) -> CrossedPair:
-        """Return the tables of systems `a` and `b`; None stands for a constant score."""
+        """Return the tables of systems `a` and `b`.
+
+        If `b` is None, `a` is compared with a constant score.
+        """
         table = self.tables[a]
         return CrossedPair((table, np.zeros_like(table) if b is None else self.tables[b]), self.shared)
 
     def bounds(self, pairs: Iterable[tuple[int, int | None]], over: str) -> tuple[Floats, Floats]:
-        """Return upper bounds of the squared errors by source (`CrossedPair.bounds`).
+        """Return upper bounds of squared errors, split by source (`CrossedPair.bounds`).
 
         Args:
-            pairs: Pairs of systems; None stands for a constant score.
-            over: Name of the random axis, or `all`.
+            pairs: Pairs of systems. If the second system is None, the error is that of the score of the first system.
+            over: Name of the axis whose levels are a random sample, or `all`.
 
         Returns:
             Contributions to the squared errors, and their degrees of freedom, [pairs, sources] each.
@@ -177,19 +187,22 @@ class Crossing:
                 np.array([[source.degrees for source in sources] for sources in bounds], dtype=np.float64))
 
     def axes(self, over: str) -> Axes:
-        """Return the indices of the random axes.
+        """Return the indices of the axes whose levels are a random sample.
 
         Args:
-            over: Name of the random axis, or `all`.
+            over: Name of the axis, or `all` for all axes.
         """
         return tuple(range(len(self.names))) if over == "all" else (self.names.index(over),)
 
 
 def explain_crossing_refusal(matrix: Matrix) -> Message | None:
-    """Return the reason why runs cannot be arranged by their factors.
+    """Explain why the runs of systems cannot be arranged by their factors.
 
-    The result is None if they can. Every factor needs at least two levels, and every combination of levels must occur
-    once. Systems must share the levels of all factors except the factor `run`.
+    Every factor, such as the prompt, needs at least two levels, and every combination of levels must occur once.
+    Systems must share the levels of all factors except the factor `run`.
+
+    Returns:
+        The reason, or None if the runs can be arranged.
     """
     if matrix.factors is None:
         return runs_refusal(matrix)
@@ -208,13 +221,14 @@ def explain_crossing_refusal(matrix: Matrix) -> Message | None:
 
 
 def cross_runs(matrix: Matrix) -> Crossing:
-    """Arrange the runs of systems by unit and factor.
+    """Arrange the runs of all systems by item and by factors such as seed and prompt.
 
-    If the score F is a quotient of sums of n and d, a cell has the deviation (n - F d) / (mean of d). Otherwise the
-    deviation comes from the jackknife, the score without the cell. Undefined deviations are nan.
+    A cell of a table has its deviation from the score F of the system. If F is a quotient of sums of n and d, the
+    deviation is (n - F d) / (mean of d). Otherwise it comes from the jackknife, the score without the cell. Undefined
+    deviations are nan.
 
     Args:
-        matrix: Runs of systems, with units as rows; `explain_crossing_refusal` returns None for it.
+        matrix: Statistics of the runs, with items or clusters as rows; `explain_crossing_refusal` returns None for it.
     """
     assert matrix.runs is not None
     factors, tables = _factors(matrix), [_table(matrix, runs) for runs in matrix.runs]
@@ -226,12 +240,12 @@ def cross_runs(matrix: Matrix) -> Crossing:
 
 
 def name_axes(matrix: Matrix) -> tuple[str, ...]:
-    """Return the names of the axes of the tables (`Crossing.names`)."""
+    """Return the names of the axes of the tables, such as `items`, `runs`, `prompts`."""
     return "items", *(f"{name}s" for name in _factors(matrix))
 
 
 def count_levels(matrix: Matrix) -> Iterator[int]:
-    """Yield the number of levels of every factor of every system."""
+    """Yield the number of levels of every factor for every system, such as 3 prompts."""
     if matrix.factors is None:
         yield from (of_system.shape[1] for of_system in matrix.runs or ())
         return
@@ -240,7 +254,7 @@ def count_levels(matrix: Matrix) -> Iterator[int]:
 
 
 def _factors(matrix: Matrix) -> list[str]:
-    """Return the factors that distinguish runs.
+    """Return the names of the factors that distinguish runs, such as `prompt`.
 
     If no factors are declared, `run` is the only one.
     """
@@ -267,33 +281,36 @@ def _table(matrix: Matrix, runs: Floats) -> Floats:
 
 
 def find_critical_difference(variances: Floats, degrees: Floats, level: float) -> Floats:
-    """Return the smallest significant difference of each pair in a two-sided test.
+    """Return the smallest difference of each pair that is significant, two-sided.
 
-    The array has the shape [pairs]. The square of this difference is the sum of t^2 V over the sources. V is the
-    contribution of a source to the squared standard error, and t the quantile of Student's distribution with the
-    degrees of freedom of V (Banerjee 1961). The error rate is at most the level for sources of any size, because each V
-    is estimated separately. The proof: a chi-squared variable with one degree of freedom exceeds x with a probability
-    that is convex in x. So the difference exceeds the sum at most as often as the sources, weighted by their shares of
-    the variance, exceed their own quantiles. The estimates need not be independent of each other. One Satterthwaite
-    estimate of the degrees of freedom for all sources together rejects too often: in 12.5 % of cases at 5 % if the two
-    runs of one system contribute most of the variance (docs/significance.md).
+    The square of this difference is the sum of t^2 V over the sources of error. V is the contribution of a source to
+    the squared standard error, and t the quantile of Student's distribution with the degrees of freedom of V (Banerjee
+    1961). The error rate is at most the level for sources of any size, because each V is estimated separately. The
+    proof: a chi-squared variable with one degree of freedom exceeds x with a probability that is convex in x. So the
+    difference exceeds the sum at most as often as the sources, weighted by their shares of the variance, exceed their
+    own quantiles. The estimates need not be independent of each other. One Satterthwaite estimate of the degrees of
+    freedom for all sources together rejects too often: in 12.5 % of cases at 5 % if the two runs of one system
+    contribute most of the variance (docs/significance.md).
 
     Args:
         variances: Contribution of every source to the squared error, [pairs, sources].
         degrees: Degrees of freedom of these contributions, [pairs, sources].
         level: Significance level, between 0 and 1.
+
+    Returns:
+        Differences, [pairs].
     """
     return _reach(variances, degrees, np.full(len(variances), math.log(level)))
 
 
 def compute_log_p(difference: Floats, variances: Floats, degrees: Floats, alternative: Alternative) -> Floats:
-    """Return log p-values: the logarithms of the smallest levels with significance.
+    """Return the log p-values of differences with several sources of error, [pairs].
 
-    The array has the shape [pairs]. A two-sided p-value is at least e^-690. It is nan if the variance of a difference
-    is 0 or undefined.
+    A p-value is the smallest level at which the difference is significant (`find_critical_difference`). A two-sided
+    p-value is at least e^-690. It is nan if the variance of a difference is 0 or undefined.
 
     Args:
-        difference: Differences, positive if A is better, [pairs].
+        difference: Differences, positive if system A is better, [pairs].
         variances: Contribution of every source to the squared error, [pairs, sources].
         degrees: Degrees of freedom of these contributions, [pairs, sources].
         alternative: Alternative hypothesis.

@@ -30,15 +30,18 @@ _find_nodes = cache(np.polynomial.legendre.leggauss)
 
 
 def log_normal_p(z: float, alternative: Alternative) -> float:
-    """Return log p of a statistic that is standard normal under the null hypothesis.
+    """Return the log p-value of a statistic that is standard normal under the null.
 
-    A positive statistic favours A.
+    A positive statistic is evidence for system A, the alternative `greater`.
     """
     return float(log_normal_ps(np.asarray(z), alternative))
 
 
 def log_normal_ps(z: Floats, alternative: Alternative) -> Floats:
-    """Return log p of statistics that are standard normal under the null hypothesis."""
+    """Return the log p-values of statistics that are standard normal under the null.
+
+    A positive statistic is evidence for system A, the alternative `greater`.
+    """
     from scipy.special import log_ndtr
 
     sides = 2 if alternative == "two-sided" else 1
@@ -46,9 +49,9 @@ def log_normal_ps(z: Floats, alternative: Alternative) -> Floats:
 
 
 def log_t_p(t: float, degrees: float, alternative: Alternative) -> float:
-    """Return log p of a statistic that is Student's t under the null hypothesis.
+    """Return the log p-value of a statistic that has Student's t distribution.
 
-    A positive statistic favours A.
+    A positive statistic is evidence for system A, the alternative `greater`.
     """
     from scipy.special import stdtr
 
@@ -59,7 +62,7 @@ def log_t_p(t: float, degrees: float, alternative: Alternative) -> float:
 
 
 def log_chi_squared_p(statistic: float, degrees: int) -> float:
-    """Return log p of a statistic that is chi-squared under the null hypothesis."""
+    """Return the log p-value of a statistic with a chi-squared distribution."""
     from scipy.special import chdtr, chdtrc
 
     below, above = float(chdtr(degrees, statistic)), float(chdtrc(degrees, statistic))
@@ -74,8 +77,8 @@ def _compute_log_tail(below: float, above: float, law: str, degrees: float, x: f
 
     Args:
         below: P(X <= x).
-        above: P(X >= x).
-        law: Name of the distribution in scipy.
+        above: P(X >= x), which may have underflowed to 0.
+        law: Name of the distribution in scipy.stats.
         degrees: Degrees of freedom.
         x: The value.
         rate: Rate at which the logarithm of the density falls at x.
@@ -93,14 +96,15 @@ def _compute_log_tail(below: float, above: float, law: str, degrees: float, x: f
     return start + math.log(area / rate)
 
 
-def log_coins(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool = False) -> Floats:
-    """Return log p of the sign test, [pairs]; p = 1 without units.
+def log_sign_p(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool = False) -> Floats:
+    """Return the log p-values of sign tests, [pairs].
 
-    The error is below 1e-10 for up to 10^6 units, and below 1e-13 if p is above 1e-308.
+    A p-value is 1 if no unit favours either system. The error of the logarithm is below 1e-10 for up to 10^6 units, and
+    below 1e-13 if p is above 1e-308.
 
     Args:
-        for_a: Numbers of units that favour A, [pairs].
-        for_b: Numbers of units that favour B, [pairs].
+        for_a: Numbers of units (items or clusters) that favour system A, [pairs].
+        for_b: Numbers of units that favour system B, [pairs].
         alternative: `greater` means that A is favoured.
         half: Count only half of the outcomes that are exactly as extreme as the observed one (mid-p-value).
     """
@@ -115,9 +119,9 @@ def log_coins(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool 
 
 
 def log_tail(m: Ints, n: Ints, *, half: bool = False) -> Floats:
-    """Return log P(X >= m) for a binomial variable X with n fair coins, [tails].
+    """Return the log probability of at least `m` heads in `n` tosses of a fair coin.
 
-    m must be between n / 2 and n + 1; the result is -inf for m = n + 1.
+    The arrays have one value per probability. m must be between n / 2 and n + 1; the result is -inf for m = n + 1.
 
     P(X >= m) = P(X = m) F. The first factor is that of Loader (2000, "Fast and accurate computation of binomial
     probabilities"): a deviance and errors of Stirling's formula. Here the deviance has a few more digits than a float,
@@ -131,7 +135,7 @@ def log_tail(m: Ints, n: Ints, *, half: bool = False) -> Floats:
 
     Args:
         m: Numbers of heads.
-        n: Numbers of coins.
+        n: Numbers of tosses.
         half: Count only half of P(X = m).
     """
     log_p = np.full(len(m), -math.inf)
@@ -154,16 +158,16 @@ def log_tail(m: Ints, n: Ints, *, half: bool = False) -> Floats:
 
 
 def _log_mass(m: Ints, n: Ints) -> Floats:
-    """Return log P(X = m) for a binomial variable X with n fair coins."""
+    """Return the log probability of exactly `m` heads in `n` tosses of a fair coin."""
     (first, rest), (first_other, rest_other) = _times_log(m, n), _times_log(n - m, n)
     spread = _stirling_error(n) - _stirling_error(m) - _stirling_error(n - m)
     return np.asarray((spread - rest - rest_other) - (first + first_other))
 
 
 def _times_log(count: Ints, n: Ints) -> tuple[Floats, Floats]:
-    """Return count log(2 count / n) as a multiple of 1 / `_GRID` and a remainder.
+    """Return count * log(2 count / n) as the sum of an exact part and a remainder.
 
-    The multiple is exact. Both are 0 if the count is 0.
+    The exact part is a multiple of 1 / `_GRID`. Both are 0 if the count is 0.
     """
     grid, rest = _tabulate_logarithms()
     c, total = np.maximum(count, 1), np.maximum(n, 1).astype(np.float64)
@@ -178,9 +182,9 @@ def _times_log(count: Ints, n: Ints) -> tuple[Floats, Floats]:
 
 @cache
 def _tabulate_logarithms() -> tuple[Floats, Floats]:
-    """Return log(k / `_LAST`) for k from `_FIRST` to `_LAST`.
+    """Return log(k / `_LAST`) for each k from `_FIRST` to `_LAST`, in two parts.
 
-    The result consists of multiples of 1 / `_GRID` and remainders.
+    The first part is a multiple of 1 / `_GRID`, the second one the remainder.
     """
     with localcontext(prec=40):
         exact = [(Decimal(n) / _LAST).ln() for n in range(_FIRST, _LAST + 1)]
@@ -190,7 +194,7 @@ def _tabulate_logarithms() -> tuple[Floats, Floats]:
 
 
 def _stirling_error(count: Ints) -> Floats:
-    """Return log count! - count log count + count, the error of Stirling's formula.
+    """Return the error of Stirling's formula: log n! - n log n + n for n = `count`.
 
     It is 0 for a count of 0.
     """
@@ -209,13 +213,13 @@ def _small_stirling_errors() -> Floats:
 
 
 def noncentrality_interval(t: float, degrees: int, confidence: float) -> tuple[float, float]:
-    """Return the confidence interval of the noncentrality of Student's t.
+    """Return the confidence interval of the noncentrality parameter of Student's t.
 
-    It contains the noncentralities for which the observed `t` is in neither tail. P(T <= t) at noncentrality x is P(x
-    <= t S + Z), where Z is normal and S^2 is chi-squared divided by its degrees of freedom. So the limits are quantiles
-    of t S + Z. Its distribution function is the mean of the distribution function of the wider variable, over 200
-    quantiles of the narrower one. Tail probabilities have an error of 1e-5 with one degree of freedom, and 1e-7 with
-    more. (scipy's nctdtrinc is correct to 4 digits at t = 1000 and does not return at 10^6.)
+    It contains the parameters for which the observed `t` is in neither tail. P(T <= t) at the parameter x is P(x <= t S
+    + Z), where Z is normal and S^2 is chi-squared divided by its degrees of freedom. So the limits are quantiles of t S
+    + Z. Its distribution function is the mean of the distribution function of the wider variable, over 200 quantiles of
+    the narrower one. Tail probabilities have an error of 1e-5 with one degree of freedom, and 1e-7 with more. (scipy's
+    nctdtrinc is correct to 4 digits at t = 1000 and does not return at 10^6.)
     """
     from scipy.optimize import brentq
     from scipy.special import gammainc, gammaincinv, ndtr, ndtri
@@ -243,9 +247,9 @@ def noncentrality_interval(t: float, degrees: int, confidence: float) -> tuple[f
 
 @cache
 def quantile_levels() -> tuple[Floats, Floats]:
-    """Return nodes and weights for the mean of a function over [0, 1].
+    """Return nodes and weights to average a function over [0, 1] numerically.
 
-    They are Gauss-Legendre nodes, denser at the ends, where quantile functions are steep.
+    The nodes are transformed Gauss-Legendre nodes, denser at the ends, where quantile functions are steep.
     """
     nodes, weights = _find_nodes(200)
     return (2 + 3 * nodes - nodes**3) / 4, weights * 3 * (1 - nodes**2) / 4
@@ -256,7 +260,7 @@ def clopper_pearson(hits: ArrayLike, trials: ArrayLike, confidence: float = 0.95
     """Return the exact interval of a binomial proportion (Clopper and Pearson 1934).
 
     Args:
-        hits: Counts of any shape.
+        hits: Numbers of successes, of any shape.
         trials: Numbers of trials; for 0 trials the interval is [0, 1].
         confidence: Confidence level.
 
@@ -273,7 +277,7 @@ def clopper_pearson(hits: ArrayLike, trials: ArrayLike, confidence: float = 0.95
 
 
 def wilson(share: ArrayLike, trials: ArrayLike, quantile: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the score interval of proportions (Wilson 1927).
+    """Return Wilson's score interval of proportions (Wilson 1927).
 
     It contains the proportions p that differ from the share by at most `quantile` standard errors, sqrt(p (1 - p) /
     trials). So the interval is within 0 and 1, and has a positive width even if all trials agree.
@@ -292,15 +296,15 @@ def wilson(share: ArrayLike, trials: ArrayLike, quantile: ArrayLike) -> tuple[Fl
 
 
 def wilson_of_counts(hits: ArrayLike, trials: ArrayLike, confidence: float) -> tuple[Floats, Floats]:
-    """Return the modified score interval of counted trials.
+    """Return Wilson's score interval of proportions, improved near 0 and 1.
 
-    The score interval has too low coverage for rates near 0 and 1: at the worst rate 84 % for sets of 20 trials, and
-    92.4 % at 0.95. So with up to three failures (or successes), the end on that side is extended to the limit of the
-    Poisson distribution (Brown, Cai and DasGupta 2001, section 4.1.1). With 20 or more trials the coverage is then at
-    least 91.8 % for every rate.
+    The coverage of Wilson's interval is too low for rates near 0 and 1: at the worst rate 84 % for sets of 20 trials,
+    and 92.4 % at 0.95. So with up to three failures (or successes), the end on that side is extended to the limit of
+    the Poisson distribution (Brown, Cai and DasGupta 2001, section 4.1.1). With 20 or more trials the coverage is then
+    at least 91.8 % for every rate.
 
     Args:
-        hits: Counts of any shape.
+        hits: Numbers of successes, of any shape.
         trials: Numbers of trials, at least 1.
         confidence: Confidence level.
     """
@@ -321,13 +325,13 @@ def bonett_price(difference: ArrayLike, n_discordant: ArrayLike, n: ArrayLike,
                  quantile: float) -> tuple[Floats, Floats]:
     """Return the adjusted Wald interval of the difference of two paired proportions.
 
-    This is the interval of Bonett and Price (2012): Wald's interval after adding two units, one that only A gets right
-    and one that only B gets right. SQL can compute it from the difference and the number of discordant units. With 50
-    or more units its worst coverage equals that of Tango's interval (docs/limits.md).
+    This is the interval of Bonett and Price (2012): Wald's interval after adding two units, one that only system A gets
+    right and one that only B gets right. SQL can compute it from the difference and the number of discordant units.
+    With 50 or more units its worst coverage equals that of Tango's interval (docs/limits.md).
 
     Args:
         difference: Differences of the two proportions, of any shape.
-        n_discordant: Numbers of units that exactly one system gets right.
+        n_discordant: Numbers of units (items or clusters) that exactly one system gets right.
         n: Numbers of all units.
         quantile: Quantile of the normal distribution.
     """
@@ -339,15 +343,15 @@ def bonett_price(difference: ArrayLike, n_discordant: ArrayLike, n: ArrayLike,
 
 
 def tango_statistic(only_a: ArrayLike, only_b: ArrayLike, n: ArrayLike, difference: ArrayLike) -> Floats:
-    """Return Tango's statistic for a hypothetical difference of paired proportions.
+    """Return Tango's score statistic of the difference of two paired proportions.
 
-    It is the observed minus the hypothetical difference, divided by the standard error under the hypothesis. The
-    nuisance parameter of this standard error has its maximum likelihood estimate. For a hypothetical difference of 0 it
-    is the signed root of McNemar's statistic (Tango 1998).
+    It tests a hypothetical difference: the observed minus the hypothetical difference, divided by the standard error
+    under the hypothesis. The nuisance parameter of this standard error has its maximum likelihood estimate. For a
+    hypothetical difference of 0 it is the signed root of McNemar's statistic (Tango 1998).
 
     Args:
-        only_a: Numbers of units that only A gets right, of any shape.
-        only_b: Numbers of units that only B gets right.
+        only_a: Numbers of units (items or clusters) that only system A gets right, of any shape.
+        only_b: Numbers of units that only system B gets right.
         n: Numbers of all units.
         difference: Hypothetical difference, from -1 to 1; positive favours A.
     """
@@ -357,13 +361,13 @@ def tango_statistic(only_a: ArrayLike, only_b: ArrayLike, n: ArrayLike, differen
 
 
 def tango_interval(only_a: ArrayLike, only_b: ArrayLike, n: ArrayLike, confidence: float) -> tuple[Floats, Floats]:
-    """Return Tango's score interval of the difference of paired proportions.
+    """Return Tango's score interval of the difference of two paired proportions.
 
     It contains the differences that `tango_statistic` does not reject (Tango 1998). Without units it is (-1, 1).
 
     Args:
-        only_a: Numbers of units that only A gets right, of any shape.
-        only_b: Numbers of units that only B gets right.
+        only_a: Numbers of units (items or clusters) that only system A gets right, of any shape.
+        only_b: Numbers of units that only system B gets right.
         n: Numbers of all units.
         confidence: Confidence level.
     """
@@ -375,10 +379,10 @@ def tango_interval(only_a: ArrayLike, only_b: ArrayLike, n: ArrayLike, confidenc
 
 
 def _tango_low(only_a: Floats, only_b: Floats, n: Floats, z: float) -> Floats:
-    """Return the lower end of Tango's interval, up to the observed difference.
+    """Find the lower end of Tango's interval, where Tango's statistic equals `z`.
 
-    At this end the statistic equals z. The excess minus z standard deviations is nearly linear, so false position with
-    the Illinois rule needs few steps.
+    The search is from -1 to the observed difference. There, the numerator of the statistic minus z times its
+    denominator is nearly linear, so false position with the Illinois rule needs few steps.
     """
     def beyond(difference: Floats) -> Floats:
         excess, variance = _tango(only_a, only_b, units, difference)
@@ -403,9 +407,11 @@ def _tango_low(only_a: Floats, only_b: Floats, n: Floats, z: float) -> Floats:
 
 
 def _tango(only_a: Floats, only_b: Floats, n: Floats, difference: Floats) -> tuple[Floats, Floats]:
-    """Return the excess of A's successes over the hypothesis, and its variance.
+    """Return the numerator of Tango's statistic and the square of its denominator.
 
-    Let p be the probability of a unit that only B gets right. At the maximum of the likelihood, 2 n p^2 + b p - c = 0.
+    The numerator is the observed minus the expected excess of items that only system A gets right over those that only
+    B gets right. Let p be the probability of an item that only B gets right. At the maximum of the likelihood, 2 n p^2
+    + b p - c = 0.
     """
     turned = difference < 0  # by symmetry, so that no term below is negative
     for_a, for_b = np.where(turned, only_b, only_a), np.where(turned, only_a, only_b)

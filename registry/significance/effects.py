@@ -42,7 +42,7 @@ _CANCELLED = 1e-9  # relative to the sum of two squares: a smaller difference is
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """One effect size of a pair (A, B), with its interval.
+    """One effect size of the difference of two systems (A, B), with its interval.
 
     If A is better, a difference is positive, an odds ratio is above 1, and a probability is above 1/2.
 
@@ -61,24 +61,25 @@ class Effect:
 
 
 def measure_effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
-    """Return the effect sizes of a pair, from units with two defined scores.
+    """Return the effect sizes of the difference of two systems.
+
+    They are computed from the units (items or clusters) in which both systems have a defined score.
 
     Args:
-        observed: The pair; the rows of its matrix must be units.
+        observed: The pair of systems.
         confidence: Confidence level of the intervals.
 
     Returns:
         `standardized_difference`: d_z, the mean difference of units divided by its standard deviation (Cohen 1988,
-            section
-        2.3.5). The interval inverts the noncentral t distribution (Steiger and Fouladi 1997), for nearly normal
-        differences. `odds_ratio`: the number of units in which A is better divided by the number in which B is better,
-        with the exact interval for a given sum of both (Clopper and Pearson 1934). `proportion_difference`, only for
-            units
-        that are right or wrong: the difference with Tango's score interval (Tango 1998). `probability_of_superiority`:
-            the
-        probability that A scores higher in a unit; half of the ties are counted (Grissom and Kim 2012). It is (1 + the
-        difference of two paired proportions) / 2, so its interval follows from Tango's interval, and without ties from
-        Wilson's interval.
+            section 2.3.5). The interval inverts the noncentral t distribution (Steiger and Fouladi 1997), for nearly
+            normal differences.
+        `odds_ratio`: the number of units in which A is better divided by the number in which B is better, with the
+            exact interval for a given sum of both (Clopper and Pearson 1934).
+        `proportion_difference`, only for units that are right or wrong: the difference with Tango's score interval
+            (Tango 1998).
+        `probability_of_superiority`: the probability that A scores higher in a unit; half of the ties are counted
+            (Grissom and Kim 2012). It is (1 + the difference of two paired proportions) / 2, so its interval follows
+            from Tango's interval, and without ties from Wilson's interval.
     """
     differences, slack = unit_differences(observed)
     n, only_a, only_b = len(differences), int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
@@ -99,16 +100,16 @@ def measure_effects(observed: Observed, confidence: float = 0.95) -> list[Effect
 
 def measure_counts(only_a: Counts, only_b: Counts, n: Counts,
                    confidence: float = 0.95) -> dict[str, tuple[Floats, Floats, Floats]]:
-    """Return effect sizes that depend only on counts, by name, for many pairs.
+    """Return the effect sizes of pairs that depend only on counts of wins and losses.
 
     Args:
-        only_a: Numbers of units in which A is better, of any shape.
-        only_b: Numbers of units in which B is better.
+        only_a: Numbers of units (items or clusters) in which system A is better, of any shape.
+        only_b: Numbers of units in which system B is better.
         n: Numbers of all units with two defined scores.
         confidence: Confidence level of the intervals.
 
     Returns:
-        Values, lower ends and upper ends of each effect size.
+        By the name of the effect size: values, lower ends and upper ends.
     """
     def odds(share: Floats) -> Floats:
         return np.where(share < 1, share / np.where(share < 1, 1 - share, 1), np.inf)
@@ -139,9 +140,9 @@ def _measure_standardized(differences: Floats, slack: float, confidence: float, 
 def _varies_more(differences: Floats) -> bool:
     """Return True if a standardized difference varies more than its interval assumes.
 
-    Let d be the difference, and s the skewness and k the kurtosis of n units. The asymptotic variance of sqrt(n) d is 1
-    - d s + d^2 (k - 1) / 4, and 1 + d^2 / 2 for normal units (delta method). In normal samples s and k deviate by
-    sqrt(6 / n) and sqrt(24 / n).
+    The interval assumes normal differences. Let d be the standardized difference, and s the skewness and k the kurtosis
+    of n differences in single items. The asymptotic variance of sqrt(n) d is 1 - d s + d^2 (k - 1) / 4, and 1 + d^2 / 2
+    for normal differences (delta method). In normal samples s and k deviate by sqrt(6 / n) and sqrt(24 / n).
     """
     n, z = len(differences), differences / differences.std()
     d, z = z.mean(), z - z.mean()
@@ -152,7 +153,9 @@ def _varies_more(differences: Floats) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Equivalence:
-    """Result of two one-sided tests: is a difference within a declared margin?
+    """Result of a test of equivalence: is a difference within a declared margin?
+
+    Two one-sided tests are applied.
 
     Attributes:
         margin: Largest difference that does not matter, in either direction.
@@ -178,15 +181,15 @@ class Equivalence:
 
 
 def assess_equivalence(observed: Observed, margin: float, settings: Settings) -> Equivalence:
-    """Test whether the difference of a pair is within a margin.
+    """Test whether the difference of two systems is within a margin (equivalence).
 
-    Two one-sided tests are applied (Schuirmann 1987). If the score is the mean of binary unit scores, these are Tango's
-    score tests of +margin and -margin (Tango 1998). For other means they are paired t-tests. Any other score is tested
-    by the paired bootstrap: the differences d* - d of resamples are shifted to either margin.
+    Two one-sided tests are applied (Schuirmann 1987). If the score is the mean of right-or-wrong items, these are
+    Tango's score tests of +margin and -margin (Tango 1998). For other means they are paired t-tests. Any other score is
+    tested by the paired bootstrap: the differences d* - d of resamples are shifted to either margin.
 
     Args:
-        observed: The pair; the rows of its matrix must be units.
-        margin: Largest difference that does not matter, in units of the score; declared before looking at the results.
+        observed: The pair of systems.
+        margin: Largest difference of scores that does not matter; declared before looking at the results.
         settings: Alpha is 1 - `confidence`; the bootstrap also uses `resamples` and `seed`.
 
     Raises:
@@ -255,7 +258,7 @@ def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """Effect of clusters of items on the error of the difference of one pair.
+    """Effect of clusters of items on the error of the difference of two systems.
 
     Attributes:
         n_items: Number of items.
@@ -274,7 +277,7 @@ class Clustering:
 
 
 def measure_design_effect(matrix: Matrix, pair: Pair) -> Clustering:
-    """Measure the effect of clusters on the error of a linearized difference.
+    """Measure how much clusters of items increase the error of a difference.
 
     Sentences of a document share its author and topic, so n of them carry less information than n independent ones. The
     correlation of the *difference* of the two systems matters, not the correlation of the scores: a hard document is
@@ -289,8 +292,8 @@ def measure_design_effect(matrix: Matrix, pair: Pair) -> Clustering:
     the standard error by the root of the design effect.
 
     Args:
-        matrix: Its rows must be items, with their clusters in `units`; not `by_unit`.
-        pair: The two systems.
+        matrix: Statistics with single items as rows, and their clusters in `units`; not the result of `by_unit`.
+        pair: Indices of the two systems.
     """
     n, n_clusters = len(matrix.statistics), matrix.n_units
     u, slack = _influence(matrix, pair)
@@ -315,7 +318,7 @@ def measure_design_effect(matrix: Matrix, pair: Pair) -> Clustering:
 def measure_design_effects(influence: Floats, clusters: Ints) -> Floats:
     """Return the design effect for the difference of every two systems.
 
-    See `measure_design_effect`.
+    It measures how much clusters of items increase the variance of the difference (`measure_design_effect`).
 
     Args:
         influence: Influence of every item on the score of every system, [items, systems].
@@ -341,7 +344,12 @@ def measure_design_effects(influence: Floats, clusters: Ints) -> Floats:
 
 
 def _influence(matrix: Matrix, pair: Pair) -> tuple[Floats, float]:
-    """Return the influence of every item on the difference, and its rounding error."""
+    """Return the influence of every item on a difference, and its rounding error.
+
+    Args:
+        matrix: Statistics with single items as rows.
+        pair: Indices of the two systems.
+    """
     items = replace(matrix.of_systems(pair), units=None)
     influence: Floats = influences(items) @ np.array([1.0, -1.0])
     if matrix.quotient is None:
@@ -372,20 +380,22 @@ class Normality:
 
 
 def check_normality(differences: Floats) -> list[Normality]:
-    """Test whether differences of units, [units], come from a normal distribution.
+    """Test whether two systems' differences in single items are normally distributed.
 
     These tests are for information only. They must not choose the test of a pair, because this would distort the error
-    rates of both tests. With many units they reject for small departures that do not affect the t-test, and with few
-    units they have little power.
+    rates of both tests. With many items they reject for small departures that do not affect the t-test, and with few
+    items they have little power.
+
+    Args:
+        differences: Differences in items or clusters, [units].
 
     Returns:
         `shapiro-wilk`: W (Shapiro and Wilk 1965) with the p-value of Royston (1995), for 3 to 5000 units.
-        `anderson-darling`: A^2 (Anderson and Darling 1954), for at least 8 units. The p-value comes from
-        A^2 (1 + 0.75/n + 2.25/n^2) by the formulas of D'Agostino and Stephens (1986, table 4.9); these end at 13, where
-            p
-        is below 1e-30. `lilliefors`: D (Lilliefors 1967), for at least 5 units. The p-value is that of Dallal and
-            Wilkinson
-        (1986) up to their limit 0.1, and that of Abdi and Molin (2007) above.
+        `anderson-darling`: A^2 (Anderson and Darling 1954), for at least 8 units. The p-value comes from A^2 (1 +
+            0.75/n + 2.25/n^2) by the formulas of D'Agostino and Stephens (1986, table 4.9); these end at 13, where p is
+            below 1e-30.
+        `lilliefors`: D (Lilliefors 1967), for at least 5 units. The p-value is that of Dallal and Wilkinson (1986) up
+            to their limit 0.1, and that of Abdi and Molin (2007) above.
     """
     n = len(differences)
     if n and np.ptp(differences) <= ROUNDING * np.abs(differences).max():
@@ -436,11 +446,11 @@ def _lilliefors(z: Floats) -> tuple[float, float]:
 
 
 def _dallal_wilkinson(d: float, n: int) -> float:
-    """Return the p-value of D, fitted for 5 to 100 units and p up to 0.1.
+    """Return the p-value of Lilliefors' statistic by Dallal and Wilkinson's formula.
 
-    Above 100 units the authors multiply D by (n / 100)^0.49. Above 1000 units we use the square root instead, as the
-    limit distribution requires. With the authors' exponent, a p-value of 0.05 becomes 0.062 at 10 000 units
-    (simulated), and the error grows with n.
+    It was fitted for n from 5 to 100 and p up to 0.1. Above n = 100 the authors multiply d by (n / 100)^0.49. Above n =
+    1000 we use the square root instead, as the limit distribution requires. With the authors' exponent, a p-value of
+    0.05 becomes 0.062 at n = 10 000 (simulated), and the error grows with n.
     """
     if n > 100:
         d, n = d * (min(n, 1000) / 100) ** 0.49 * math.sqrt(max(n, 1000) / 1000), 100
@@ -450,9 +460,9 @@ def _dallal_wilkinson(d: float, n: int) -> float:
 
 
 def _abdi_molin(d: float, n: int) -> float:
-    """Return the p-value of D from a polynomial of degree 10.
+    """Return the p-value of Lilliefors' statistic by Abdi and Molin's formula.
 
-    Its error is a few hundredths, so it is useless below 0.01.
+    It is a polynomial of degree 10. Its error is a few hundredths, so it is useless below 0.01.
     """
     b = 1.30748185078790 + n
     x = (math.sqrt(b * b - 4 * 0.08861783849346 * (0.37872256037043 - 1 / d**2)) - b) / (2 * 0.08861783849346)
@@ -471,7 +481,9 @@ _TESTS = {
 
 @dataclass(frozen=True, eq=False)
 class Contingencies:
-    """2x2 tables of all pairs of systems (a, b), [systems, systems] each.
+    """2 x 2 tables of right and wrong answers for all pairs of systems (a, b).
+
+    Every array of counts has the shape [systems, systems]: a is the row and b the column.
 
     Attributes:
         both_correct: Number of answers that both systems get right; on the diagonal, that each system gets right.
@@ -483,7 +495,7 @@ class Contingencies:
 
     @property
     def only_a_correct(self) -> Ints:
-        """Number of answers that only the row's system gets right.
+        """Number of answers that a, the system of the row, gets right and b does not.
 
         The transposed array is `only_b_correct`.
         """
@@ -492,7 +504,7 @@ class Contingencies:
 
     @property
     def only_b_correct(self) -> Ints:
-        """Number of answers that only the column's system gets right."""
+        """Number of answers that b, the system of the column, gets right and a does not."""
         return self.only_a_correct.T
 
     @property
@@ -502,7 +514,7 @@ class Contingencies:
 
     @property
     def correlation(self) -> Floats:
-        """Phi coefficient of each table (r12 of Yeh 2000, section 2.1).
+        """Phi coefficient of each 2 x 2 table (r12 of Yeh 2000, section 2.1).
 
         It is nan if a system is never or always right.
         """
@@ -515,7 +527,7 @@ class Contingencies:
 
 
 def count_contingencies(correct: NDArray[np.uint64], n: int) -> Contingencies:
-    """Count the 2x2 tables of all pairs of systems.
+    """Count the 2 x 2 tables of right and wrong answers for all pairs of systems.
 
     Args:
         correct: One bit per answer and system, 1 if the answer is right, [systems, words of 64 bits]; unused bits are

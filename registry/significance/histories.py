@@ -22,7 +22,9 @@ _ROUNDING = 1e-9  # rounding error of scores, relative to the step
 
 @dataclass(frozen=True, eq=False)
 class NewBests:
-    """Decisions about submissions, in the order of time.
+    """Decisions whether submissions are new bests, in the order of submission.
+
+    A new best is significantly better than all earlier submissions.
 
     Attributes:
         log_levels: Natural logarithm of the level of each test, [submissions]; -inf if no alpha is left.
@@ -34,10 +36,11 @@ class NewBests:
 
 
 def find_new_bests(log_p: Floats, alpha: float, most: int) -> NewBests:
-    """Decide which submissions are new bests if all submissions are fixed beforehand.
+    """Decide which submissions are significantly better than all earlier ones.
 
-    Each submission has an equal part of alpha, and a new best passes its part to the next submission (the fallback
-    procedure; Wiens and Dmitrienko 2005). The probability of any false new best is at most alpha, for any dependence.
+    All submissions must be fixed beforehand. Each submission has an equal part of alpha, and a new best passes its part
+    to the next submission (the fallback procedure; Wiens and Dmitrienko 2005). The probability of any false new best is
+    at most alpha, for any dependence.
 
     Args:
         log_p: Natural logarithm of the largest p-value against earlier submissions, [submissions]; nan if undefined.
@@ -56,18 +59,18 @@ def find_new_bests(log_p: Floats, alpha: float, most: int) -> NewBests:
 
 
 def find_new_bests_by_ladder(log_p: Floats, raised: Flags, alpha: float, most: int, values: int) -> NewBests:
-    """Decide which submissions are new bests if they depend only on a Ladder.
+    """Decide which submissions are significantly better than all earlier ones.
 
-    The scores of a Ladder reveal little: which submissions raised the shown score, and to which values. Given one such
-    history, the submissions are fixed. Every test in every history has a separate part of alpha (after Blum and Hardt
-    2015, section 3). A test after r values were shown is one of C(most - 1, r) C(values, r): r - 1 of the submissions
-    after the first raised the shown score before the tested one, and the r values rise. These tests share 1 / (r (r +
-    1)) of alpha, and their level does not exceed the level after fewer values. So an unknown submission may be counted
-    as one that raised the score.
+    Submissions may depend on earlier scores, but only on those that a Ladder shows (`run_ladder`). These scores reveal
+    little: which submissions raised the shown score, and to which values. Given one such history, the submissions are
+    fixed. Every test in every history has a separate part of alpha (after Blum and Hardt 2015, section 3). A test after
+    r values were shown is one of C(most - 1, r) C(values, r): r - 1 of the submissions after the first raised the shown
+    score before the tested one, and the r values rise. These tests share 1 / (r (r + 1)) of alpha, and their level does
+    not exceed the level after fewer values. So an unknown submission may be counted as one that raised the score.
 
     Args:
         log_p: As in `find_new_bests`.
-        raised: Whether each submission raised the shown score (`Shown`), [submissions]; the first one does.
+        raised: Whether each submission raised the shown score (`ShownScores`), [submissions]; the first one does.
         alpha: As in `find_new_bests`.
         most: As in `find_new_bests`.
         values: Number of possible values of the shown score.
@@ -89,8 +92,10 @@ def find_new_bests_by_ladder(log_p: Floats, raised: Flags, alpha: float, most: i
 
 
 @dataclass(frozen=True, eq=False)
-class Shown:
-    """Scores that a Ladder shows, in the order of time.
+class ShownScores:
+    """Best scores that a leaderboard with a Ladder shows, in the order of submission.
+
+    A Ladder shows a new score only if it clearly exceeds the shown one (`run_ladder`).
 
     Attributes:
         scores: Score that is shown after each submission, [submissions]; nan until a score is defined.
@@ -101,11 +106,12 @@ class Shown:
     raised: Flags
 
 
-def run_ladder(scores: Floats, step: float) -> Shown:
-    """Return the scores that a Ladder shows if a new score must be higher by a step.
+def run_ladder(scores: Floats, step: float) -> ShownScores:
+    """Return the best score that a leaderboard shows after each submission.
 
-    Shown scores are rounded to multiples of the step. This is the Ladder of Blum and Hardt (2015, "The Ladder: a
-    reliable leaderboard for machine learning competitions", ICML), figure 1.
+    The leaderboard is a Ladder: it shows a new score only if it exceeds the shown one by more than a step, rounded to a
+    multiple of the step (Blum and Hardt 2015, "The Ladder: a reliable leaderboard for machine learning competitions",
+    ICML, figure 1).
 
     Args:
         scores: Scores of the submissions, [submissions]; higher is better.
@@ -114,15 +120,17 @@ def run_ladder(scores: Floats, step: float) -> Shown:
     return run_ladder_by_errors(scores, lambda _, __: step, step)
 
 
-def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain: float) -> Shown:
-    """Return the scores that a Ladder shows if it requires a standard error of gain.
+def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain: float) -> ShownScores:
+    """Return the best score that a leaderboard shows after each submission.
 
-    It is the standard error of the difference to the shown submission (Blum and Hardt 2015, figure 2).
+    It shows a new score only if it exceeds the shown one by more than a standard error of their difference (the Ladder
+    of Blum and Hardt 2015, figure 2).
 
     Args:
         scores: Scores of the submissions, [submissions]; higher is better.
-        errors: Returns the standard error of the difference of a submission and an earlier one.
-        grain: Shown scores are rounded to multiples of it: 1 / n if scores are between 0 and 1 on n units.
+        errors: Returns the standard error of the difference of two submissions, from the index of the new one and the
+            index of the shown one.
+        grain: Shown scores are rounded to multiples of it, such as 1 / n for scores between 0 and 1 on n items.
     """
     shown, raised = np.full(len(scores), np.nan), np.zeros(len(scores), dtype=bool)
     value, last = np.nan, -1
@@ -130,13 +138,13 @@ def run_ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], gr
         if _exceeds(score, value, 0.0 if last < 0 else errors(n, last), grain):
             value, last, raised[n] = _round(score, grain), n, True
         shown[n] = value
-    return Shown(shown, raised)
+    return ShownScores(shown, raised)
 
 
 def update_shown_score(score: float, shown: float, step: float) -> float:
-    """Return the score that a Ladder shows after one more submission.
+    """Return the best score that a leaderboard shows after one more submission.
 
-    Higher scores are better.
+    The new score must exceed the shown one by more than a step (the Ladder of `run_ladder`). Higher scores are better.
 
     >>> update_shown_score(0.8, 0.5, 0.25), update_shown_score(0.75, 0.5, 0.25), update_shown_score(0.3, math.nan, 0.25)
     (0.75, 0.5, 0.25)

@@ -46,9 +46,9 @@ Method = Literal["wilson", "share", "proportional", "student", "fisher", "bonett
 
 
 class Ends(NamedTuple):
-    """Lower and upper ends of intervals, arrays of the same shape.
+    """Lower and upper ends of confidence intervals, arrays of the same shape.
 
-    If there is no interval, both ends are nan.
+    If an interval does not exist, both ends are nan.
     """
 
     low: Floats
@@ -56,26 +56,26 @@ class Ends(NamedTuple):
 
 
 class Estimates(NamedTuple):
-    """Scores with their intervals and standard errors, arrays of the same shape."""
+    """Scores with confidence intervals and standard errors, in arrays of one shape."""
 
     scores: Floats
     ends: Ends
     errors: Floats
 
     def select(self, chosen: Ints) -> Estimates:
-        """Return the chosen estimates, in the order of `chosen`."""
+        """Return the estimates with the given indices, in that order."""
         return Estimates(self.scores[chosen], Ends(*(end[chosen] for end in self.ends)), self.errors[chosen])
 
 
 def wilson_interval(scores: ArrayLike, sizes: ArrayLike, score_range: Range, quantile: float) -> Ends:
-    """Return Wilson score intervals of scores with two bounds.
+    """Return Wilson score intervals of scores that have a lower and an upper bound.
 
     The scores are mapped to [0, 1], and the ends are mapped back.
 
     Args:
         scores: Observed scores, of any shape.
         sizes: Effective sample sizes, of the same shape; see `effective_sizes`.
-        score_range: Lower and upper bound.
+        score_range: Lowest and highest possible score.
         quantile: Quantile of the normal or of Student's distribution.
     """
     low, high = score_range
@@ -85,10 +85,10 @@ def wilson_interval(scores: ArrayLike, sizes: ArrayLike, score_range: Range, qua
 
 
 def effective_sizes(scores: Floats, errors: Floats, score_range: Range) -> Floats:
-    """Return the effective sample sizes of scores with two bounds.
+    """Return the effective sample sizes of scores with a lower and an upper bound.
 
-    The effective size is the number of independent right-or-wrong units with the same standard error. Surveys use this
-    size for proportions of clustered samples (Korn and Graubard 1998; Dean and Pagano 2015).
+    This is the number of independent right-or-wrong items with the same standard error. Surveys use it for proportions
+    of clustered samples (Korn and Graubard 1998; Dean and Pagano 2015).
     """
     low, high = score_range
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -96,12 +96,14 @@ def effective_sizes(scores: Floats, errors: Floats, score_range: Range) -> Float
 
 
 def proportional_interval(scores: Floats, errors: Floats, score_range: Range, quantile: float) -> Ends:
-    """Return score intervals of scores with one bound.
+    """Return score intervals of scores with only one bound, such as error rates.
+
+    Word error rates, for example, are at least 0 but can exceed 1.
 
     The variance is assumed to be proportional to the distance x of the score from the bound. With c = error^2 / x, the
-    ends solve (x - y)^2 = quantile^2 c y. They are nan for a score at the bound or beyond it.
+    distances y of the ends solve (x - y)^2 = quantile^2 c y. The ends are nan for a score at the bound or beyond it.
     """
-    bound, sign = one_bound(score_range)
+    bound, sign = find_bound(score_range)
     distances = sign * (scores - bound)
     with np.errstate(divide="ignore", invalid="ignore"):
         pulled = quantile**2 * errors**2 / distances / 2
@@ -112,23 +114,23 @@ def proportional_interval(scores: Floats, errors: Floats, score_range: Range, qu
     return Ends(bound + near, bound + far) if sign > 0 else Ends(bound - far, bound - near)
 
 
-def one_bound(score_range: Range) -> tuple[float, int]:
-    """Return the finite bound of a range with one bound, and 1 if it is the lower.
+def find_bound(score_range: Range) -> tuple[float, int]:
+    """Return the finite bound of a range, and on which side it is.
 
-    The second value is -1 for an upper bound.
+    The side is 1 for a lower and -1 for an upper bound: (0, inf) -> (0, 1). Exactly one of both bounds must be finite.
     """
     return (score_range[0], 1) if math.isfinite(score_range[0]) else (score_range[1], -1)
 
 
 def difference_interval(a: Estimates, b: Estimates, error: Floats) -> Ends:
-    """Return intervals of differences A - B from the intervals of A and B.
+    """Return the intervals of differences A - B from the intervals of both scores.
 
-    This is the method of Newcombe (1998) and of Zou and Donner (2008). If the intervals of the scores are within the
-    range of the metric, the intervals of the differences are within the range of differences.
+    This is the MOVER method of Newcombe (1998) and of Zou and Donner (2008). If the intervals of the scores are within
+    the range of the metric, the intervals of the differences are within the range of differences.
 
     Args:
-        a: Estimates of A, [pairs].
-        b: Estimates of B, [pairs].
+        a: Scores A with their intervals and errors, [pairs].
+        b: Scores B with their intervals and errors, [pairs].
         error: Standard errors of the differences, [pairs]. The correlation of A and B follows from the three standard
             errors; it counts as 0 if A or B has no standard error.
     """
@@ -145,12 +147,12 @@ def difference_interval(a: Estimates, b: Estimates, error: Floats) -> Ends:
 
 
 def round_ends(ends: tuple[Floats, Floats], defined: Flags, bounds: Range = (-math.inf, math.inf)) -> Ends:
-    """Round the ends of intervals to six digits of their width, within the bounds.
+    """Round the ends of intervals to six digits of the interval's width.
 
     Args:
         ends: Lower and upper ends.
         defined: Flags; ends without a flag become nan.
-        bounds: Lower and upper bound of the ends.
+        bounds: Lowest and highest value; ends beyond them are clipped.
     """
     low, high = ends
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -162,19 +164,22 @@ def round_ends(ends: tuple[Floats, Floats], defined: Flags, bounds: Range = (-ma
 
 
 def influences(matrix: Matrix) -> Floats:
-    """Return the influence of every unit on the score of every system.
+    """Return the influence of every item or cluster on the score of every system.
 
-    The array has the shape [units, systems]. If the score F is a quotient N / D of sums of n and d, the influence is (n
-    - F d) / D. If all denominators are equal, this is the deviation of a unit's score from the mean, divided by the
-    number of units. For any other score, the influence comes from the jackknife: F minus the score without the unit,
-    centred, times (n - 1) / n. In both cases the influences add up to 0. For n units, n / (n - 1) times the sum of
-    their squares estimates the variance of the score. With the differences of the influences of two systems, the same
-    formula estimates the variance of the difference of their scores (Efron and Stein 1981; Shao and Tu 1995, section
-    2.1).
+    A unit is an item or a cluster.
+
+    If the score F is a quotient N / D of sums of n and d, the influence is (n - F d) / D. If all denominators are
+    equal, this is the deviation of a unit's score from the mean, divided by the number of units. For any other score,
+    the influence comes from the jackknife: F minus the score without the unit, centred, times (n - 1) / n. In both
+    cases the influences add up to 0. For n units, n / (n - 1) times the sum of their squares estimates the variance of
+    the score. With the differences of the influences of two systems, the same formula estimates the variance of the
+    difference of their scores (Efron and Stein 1981; Shao and Tu 1995, section 2.1).
 
     Args:
-        matrix: Its rows must be units (`Matrix.by_unit`). Influences are nan if the score is undefined, or if it is
-            undefined without one unit.
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+
+    Returns:
+        Influences, [units, systems]; nan if the score is undefined, or if it is undefined without one unit.
     """
     if matrix.quotient is None:
         moved = -matrix.jackknife()
@@ -184,10 +189,10 @@ def influences(matrix: Matrix) -> Floats:
 
 
 def standard_errors(influence: Floats) -> Floats:
-    """Return standard errors of scores, or of differences of scores.
+    """Return the standard errors of scores, or of differences, from influences.
 
     Args:
-        influence: Influences of the units on them, [units, ...].
+        influence: Influence of each unit (item or cluster) on each score or difference, [units, ...].
     """
     n = len(influence)
     if n < 2:
@@ -196,14 +201,14 @@ def standard_errors(influence: Floats) -> Floats:
 
 
 def errors_of_pairs(influence: Floats, a: Ints, b: Ints) -> Floats:
-    """Return the standard errors of the differences of pairs, [pairs].
+    """Return the standard errors of the differences of pairs of systems, [pairs].
 
     One matrix product gives the errors of all pairs. Errors that lose too many digits in it are computed separately.
 
     Args:
-        influence: Influences, [systems, units].
-        a: First systems, [pairs].
-        b: Second systems, [pairs].
+        influence: Influence of each unit (item or cluster) on each score, [systems, units].
+        a: Indices of the first systems, [pairs].
+        b: Indices of the second systems, [pairs].
     """
     systems, places = np.unique(np.stack([a, b]), return_inverse=True)
     n = influence.shape[1]
@@ -223,12 +228,12 @@ def errors_of_pairs(influence: Floats, a: Ints, b: Ints) -> Floats:
 
 
 def has_few_sources(influence: Floats) -> Flags:
-    """Flag scores whose standard error comes from a few of many units, [systems].
+    """Flag scores whose standard error comes from a few of many items, [systems].
 
     The degrees of freedom of the error are estimated from fourth moments (Satterthwaite 1946).
 
     Args:
-        influence: Influences of the units on the scores, [systems, units].
+        influence: Influence of each unit (item or cluster) on each score, [systems, units].
     """
     n = influence.shape[1]
     squares = np.einsum("su,su->s", influence, influence)
@@ -239,13 +244,13 @@ def has_few_sources(influence: Floats) -> Flags:
 
 
 def class_sizes(matrix: Matrix) -> Floats:
-    """Return K^2 / sum(1 / n_k) for K classes with n_k items each, [systems].
+    """Return the effective number of trials of averages over classes, [systems].
 
-    The mean of K recalls has the variance of this number of right-or-wrong trials, if errors are independent and
-    equally frequent in all items.
+    It is K^2 / sum(1 / n_k) for K classes with n_k items each. The mean of K recalls has the variance of this number of
+    right-or-wrong trials, if errors are independent and equally frequent in all items.
 
     Args:
-        matrix: Counts of classes; its rows must be units (`Matrix.by_unit`). All items of a cluster are counted.
+        matrix: Counts of classes, as `Matrix.by_unit` returns them. All items of a cluster are counted.
     """
     counts = matrix.statistics.sum(axis=0)[:, 2::3] / matrix.multiple
     with np.errstate(divide="ignore"):
@@ -254,13 +259,14 @@ def class_sizes(matrix: Matrix) -> Floats:
 
 
 def error_free_sizes(matrix: Matrix) -> Floats:
-    """Return the sample size of scores at a bound of their range, [systems].
+    """Return the sample sizes of perfect or worst possible scores, [systems].
 
-    Such scores have a standard error of 0. The size is the number of units with a denominator. If the score is averaged
-    over classes or corrected for chance, the size is at most `class_sizes`.
+    Such scores have a standard error of 0, so their intervals need another sample size: the number of units (items or
+    clusters) with a denominator. If the score is averaged over classes or corrected for chance, the size is at most
+    `class_sizes`.
 
     Args:
-        matrix: Its rows must be units (`Matrix.by_unit`).
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
     """
     if matrix.classes != "pooled":
         return np.minimum(class_sizes(matrix), matrix.n_units)
@@ -271,13 +277,14 @@ def error_free_sizes(matrix: Matrix) -> Floats:
 
 
 def refusal(matrix: Matrix, over: str = "runs") -> Message | None:
-    """Return the reason why a matrix has no closed-form intervals.
-
-    The result is None if it has them.
+    """Explain why closed-form confidence intervals do not exist for some scores.
 
     Args:
-        matrix: Result of `group_by_item`.
-        over: If runs are random, the factors to which the conclusion generalizes, as in `crossed`.
+        matrix: Statistics of all systems, as `group_by_item` returns them.
+        over: If runs are random, the factors to which the conclusion generalizes, as in the test `crossed`.
+
+    Returns:
+        The reason, or None if the intervals exist.
     """
     if matrix.runs is not None and (reason := explain_crossing_refusal(matrix)):
         return reason
@@ -298,12 +305,14 @@ def refusal(matrix: Matrix, over: str = "runs") -> Message | None:
 
 @dataclass(frozen=True, eq=False)
 class ClosedForm:
-    """Closed-form intervals of a matrix for which `refusal` returns None.
+    """Closed-form confidence intervals of scores and of their differences.
+
+    The function `refusal` must return None for the data.
 
     Attributes:
-        matrix: Result of `group_by_item`.
+        matrix: Statistics of all systems, as `group_by_item` returns them.
         confidence: Confidence level of the intervals.
-        over: If runs are random, the factors to which the conclusion generalizes, as in `crossed`.
+        over: If runs are random, the factors to which the conclusion generalizes, as in the test `crossed`.
         execution: Limits the memory.
     """
 
@@ -313,13 +322,17 @@ class ClosedForm:
     execution: Execution = field(default=Execution())
 
     def scores(self) -> Ends:
-        """Return intervals of the scores, [systems]."""
+        """Return the confidence intervals of the scores of all systems, [systems]."""
         return round_ends(self._scores, ~np.isnan(self._scores.low), self.matrix.score_range)
 
     def differences(self, a: Ints, b: Ints) -> Ends:
-        """Return intervals of the differences of pairs, positive if A is better.
+        """Return the confidence intervals of differences of two systems, [pairs].
 
-        The array has the shape [pairs].
+        A difference is positive if the first system is better.
+
+        Args:
+            a: Indices of the first systems, [pairs].
+            b: Indices of the second systems, [pairs].
         """
         difference = self.matrix.difference(self.matrix.observed[a], self.matrix.observed[b])
         bounds = difference_range(self.matrix.score_range)
@@ -341,9 +354,9 @@ class ClosedForm:
         return round_ends((low, high), ~np.isnan(low), bounds)
 
     def are_counted(self, a: Ints, b: Ints) -> Flags:
-        """Flag pairs whose interval depends only on counts, [pairs].
+        """Flag pairs of systems whose interval depends only on two counts, [pairs].
 
-        The counts are the difference and the number of discordant units.
+        It is computed from the difference and the number of discordant items or clusters.
         """
         if self.matrix.runs is not None:
             return np.zeros(len(a), dtype=bool)
@@ -351,12 +364,15 @@ class ClosedForm:
 
     @property
     def quantile(self) -> float:
-        """Two-sided quantile of the normal distribution for the confidence level."""
+        """Quantile of the normal distribution for two-sided intervals, such as 1.96."""
         return NormalDist().inv_cdf((1 + self.confidence) / 2)
 
     @property
     def score_methods(self) -> tuple[Method, ...]:
-        """Methods of the score intervals; at least one system uses each."""
+        """Names of the methods that compute the intervals of scores.
+
+        The method can differ between systems, so there can be two.
+        """
         if self._method == "crossed":
             return ("crossed",)
         binary = self._right_or_wrong
@@ -365,7 +381,10 @@ class ClosedForm:
 
     @property
     def difference_methods(self) -> tuple[Method, ...]:
-        """Methods of the difference intervals; at least one pair uses each."""
+        """Names of the methods that compute the intervals of differences.
+
+        The method can differ between pairs of systems, so there can be two.
+        """
         if self._method == "crossed":
             return ("crossed",)
         binary = int(self._right_or_wrong.sum())
@@ -374,9 +393,9 @@ class ClosedForm:
             *methods, "mover" if self._method in ("share", "fisher") else "student")
 
     def count_skewed(self) -> int:
-        """Count scores whose intervals have too low coverage.
+        """Count the scores whose confidence intervals have too low coverage.
 
-        The reason is that units are skewed, that few of many units have errors, or that a class is rare.
+        The reason is that the scores of items are skewed, that few of many items have errors, or that a class is rare.
         """
         if self._method in ("crossed", "fisher") or self._right_or_wrong.all():
             return 0
@@ -392,13 +411,13 @@ class ClosedForm:
                     doubtful |= cubes**2 / squares**3 > 2 * TOO_SKEWED
                 elif self._method == "proportional":
                     # The interval supposes the third cumulant of a Poisson count, squares^2 / distance.
-                    bound, sign = one_bound(self.matrix.score_range)
+                    bound, sign = find_bound(self.matrix.score_range)
                     expected = squares**2 / (sign * (self.matrix.observed - bound))
                     doubtful |= (sign * cubes - expected)**2 / squares**3 > TOO_SKEWED
         return int(np.count_nonzero(doubtful & ~self._right_or_wrong))
 
     def count_even_units(self) -> float | None:
-        """Return the effective number of units if it is too small; otherwise None.
+        """Return the effective number of items or clusters if it is too small, else None.
 
         It is the number of units of equal weight with the same information.
         """
@@ -408,12 +427,15 @@ class ClosedForm:
         return even if even < _LEAST_EVEN and even < _UNEVEN * self.matrix.n_units else None
 
     def count_error_free(self) -> int:
-        """Count scores that have no interval because they equal the bound of their range."""
+        """Count the scores that have no interval because they equal their bound.
+
+        For example, a word error rate of 0 has a standard error of 0.
+        """
         return 0 if self._method != "proportional" else int(np.count_nonzero(self._at_a_bound & ~self._right_or_wrong))
 
     @cached_property
     def _method(self) -> Method:
-        """Method for systems with some units that are neither right nor wrong."""
+        """Name of the method for systems with items that are neither right nor wrong."""
         if self.matrix.runs is not None:
             return "crossed"
         if self.matrix.family == "pair":
@@ -423,7 +445,7 @@ class ClosedForm:
 
     @cached_property
     def _scores(self) -> Ends:
-        """Intervals of the scores before rounding, [systems]."""
+        """Confidence intervals of the scores before rounding, [systems]."""
         scores, binary = self.matrix.observed, self._right_or_wrong
         if self._method == "crossed":
             far = self._compute_crossed_margins([(n, None) for n in range(len(scores))])
@@ -459,9 +481,14 @@ class ClosedForm:
                     np.where(binary, wilson_high, np.where(defined, ends.high, np.nan)))
 
     def _by_errors(self, a: Ints, b: Ints, difference: Floats) -> Ends:
-        """Return intervals of differences from standard errors, [pairs].
+        """Return the intervals of differences that are not differences of proportions.
 
-        The result is nan if the difference is the same in every unit.
+        They are computed from standard errors, and are nan if the difference is the same in every item or cluster.
+
+        Args:
+            a: Indices of the first systems, [pairs].
+            b: Indices of the second systems, [pairs].
+            difference: Observed differences, [pairs].
         """
         error, scores = errors_of_pairs(self._influences, a, b), self.matrix.observed
         constant = error <= _ROUNDING * (np.abs(scores[a]) + np.abs(scores[b]))
@@ -481,7 +508,10 @@ class ClosedForm:
 
     @cached_property
     def _grouped(self) -> Matrix:
-        """The matrix; for a correlation with many units, the matrix with grouped units."""
+        """The statistics, with the items of correlations in at most `_GROUPS` groups.
+
+        Correlations need the jackknife, which would take too long over many single items.
+        """
         matrix = self.matrix
         if matrix.family != "pair" or matrix.n_units <= _GROUPS:
             return matrix
@@ -490,9 +520,9 @@ class ClosedForm:
 
     @cached_property
     def _right_or_wrong(self) -> Flags:
-        """True for systems whose units have equal weights and are each correct or incorrect.
+        """True for systems whose items (or clusters) are all right or wrong, [systems].
 
-        The array has the shape [systems].
+        All items must also have equal weights.
         """
         flags = np.ones(self.matrix.statistics.shape[1], dtype=bool)
         if self.matrix.quotient is None or self.matrix.score_range not in ((0, 1), (-math.inf, math.inf)):
@@ -505,10 +535,7 @@ class ClosedForm:
 
     @cached_property
     def _at_a_bound(self) -> Flags:
-        """Whether a score equals a bound of its range, because no or all units are wrong.
-
-        The array has the shape [systems].
-        """
+        """True for systems with the lowest or highest possible score, [systems]."""
         scores, finite = self.matrix.observed, [bound for bound in self.matrix.score_range if math.isfinite(bound)]
         slack = _ROUNDING * max((1.0, *map(abs, finite)))
         return np.asarray(np.any([np.zeros(len(scores), dtype=bool), *(
@@ -516,7 +543,7 @@ class ClosedForm:
 
     @cached_property
     def _influences(self) -> Floats:
-        """Influences of the units on the scores, [systems, units].
+        """Influence of each item or cluster on each system's score, [systems, units].
 
         A large array is stored in a temporary file.
         """
@@ -539,18 +566,18 @@ class ClosedForm:
         return np.asarray(np.sqrt(n / (n - 1) * np.einsum("su,su->s", moved, moved)))
 
     def _compute_crossed_margins(self, pairs: Sequence[tuple[int, int | None]]) -> Floats:
-        """Return half widths of intervals over items and runs, [pairs].
+        """Return half the widths of intervals over items and random runs, [pairs].
 
         Args:
-            pairs: Two systems for the interval of a difference; a system and None for the interval of a score.
+            pairs: Two systems for the interval of their difference; a system and None for the interval of its score.
         """
         return find_critical_difference(*cross_runs(self.matrix).bounds(pairs, self.over), 1 - self.confidence)
 
 
 def group_by_item(matrix: Matrix) -> Matrix:
-    """Return the matrix with units as rows.
+    """Return the statistics with one row per item or cluster.
 
-    If rows are answers, group them by item first.
+    If the rows are single answers, they are first grouped by item.
     """
     if matrix.answers_to is not None:
         matrix = replace(matrix, units=matrix.answers_to, answers_to=None, resampled=None)

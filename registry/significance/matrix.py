@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.arrays import Flags, Floats, Ints
-from registry.judged import apart
+from registry.judged import subtract_statistics
 from registry.parallel.scratch_files import make_array
 
 _MOVED = 2**20  # values that are copied in one step
@@ -27,22 +27,23 @@ _MOVED = 2**20  # values that are copied in one step
 
 @dataclass(frozen=True, eq=False)
 class CompactStatistics:
-    """Statistics of systems, [items, systems, columns], in a small data type.
+    """Statistics of systems in a small data type, used like a float64 array.
 
-    Indexing returns float64.
+    The array has the shape [items, systems, columns].
 
     Attributes:
-        held: [systems, columns, items], in the smallest data type that represents all values exactly.
+        held: The stored values, [systems, columns, items], in the smallest data type that represents all of them
+            exactly.
     """
 
     held: NDArray[Any]
 
     @classmethod
     def of_each(cls, systems: Iterable[Floats], n_systems: int, most: int) -> CompactStatistics:
-        """Store the statistics of each system in turn, [items, columns] each.
+        """Store the statistics of one system after the other in the smallest data type.
 
         Args:
-            systems: Statistics of each system; at least one system.
+            systems: Statistics of each system, [items, columns]; at least one system.
             n_systems: Number of systems.
             most: Size in bytes above which the array is stored in a temporary file.
         """
@@ -75,30 +76,30 @@ class CompactStatistics:
 
     @property
     def nbytes(self) -> int:
-        """Size in bytes."""
+        """Size of the stored values in bytes."""
         return self.held.nbytes
 
     @property
     def are_whole(self) -> bool:
-        """True if the data type is an integer type, so that all values are whole numbers."""
+        """True if all values are whole numbers, because they have an integer type."""
         return self.held.dtype.kind in "iu"
 
     def __getitem__(self, key: Any) -> Floats:
-        """Return a C-ordered copy; the key indexes an array [items, systems, columns]."""
+        """Return part of the array [items, systems, columns] as a float64 copy."""
         return np.array(self.held.transpose(2, 0, 1)[key], dtype=np.float64, order="C")
 
     def of_systems(self, chosen: Sequence[int]) -> CompactStatistics:
-        """Return the statistics of the chosen systems, in the order of `chosen`."""
+        """Return the statistics of the systems with the given indices, in that order."""
         return CompactStatistics(self.held[list(chosen)])
 
     def sum(self, axis: int) -> Floats:
-        """Sum over the items, [systems, columns]; `axis` must be 0."""
+        """Return the sums over all items, [systems, columns]; `axis` must be 0."""
         assert axis == 0
         sums = self.held.sum(axis=2, dtype=np.int64 if self.are_whole else np.float64)
         return np.asarray(sums, dtype=np.float64)
 
     def reorder(self, systems: Sequence[int]) -> None:
-        """Reorder the systems in place."""
+        """Put the systems into another order, in place."""
         step = max(1, _MOVED // self.held[:, :, :1].size)
         for start in range(0, len(self), step):
             self.held[:, :, start:start + step] = self.held[list(systems), :, start:start + step]
@@ -108,16 +109,16 @@ Statistics = Floats | CompactStatistics
 
 
 def of_systems(statistics: Statistics, chosen: Sequence[int]) -> Statistics:
-    """Return the statistics of the chosen systems, in the order of `chosen`."""
+    """Return the statistics of the systems with the given indices, in that order."""
     if isinstance(statistics, CompactStatistics):
         return statistics.of_systems(chosen)
     return statistics[:, list(chosen)]
 
 
 def columns_of(statistics: Statistics) -> NDArray[Any]:
-    """Return the columns of all systems, [systems x columns, items].
+    """Return the statistics of all systems as a table with one row per column.
 
-    The values keep their stored data type.
+    The shape [items, systems, columns] becomes [systems x columns, items]. The values keep their stored data type.
     """
     if isinstance(statistics, CompactStatistics):
         return statistics.held.reshape(-1, len(statistics))
@@ -127,7 +128,7 @@ def columns_of(statistics: Statistics) -> NDArray[Any]:
 def are_whole(statistics: Statistics) -> bool:
     """Return True if all statistics are whole numbers.
 
-    Blocks are checked in turn to save memory.
+    The values are checked in blocks, to save memory.
     """
     if isinstance(statistics, CompactStatistics) and statistics.are_whole:
         return True
@@ -141,12 +142,15 @@ _EXACT = 2**24  # counts below it are exact in float32
 
 
 def count_shared(marks: Flags) -> Ints:
-    """Count the units that are marked for both systems, [systems, systems].
+    """Count, for every two systems, the units that are marked for both of them.
 
-    The diagonal contains the number of marked units of each system.
+    For example, if the marks are correct answers, these are the units (items or clusters) that both systems get right.
 
     Args:
-        marks: Flags, for example whether a system is correct in a unit, [units, systems].
+        marks: One flag per unit and system, [units, systems].
+
+    Returns:
+        Counts, [systems, systems]; the diagonal has the number of marked units of each system.
     """
     units, systems = marks.shape
     both = np.zeros((systems, systems))
@@ -157,15 +161,15 @@ def count_shared(marks: Flags) -> Ints:
 
 
 def count_unshared(both: Ints, a: Ints, b: Ints) -> tuple[Ints, Ints]:
-    """Count the units that have a mark for only one system of a pair.
+    """Count the items (or clusters) that are marked for only one of two systems.
 
     Args:
         both: Result of `count_shared`, [systems, systems].
-        a: First systems, [pairs].
-        b: Second systems, [pairs].
+        a: Indices of the first systems of the pairs, [pairs].
+        b: Indices of the second systems, [pairs].
 
     Returns:
-        The number of units marked only for the first system, and only for the second system, [pairs] each.
+        The number marked only for the first system, and the number marked only for the second system, [pairs] each.
     """
     shared = both[a, b]
     return both[a, a] - shared, both[b, b] - shared
@@ -173,56 +177,56 @@ def count_unshared(both: Ints, a: Ints, b: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class JudgedItems:
-    """Items that an automatic judge has scored, and people some of them.
+    """Items with a score by an automatic judge; some of them also have human scores.
 
-    See `registry.judged` for the corrected means. The difference of two systems cannot be computed from the sums over a
-    unit, so the statistics of items are stored.
+    `registry.judged` estimates the mean human score from both. The difference of two systems cannot be computed from
+    sums over a cluster, so the statistics of the single items are stored.
 
     Attributes:
-        in_ones: Converts statistics [..., columns] from the steps of a matrix to their values.
+        to_values: Converts stored statistics [..., columns], which are numbers of steps, to their values.
         slope: Weight of the judge's mean. None: each score and each difference uses the weight with the least error.
         lower_is_better: True if a lower score is better.
-        statistics: [items, systems, columns], in the steps of the matrix. None: the rows of the matrix are items, and
+        statistics: [items, systems, columns], stored as numbers of steps. None: the rows of the matrix are items, and
             its own statistics are used.
-        units: Cluster of each item, numbered from 0, [items]; None: the items are the units.
+        units: Cluster of each item, numbered from 0, [items]; None: the items are not clustered.
     """
 
-    in_ones: Callable[[Floats], Floats]
+    to_values: Callable[[Floats], Floats]
     slope: float | None
     lower_is_better: bool
     statistics: Statistics | None = None
     units: Ints | None = None
 
     def of_systems(self, chosen: Sequence[int]) -> JudgedItems:
-        """Return the items with the chosen systems only, in the order of `chosen`."""
+        """Return the items with the given systems only, in that order."""
         return self if self.statistics is None else replace(self, statistics=of_systems(self.statistics, chosen))
 
     def of(self, system: int) -> Floats:
-        """Return each item's contribution to the sums of one system, [items, columns].
+        """Return the statistics of one system in each item, [items, columns].
 
         The columns are those of `registry.judged.COLUMNS`.
         """
         assert self.statistics is not None
-        return self.in_ones(self.statistics[:, system])
+        return self.to_values(self.statistics[:, system])
 
-    def apart(self, a: int, b: int) -> Floats:
-        """Return the contribution of each item to the difference of two systems.
+    def subtract(self, a: int, b: int) -> Floats:
+        """Return the statistics of the difference of two systems in each item.
 
-        A contribution is positive if system `a` is better than system `b`.
+        Differences of scores are positive if system `a` is better than system `b`.
         """
-        return apart(self.of(a), self.of(b), lower=self.lower_is_better)
+        return subtract_statistics(self.of(a), self.of(b), lower=self.lower_is_better)
 
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """Scores of all systems in resamples of the units, shared by several tests.
+    """Scores of all systems in resamples of the test set, shared by several tests.
 
-    The resamples are drawn when the scores are first used.
+    The scores are computed when they are first used.
 
     Attributes:
         resamples: Number of resamples.
         seed: Seed of the resamples.
-        draw: Returns the scores, [resamples, systems].
+        draw: Computes the scores, [resamples, systems].
     """
 
     resamples: int
@@ -248,7 +252,7 @@ _FEW = 16
 def common_divisor(numbers: Ints) -> int:
     """Return the greatest common divisor of whole numbers, at least 1.
 
-    The divisor of the first few numbers is computed first, because it usually divides all of them.
+    To save time, the divisor of a few numbers is computed first, because it usually divides all of them.
     """
     numbers = numbers.ravel()
     candidate = int(np.gcd.reduce(numbers[:_FEW]))
@@ -258,15 +262,16 @@ def common_divisor(numbers: Ints) -> int:
 
 
 def difference(scores_a: Scores, scores_b: Scores, *, lower_is_better: bool) -> Scores:
-    """Return the differences of scores, elementwise, positive if A is better."""
+    """Return the differences of two systems' scores, positive if system A is better."""
     return scores_b - scores_a if lower_is_better else scores_a - scores_b
 
 
 @dataclass(frozen=True, eq=False)
 class Matrix(ABC):
-    """Statistics of systems on the same units.
+    """Statistics of all systems on the same items: the input of significance tests.
 
-    Tests need only this matrix, not the metric.
+    Tests need only this matrix, not the metric. A unit is what they permute or resample: an item, a cluster or an
+    answer.
 
     Attributes:
         statistics: [items, systems, columns]. The order of items does not depend on the order of files. All statistics
@@ -315,9 +320,10 @@ class Matrix(ABC):
     @property
     @abstractmethod
     def by_unit(self) -> Matrix:
-        """The matrix that tests take.
+        """The matrix in the form that tests require.
 
-        Each row is a unit, or `units` assigns each row to a unit.
+        Each row is a unit (an item or a cluster). For correlations, whose statistics do not add up, rows remain items,
+        and `units` assigns them to clusters.
         """
 
     @abstractmethod
@@ -326,33 +332,33 @@ class Matrix(ABC):
 
     @abstractmethod
     def jackknife(self) -> Floats:
-        """Compute the score of every system without each unit in turn, [units, systems].
+        """Compute the scores of all systems without each unit in turn, [units, systems].
 
-        The rows of the matrix must be units (`by_unit`).
+        The matrix must be in the form of `by_unit`: its units are items or clusters.
         """
 
     @cached_property
     def observed(self) -> Floats:
-        """Observed score of each system, [systems]."""
+        """Score of every system on all items, [systems]."""
         return self.scores()
 
     @property
     def n_units(self) -> int:
-        """Number of units that are resampled or permuted."""
+        """Number of units (items, clusters or answers) that are resampled or permuted."""
         return len(self.statistics) if self.units is None else int(self.units.max(initial=-1)) + 1
 
     @property
     def unit_strata(self) -> Ints | None:
-        """Stratum of each unit, [units]; None: one stratum."""
+        """Stratum of each unit (item or cluster), [units]; None: one stratum."""
         if self.strata is None or self.units is None:
             return self.strata
         return self.strata[np.unique(self.units, return_index=True)[1]]  # all items of a unit are in one stratum
 
     @property
     def lone_units(self) -> int:
-        """Number of units that are alone in their stratum.
+        """Number of units (items or clusters) that are alone in their stratum.
 
-        Every resample contains them exactly once.
+        Resampling within strata cannot vary them: every resample contains them exactly once.
         """
         strata = self.unit_strata
         sizes = np.array([self.n_units]) if strata is None else np.bincount(strata)
@@ -360,16 +366,16 @@ class Matrix(ABC):
 
     @property
     def n_tested(self) -> int:
-        """Number of tested units.
+        """Number of units (items, clusters or answers) that a test uses.
 
-        If rows are answers, only answers that some system gives are counted.
+        If they are answers, only answers that some system gives are counted.
         """
         return self.n_units if self.answers_to is None else int(self.statistics[:, :, 1].any(axis=1).sum())
 
     def of_systems(self, chosen: Sequence[int]) -> Self:
-        """Return the matrix of the chosen systems, in the order of `chosen`.
+        """Return the matrix of the systems with the given indices, in that order.
 
-        Shared resamples are dropped.
+        The result has no shared resamples.
         """
         return replace(self, statistics=of_systems(self.statistics, chosen), resampled=None,
                        judged=self.judged and self.judged.of_systems(chosen),
@@ -377,46 +383,52 @@ class Matrix(ABC):
                        factors=self.factors and tuple(self.factors[n] for n in chosen))
 
     def difference(self, scores_a: Scores, scores_b: Scores) -> Scores:
-        """Return the differences of scores, elementwise, positive if A is better."""
+        """Return the differences of two systems' scores, positive if system A is better."""
         return difference(scores_a, scores_b, lower_is_better=self.lower_is_better)
 
     @cached_property
     def parts(self) -> tuple[Floats, Floats]:
-        """Numerators and denominators of all units and systems, [units, systems] each.
+        """Numerators and denominators of the score of every unit (item or cluster).
 
-        `quotient` must not be None. The numerators are divided by the common divisor of their coefficients, and so are
-        the denominators. This scales all scores equally (`scale`).
+        The score must be a quotient. The coefficients of its numerator are first divided by their common divisor, and
+        so are those of its denominator; `scale` undoes this. Both arrays have the shape [units, systems].
         """
         return self._parts(self.statistics)
 
     def parts_of(self, systems: Sequence[int]) -> tuple[Floats, Floats]:
-        """Return the numerators and denominators of some systems, [units, systems] each.
+        """Return the numerators and denominators of some systems' scores.
 
-        See `parts`.
+        They are the columns of `parts` for these systems: one row per item or cluster.
         """
         return self._parts(self.statistics[:, list(systems)])
 
     def parts_by_block(self, systems: Sequence[int] | None = None) -> Iterator[tuple[Floats, Floats]]:
-        """Yield the numerators and denominators of each block of units.
+        """Yield the arrays of `parts` in blocks of rows, to save memory.
 
-        Each array has the shape [some units, systems].
+        `parts` has the numerators and denominators of the scores in single items or clusters.
 
         Args:
-            systems: The systems; None: all systems.
+            systems: Indices of the systems; None: all systems.
+
+        Yields:
+            Numerators and denominators, [rows of the block, systems] each.
         """
         everyone = systems is None or list(systems) == list(range(self.statistics.shape[1]))
         chosen = slice(None) if systems is None or everyone else list(systems)
         return (self._parts(block[:, chosen]) for block in self.by_block())
 
     def sums_of_parts(self, systems: Sequence[int]) -> tuple[Floats, Floats]:
-        """Return the sums of numerators and denominators of some systems over all units.
+        """Return the total numerators and total denominators of some systems' scores.
 
-        Each array has the shape [1, systems].
+        They are the sums of `parts` over all items, [1, systems] each.
         """
         return self._parts(self.statistics.sum(axis=0)[None, list(systems)])
 
     def by_block(self) -> Iterator[Floats]:
-        """Yield blocks of statistics, [some units, systems, columns] each; an empty matrix yields one block."""
+        """Yield the statistics in blocks of items or clusters, to save memory.
+
+        Each block has the shape [units, systems, columns]. An empty matrix yields one empty block.
+        """
         step = max(_FEW, _AT_ONCE // max(1, math.prod(self.statistics.shape[1:])))
         return (self.statistics[start:start + step] for start in range(0, max(1, len(self.statistics)), step))
 
@@ -431,14 +443,17 @@ class Matrix(ABC):
 
     @property
     def scale(self) -> float:
-        """Factor that converts the quotient of the sums of `parts` to the score."""
+        """Factor from the quotient of the sums of `parts` to the score."""
         assert self.quotient is not None
         numerator, denominator = (math.gcd(*side) for side in self.quotient)
         return numerator / denominator
 
     @cached_property
     def is_mean(self) -> bool:
-        """True if all units have the same denominator: the score is a mean."""
+        """True if the score is the mean of the scores of units (items or clusters).
+
+        It is the mean if all units have the same denominator.
+        """
         if self.quotient is None:
             return False
         first = self._parts(self.statistics[:1])[1].flat[0]
@@ -446,9 +461,10 @@ class Matrix(ABC):
 
     @cached_property
     def denominators(self) -> Ints:
-        """Group number of each system, [systems].
+        """Group number of each system: systems in a group have the same denominators.
 
-        Two systems have the same number if they have the same denominator in every unit.
+        The denominators of two systems are the same if they are equal in every unit (item or cluster). Shape:
+        [systems].
         """
         seen: dict[bytes, int] = {}
         return np.array([seen.setdefault(sha256(self.parts_of([n])[1].tobytes()).digest(), len(seen))
@@ -456,10 +472,11 @@ class Matrix(ABC):
 
     @cached_property
     def higher(self) -> Flags | None:
-        """Whether a system has the higher of a unit's two numerators, [units, systems].
+        """Whether each system has the higher of the two numerators that occur in a unit.
 
-        The result is None if some unit has more than two numerators, if the two numerators differ by varying amounts,
-        or if the systems have different denominators. A permutation test cannot count fair coins of one size then.
+        A unit is an item or a cluster, and the array has the shape [units, systems]. Then a permutation test can count
+        fair coins of one size. The result is None if a unit has more than two numerators, if the distance of the two is
+        not the same in all units, or if systems have different denominators.
         """
         if self.quotient is None:
             return None
@@ -478,19 +495,18 @@ class Matrix(ABC):
 
     @cached_property
     def both_higher(self) -> Ints | None:
-        """Number of units in which both systems have the higher numerator.
+        """Number of items or clusters in which both systems have the higher numerator.
 
-        The array has the shape [systems, systems].
-
-        It is None if `higher` is None.
+        It is computed from `higher`, and has the shape [systems, systems]; None if `higher` is None.
         """
         return None if self.higher is None else count_shared(self.higher)
 
     def whole_parts(self, pair: Sequence[int]) -> tuple[Ints, Ints] | None:
-        """Return numerators and denominators of a pair as whole numbers, [units, 2] each.
+        """Return the numerators and denominators of a pair of systems as whole numbers.
 
-        Each array is divided by its greatest common divisor. So the result does not depend on other systems, even if
-        their runs or decimals require finer steps. None if a value is not whole, or if a sum is too large.
+        Each array has one row per item or cluster and two columns. It is divided by its greatest common divisor, so the
+        result does not depend on other systems, even if their runs or decimals require finer steps. The result is None
+        if a value is not whole, or if a sum is too large.
         """
         sides = []
         for of_pair in self.parts_of(pair):
@@ -503,7 +519,7 @@ class Matrix(ABC):
 
 @dataclass(frozen=True, eq=False)
 class StatisticMatrix(Matrix):
-    """Systems with a score that is a function of sums of statistics.
+    """Statistics of systems for a score that is a function of their sums over items.
 
     Attributes:
         score: Maps sums [..., columns] to scores [...]; an undefined score is nan.
@@ -513,7 +529,10 @@ class StatisticMatrix(Matrix):
 
     @property
     def by_unit(self) -> StatisticMatrix:
-        """The matrix with statistics summed over clusters: each row is a unit."""
+        """The matrix with the statistics of each cluster summed; each row is a unit.
+
+        Without clusters, each row is an item.
+        """
         return self if self.units is None else self._summed
 
     @cached_property
@@ -534,26 +553,29 @@ class StatisticMatrix(Matrix):
             judged=self.judged and replace(self.judged, statistics=compact, units=units))
 
     def scores(self) -> Floats:
-        """Compute scores from the sums over all items, [systems]."""
+        """Compute the score of every system from its sums over all items, [systems]."""
         return self.score(self.statistics.sum(axis=0))
 
     def unit_scores(self) -> Floats:
-        """Compute the score of every system on each single unit, [units, systems].
+        """Compute the score of every system in each single unit, [units, systems].
 
-        The rows of the matrix must be units (`by_unit`).
+        The matrix must be in the form of `by_unit`: its units are items or clusters.
         """
         return np.concatenate([self.score(block) for block in self.by_block()])
 
     def jackknife(self) -> Floats:
-        """Compute scores from the sums without each unit in turn, [units, systems]."""
+        """Compute the scores of all systems without each unit in turn, [units, systems].
+
+        The matrix must be in the form of `by_unit`: its units are items or clusters.
+        """
         sums = self.statistics.sum(axis=0)
         return np.concatenate([self.score(sums - block) for block in self.by_block()])
 
 
 def additive(matrix: Matrix) -> StatisticMatrix:
-    """Return the matrix as a `StatisticMatrix`.
+    """Return the matrix itself, with the static type `StatisticMatrix`.
 
-    `PairTest.refusal` has excluded other matrices.
+    The caller must have excluded other matrices, such as those of correlations.
     """
     assert isinstance(matrix, StatisticMatrix)
     return matrix

@@ -52,8 +52,8 @@ class Correction:
         assumes: Assumptions about the p-values.
         citation: Source of the method.
         instead: Name of the correction to use if the assumptions may not hold; empty if none is needed.
-        function: Maps defined p-values [family] to adjusted p-values. None if the correction adjusts joint resamples
-            instead (`adjust_min_p`, `adjust_max_t`).
+        function: Maps the defined p-values of all pairs that are corrected together to adjusted p-values. None if the
+            correction adjusts joint resamples instead (`adjust_min_p`, `adjust_max_t`).
     """
 
     name: str
@@ -66,18 +66,21 @@ class Correction:
 
     @property
     def holds_if(self) -> str:
-        """A sentence with the conditions of the error rate; empty if `instead` is empty."""
+        """Sentence that states the assumptions and an alternative correction.
+
+        It is empty if `instead` is empty.
+        """
         return (f"{self.title} controls the {self.controls} where {self.assumes}; {self.instead} does not assume this."
                 if self.instead else "")
 
 
 def adjust(p: Floats, correction: str) -> Floats:
-    """Adjust the p-values of a family by the correction with this name.
+    """Adjust p-values for multiple comparisons by the correction with this name.
 
-    An undefined p-value (nan) stays undefined, but still counts as a member of the family.
+    An undefined p-value (nan) stays undefined, but still counts as one of the comparisons.
 
     Raises:
-        ValueError: The correction does not apply to a family of this size (shaffer), or adjusts joint resamples.
+        ValueError: The correction does not apply to this number of p-values (shaffer), or adjusts joint resamples.
     """
     function = CORRECTIONS[correction].function
     if function is None:
@@ -87,14 +90,14 @@ def adjust(p: Floats, correction: str) -> Floats:
 
 
 def count_required_draws(p: Floats, correction: str, alpha: float) -> int:
-    """Return the number of resamples with which a simulated pair can be significant.
+    """Return the number of resamples that simulated p-values need to be significant.
 
-    A Monte-Carlo p-value is at least 1 / (R + 1), so Holm's and Bonferroni's corrections of m simulated pairs need R >=
-    m / alpha - 1. The function assumes that all simulated pairs have the smallest p-value. This is sufficient because
-    adjusted p-values never fall if a p-value rises.
+    The p-values are corrected together. A Monte-Carlo p-value is at least 1 / (R + 1), so Holm's and Bonferroni's
+    corrections of m simulated p-values need R >= m / alpha - 1. The function assumes that all simulated p-values are
+    the smallest possible ones. This is sufficient because adjusted p-values never fall if a p-value rises.
 
     Args:
-        p: p-values of the family; nan for each pair that will be simulated, at least one.
+        p: All p-values that are corrected together; nan for each one that will be simulated, at least one.
         correction: Name of the correction.
         alpha: Significance level.
     """
@@ -115,11 +118,15 @@ def count_required_draws(p: Floats, correction: str, alpha: float) -> int:
 
 
 def compute_shaffer_factors(systems: int) -> Floats:
-    """Return the factors of Shaffer's procedure S1: possible numbers of true hypotheses.
+    """Return the factors by which Shaffer's procedure S1 multiplies sorted p-values.
 
-    A hypothesis says that two systems are equal. Equality divides the systems into groups, and all hypotheses within a
-    group are true. Let S(k) be the set of possible numbers of true hypotheses among k systems. Then S(k) is the union
-    of g (g - 1) / 2 + S(k - g) over the sizes g of one group (Shaffer 1986).
+    A factor is a possible number of true hypotheses. A hypothesis says that two systems are equal. Equality divides the
+    systems into groups, and all hypotheses within a group are true. Let S(k) be the set of possible numbers of true
+    hypotheses among k systems. Then S(k) is the union of g (g - 1) / 2 + S(k - g) over the sizes g of one group
+    (Shaffer 1986).
+
+    Args:
+        systems: Number of systems.
 
     Returns:
         [pairs]: at index j, the largest possible number of true hypotheses if at least j hypotheses are false.
@@ -141,7 +148,17 @@ def _shaffer(p: Floats) -> Floats:
 
 
 def multiply_step_down(p: Floats, factors: Floats | Ints) -> Floats:
-    """Multiply p-values in ascending order by factors; results never decrease."""
+    """Multiply sorted p-values by factors, so that the results never decrease.
+
+    This is the step-down procedure, for example Holm's. Each result is at least the result of every smaller p-value.
+
+    Args:
+        p: p-values in any order.
+        factors: Factors in the order of ascending p-values.
+
+    Returns:
+        Adjusted p-values, at most 1, in the order of `p`.
+    """
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1)
@@ -149,7 +166,10 @@ def multiply_step_down(p: Floats, factors: Floats | Ints) -> Floats:
 
 
 def _step_up(p: Floats, factors: Floats) -> Floats:
-    """Multiply p-values in ascending order by factors; no result exceeds a later one."""
+    """Multiply sorted p-values by factors, so that no result exceeds a later one.
+
+    This is the step-up procedure, for example Hochberg's. Arguments and result are as in `multiply_step_down`.
+    """
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(np.minimum.accumulate((p[order] * factors)[::-1])[::-1], 1)
@@ -194,22 +214,23 @@ CORRECTIONS: dict[str, Correction] = {
 
 
 def adjust_boards(p: Sequence[Floats], chains: Sequence[Ints], correction: str) -> list[Floats]:
-    """Adjust the p-values of several boards as one family.
+    """Adjust the p-values of several leaderboards together.
 
     Gatekeeping orders the hypotheses in chains. A chain has one hypothesis per metric about the same two systems on the
     same items, and begins with the primary metric. All chains begin with the same share of alpha. If a pair differs
     significantly by one metric, its share goes to the same pair by the next metric. After the last metric, the share is
     divided equally among the remaining pairs: the graph of Bretz, Maurer, Brannath and Posch (2009), figure 8. With a
-    single metric this is Holm's correction.
+    single metric this is Holm's correction. Other corrections ignore the chains.
 
     Args:
-        p: p-values of each board, [pairs]. An undefined p-value (nan) stays undefined, but counts in the family.
-        chains: Chain of each pair, numbered from 0, [pairs] for each board. Pairs in one chain compare the same systems
-            on the same items, and the boards are in the order of the metrics.
+        p: p-values of each leaderboard, [pairs]. An undefined p-value (nan) stays undefined, but counts as a
+            comparison.
+        chains: Chain of each pair, numbered from 0, [pairs] for each leaderboard. Pairs in one chain compare the same
+            systems on the same items, and the leaderboards are in the order of the metrics.
         correction: Name of the correction.
 
     Returns:
-        Adjusted p-values of each board, [pairs].
+        Adjusted p-values of each leaderboard, [pairs].
 
     Raises:
         ValueError: The correction does not apply (see `adjust`).
@@ -221,12 +242,17 @@ def adjust_boards(p: Sequence[Floats], chains: Sequence[Ints], correction: str) 
 
 
 def number_chains(boards: Sequence[tuple[str, Ints]]) -> list[Ints]:
-    """Number the pairs of each board, [pairs]; equal pairs get equal numbers.
+    """Give equal numbers to equal pairs of systems on several leaderboards.
 
-    Pairs are equal if they have the same systems and their boards have the same items.
+    Pairs are equal if they have the same systems and their leaderboards have the same items. `adjust_boards` uses the
+    numbers.
 
     Args:
-        boards: For each board, an identifier of its items and the numbers of the systems in its pairs, [2, pairs].
+        boards: For each leaderboard, an identifier of its items and the numbers of the systems in its pairs, [2,
+            pairs].
+
+    Returns:
+        Numbers for each leaderboard, [pairs].
     """
     items = np.unique([identifier for identifier, _ in boards], return_inverse=True)[1]
     distinct, systems = np.unique(np.concatenate([pairs for _, pairs in boards], axis=1), return_inverse=True)
@@ -237,12 +263,15 @@ def number_chains(boards: Sequence[tuple[str, Ints]]) -> list[Ints]:
 
 
 def _gatekeep(p: Floats, chains: Ints) -> Floats:
-    """Adjust p-values by gatekeeping.
+    """Adjust p-values by the gatekeeping that `adjust_boards` describes.
 
-    The p-values of one chain are in the order of the metrics. In a chain, each hypothesis passes its whole weight to
-    the next one. So no adjusted p-value is smaller than the previous one. A chain that is finished passes its weight to
-    the unfinished chains. So a hypothesis is tested at alpha divided by the number of chains that are unfinished at
-    that point.
+    In a chain, each hypothesis passes its whole weight to the next one. So no adjusted p-value is smaller than the
+    previous one. A chain that is finished passes its weight to the unfinished chains. So a hypothesis is tested at
+    alpha divided by the number of chains that are unfinished at that point.
+
+    Args:
+        p: p-values; those of one chain are in the order of the metrics.
+        chains: Chain of each p-value, numbered from 0.
     """
     order = np.argsort(chains, kind="stable")
     lengths = np.bincount(chains)
@@ -260,15 +289,16 @@ def _gatekeep(p: Floats, chains: Ints) -> Floats:
 
 @cache
 def count_required_units(family: int, correction: str, alpha: float, *, two_sided: bool) -> int:
-    """Return the smallest number of units with which a pair can be significant.
+    """Return the smallest number of items with which a pair can be significant.
 
-    The p-value of a test that swaps two systems in n units is at least 2^-n one-sided, and 2^(1 - n) two-sided.
+    The p-value of a test that swaps two systems in n items or clusters is at least 2^-n one-sided, and 2^(1 - n)
+    two-sided.
 
     >>> count_required_units(1, "holm", 0.05, two_sided=True), count_required_units(15, "holm", 0.05, two_sided=True)
     (6, 10)
 
     Args:
-        family: Number of pairs.
+        family: Number of pairs that are corrected together.
         correction: Name of the correction.
         alpha: Significance level.
         two_sided: True if the tests are two-sided.
@@ -277,14 +307,14 @@ def count_required_units(family: int, correction: str, alpha: float, *, two_side
 
 
 def explain_too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> Message:
-    """Return the warning that no pair can be significant with so few units.
+    """Return the warning that no pair can be significant with so few items.
 
     >>> explain_too_few_units(6, 10, "cluster", two_sided=True).parameters["least"]
     0.03125
 
     Args:
-        units: Number of units.
-        needed: Number of units with which a pair can be significant.
+        units: Number of items or clusters.
+        needed: Number with which a pair can be significant.
         unit: Kind of unit, such as `item` or `cluster`.
         two_sided: True if the tests are two-sided.
     """
@@ -296,14 +326,14 @@ def explain_too_few_runs(runs: Sequence[int], family: int, correction: str, alph
                          two_sided: bool) -> Message | None:
     """Return the warning that no pair can be significant with so few runs.
 
-    The result is None if one can. The test permutes whole runs of two systems.
+    The result is None if a pair can be significant. The test permutes whole runs of two systems.
 
     >>> explain_too_few_runs((3, 3, 2), 3, "holm", 0.05, two_sided=True).parameters
     {'runs_a': 3, 'runs_b': 3, 'least': 0.1}
 
     Args:
         runs: Number of runs of each system; at least two systems.
-        family: Number of pairs.
+        family: Number of pairs that are corrected together.
         correction: Name of the correction.
         alpha: Significance level.
         two_sided: True if the tests are two-sided.
@@ -315,7 +345,7 @@ def explain_too_few_runs(runs: Sequence[int], family: int, correction: str, alph
 
 
 def estimate_resampling_error(units: float, pairs: int, alpha: float) -> float:
-    """Estimate the error rate of joint resampling if all systems are equal.
+    """Estimate the error rate of joint resampling of pairs if all systems are equal.
 
     This is the probability that the largest difference is significant by its rank among joint resamples. Resamples
     treat each observed standard error as known, so their critical value is about the normal quantile of Bonferroni's
@@ -326,7 +356,7 @@ def estimate_resampling_error(units: float, pairs: int, alpha: float) -> float:
     [0.051, 0.064, 0.077]
 
     Args:
-        units: Number of units, all with the same weight.
+        units: Number of items or clusters, all with the same weight.
         pairs: Number of pairs.
         alpha: Significance level.
     """
@@ -369,8 +399,8 @@ def combine_p_values(p: Floats, combination: Combination) -> Floats:
 def estimate_k(p: Floats, combination: Combination, alpha: float) -> Ints:
     """Estimate the number of test sets on which a claim is true (Dror et al. 2017).
 
-    The estimate is the largest u with a rejected null hypothesis (`combine_p_values`). It exceeds the true number with
-    a probability of at most alpha.
+    The estimate is the largest u for which `combine_p_values` rejects "the claim is true on fewer than u test sets". It
+    exceeds the true number with a probability of at most alpha.
 
     Args:
         p: One-sided p-values of the claim, [..., test sets].
@@ -383,8 +413,12 @@ def estimate_k(p: Floats, combination: Combination, alpha: float) -> Ints:
 def list_test_sets(p: Floats, alpha: float) -> Flags:
     """Flag the test sets on which a claim is significant by Holm's correction.
 
-    The array has the shape [test sets]. The probability that a flagged test set is an error is at most alpha, for any
-    dependence between test sets. The number of flags equals `estimate_k` with Bonferroni's method.
+    The probability that any flag is an error is at most alpha, for any dependence between test sets. The number of
+    flags equals `estimate_k` with Bonferroni's method.
+
+    Args:
+        p: One-sided p-values of the claim, [test sets].
+        alpha: Significance level.
     """
     return np.asarray(adjust(p, "holm") <= alpha)
 
@@ -414,13 +448,13 @@ class Draws:
 
 @dataclass(frozen=True, eq=False)
 class StepDown:
-    """p-values of pairs from joint resamples.
+    """p-values of pairs from joint resamples, before and after correction.
 
-    Each p-value is a multiple of 1 / (R + 1), or nan if the difference is undefined.
+    Each p-value is a multiple of 1 / (R + 1) for R resamples, or nan if the difference is undefined.
 
     Attributes:
-        raw: p-values of each pair alone, (c + 1) / (R + 1), [pairs].
-        adjusted: p-values adjusted for the family, [pairs]; never below `raw`.
+        raw: p-values of each pair alone, (c + 1) / (R + 1) for c extreme resamples, [pairs].
+        adjusted: p-values adjusted for all pairs, [pairs]; never below `raw`.
     """
 
     raw: Floats
@@ -437,12 +471,13 @@ def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, 
     """Simulate the differences of all pairs together under the null hypothesis.
 
     All pairs share the resamples, so the adjustment has more power than Holm's correction if pairs are dependent. A
-    permutation selects the same units for all pairs, and swaps only the two systems of each pair. The observed
-    difference is subtracted from each difference in a bootstrap. Differences within the tolerance of the tests are
-    ties. Quotients are not compared as fractions, so F-scores that differ by less than the tolerance are tied as well.
+    permutation selects the same units (items or clusters) for all pairs, and swaps only the two systems of each pair.
+    The observed difference is subtracted from each difference in a bootstrap. Differences within the tolerance of the
+    tests are ties. Quotients are not compared as fractions, so F-scores that differ by less than the tolerance are tied
+    as well.
 
     Args:
-        matrix: Matrix of all systems.
+        matrix: Statistics of all systems.
         pairs: Pairs of systems.
         settings: Number of resamples, seed and execution.
         kind: Name of the test, one of `STEP_DOWN`.
@@ -479,16 +514,19 @@ def adjust_min_p(*of_boards: Draws) -> StepDown:
     """Adjust p-values by the smallest p-value of each resample (step-down min-P).
 
     This is algorithm 2.8 of Westfall and Young (1993). The most extreme pair is compared with the most extreme pair of
-    each resample, the next pair with the most extreme of the remaining pairs, and so on. All pairs of several boards
-    form one family; the boards have the same units, seed and number of resamples. The p-value of a pair in a resample
-    comes from its rank among R + 1 values, the observed one and the resampled ones (Ge, Dudoit and Speed 2003). Ties
-    count as extreme. A pair with few possible differences cannot have small p-values, and does not raise the p-values
-    of other pairs. Adjusted p-values never exceed Holm's p-values from the same resamples.
+    each resample, the next pair with the most extreme of the remaining pairs, and so on. All pairs of several
+    leaderboards are adjusted together; the leaderboards have the same items, seed and number of resamples. The p-value
+    of a pair in a resample comes from its rank among R + 1 values, the observed one and the resampled ones (Ge, Dudoit
+    and Speed 2003). Ties count as extreme. A pair with few possible differences cannot have small p-values, and does
+    not raise the p-values of other pairs. Adjusted p-values never exceed Holm's p-values from the same resamples.
 
     The adjustment depends on the covariance of pairs that share systems. Permutations and resamples reproduce this
-    covariance if there are many units. The p-value is nan if the difference is undefined. It is also nan if all
-    resamples are equal and less extreme than the observed difference. Such a pair counts in the family, but is never
+    covariance if there are many items. The p-value is nan if the difference is undefined. It is also nan if all
+    resamples are equal and less extreme than the observed difference. Such a pair counts as a comparison, but is never
     significant. The iterators of blocks are consumed.
+
+    Args:
+        of_boards: Observed and resampled differences of each leaderboard.
     """
     excess, is_defined = _collect_excess(of_boards)
     draws, tolerance = of_boards[0], np.concatenate([draws.tolerance for draws in of_boards])
@@ -506,9 +544,13 @@ def adjust_max_t(*of_boards: Draws) -> StepDown:
     """Adjust p-values by the largest standardized difference of each resample.
 
     This is step-down max-T, algorithm 4.1 of Westfall and Young (1993). The standard deviation of a pair is estimated
-    from its resamples about 0, for every alternative. The p-values are finer than those of `adjust_min_p` if R is small
-    for the number of pairs. They treat pairs less equally if the distributions of the pairs differ in shape. Undefined
-    differences and several boards are treated as in `adjust_min_p`. The iterators of blocks are consumed.
+    from its resamples about 0, for every alternative. The p-values are finer than those of `adjust_min_p` if there are
+    few resamples for the number of pairs. They treat pairs less equally if the distributions of the pairs differ in
+    shape. Undefined differences and several leaderboards are treated as in `adjust_min_p`. The iterators of blocks are
+    consumed.
+
+    Args:
+        of_boards: Observed and resampled differences of each leaderboard.
     """
     excess, is_defined = _collect_excess(of_boards)
     draws, tolerances_ = of_boards[0], np.concatenate([draws.tolerance for draws in of_boards])
@@ -530,10 +572,13 @@ def adjust_max_t(*of_boards: Draws) -> StepDown:
 
 def adjust_step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], resamples: int,
                      slack: Floats | float = 0.0) -> Floats:
-    """Adjust p-values by successive maxima of comparable statistics (step-down).
+    """Adjust p-values by maxima of resampled statistics, step by step.
+
+    The largest observed statistic is compared with the maximum of all statistics in each resample, the next one with
+    the maximum of all but the first, and so on (step-down).
 
     Args:
-        observed: Observed statistics, [hypotheses]; larger is more extreme.
+        observed: Observed statistics, [hypotheses]; larger is more extreme. They must be comparable with each other.
         drawn: Returns the statistics of one hypothesis in joint resamples under the null, [resamples].
         resamples: Number of resamples; the observed statistics count as one more resample.
         slack: A resampled statistic that is below the observed one by at most this much is a tie.
@@ -553,19 +598,28 @@ def adjust_step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], res
 
 
 def _extremities(sides: Ints, differences: Floats) -> Floats:
-    """Return the extremity of each difference [..., pairs] on the side of its pair."""
+    """Return how strongly differences contradict the null hypothesis.
+
+    Args:
+        sides: Alternative of each pair: 1 if A is better, -1 if B is better, 0 if two-sided, [pairs].
+        differences: Differences, [..., pairs].
+
+    Returns:
+        Values of `base.extremity`, [..., pairs].
+    """
     return np.where(sides, sides * differences, np.abs(differences)) if sides.any() else np.abs(differences)
 
 
 def _permute_extremities(scores: SwappedPairs, sides: Ints, swapped: Floats) -> Floats:
-    """Return the extremities of differences after permutations.
-
-    The array has the shape [permutations, pairs].
+    """Return how strongly differences after swaps contradict the null hypothesis.
 
     Args:
-        scores: Computes the differences of each pair.
-        sides: Alternative of each pair, [pairs].
-        swapped: Sums of the swapped units, [permutations, systems, columns].
+        scores: Computes the differences of each pair after swaps.
+        sides: Alternative of each pair: 1 if A is better, -1 if B is better, 0 if two-sided, [pairs].
+        swapped: Sums of each system over the swapped units (items or clusters), [permutations, systems, columns].
+
+    Returns:
+        Values of `base.extremity`, [permutations, pairs].
     """
     drawn = np.empty((len(swapped), len(scores.a)))
     for pairs, _, _, differences in scores.differences(swapped):
@@ -574,12 +628,17 @@ def _permute_extremities(scores: SwappedPairs, sides: Ints, swapped: Floats) -> 
 
 
 def _collect_excess(of_boards: Sequence[Draws]) -> tuple[NDArray[np.float32], Flags]:
-    """Return the excess over the observed extremity, and flags of defined pairs.
+    """Subtract the observed from the resampled values of each pair.
 
-    The excess has the shape [pairs, 1 + resamples]; its first column is the observed labelling. Single precision keeps
-    the sign of an excess, but can create ties far from the observed value. An undefined observed difference is less
-    extreme than all resamples. A pair is also undefined if its defined resamples are all equal and less extreme than
-    the observed difference.
+    The values are extremities (`Draws`). Single precision keeps the sign of a result, but can create ties far from 0.
+    An undefined observed value is less extreme than all resamples. A pair is also undefined if its defined resamples
+    are all equal and less extreme than the observed difference.
+
+    Args:
+        of_boards: Observed and resampled values of each leaderboard.
+
+    Returns:
+        Results, [pairs, 1 + resamples], with the observed value (0) in the first column; and flags of defined pairs.
     """
     resamples = of_boards[0].resamples
     rows = np.empty((sum(len(draws.observed) for draws in of_boards), 1 + resamples), dtype=np.float32)
@@ -607,9 +666,13 @@ def _collect_excess(of_boards: Sequence[Draws]) -> tuple[NDArray[np.float32], Fl
 
 
 def _rank_labellings(row: NDArray[np.float32], tolerance: float) -> NDArray[np.int32]:
-    """Count for each value of a row the values that are at least as large, with ties.
+    """Count, for each value of a row, the values that are at least as large.
 
-    The value itself is included.
+    The value itself and tied values are included.
+
+    Args:
+        row: The values.
+        tolerance: Neighbouring values are tied if they differ by at most this much.
     """
     order = np.argsort(row)
     values = row[order]
@@ -624,6 +687,10 @@ def _deviation(drawn: Floats, tolerance: float) -> float:
     """Return the standard deviation of the defined values about 0.
 
     The result is infinite if all are 0. An infinite deviation makes all standardized values 0, so that they are tied.
+
+    Args:
+        drawn: Values in resamples.
+        tolerance: Smaller deviations count as 0.
     """
     defined = drawn[np.isfinite(drawn)]
     deviation = float(np.sqrt(np.square(defined).sum() / max(1, len(defined))))

@@ -19,7 +19,7 @@ from registry.values import Value
 
 @dataclass(frozen=True, slots=True)
 class OverallResult:
-    """Result of a test of all systems.
+    """Result of a significance test of all systems together.
 
     Attributes:
         statistic: Chi-squared statistic.
@@ -35,9 +35,9 @@ class OverallResult:
 
 
 class OverallTest(Value):
-    """A test of the hypothesis that all systems are equally good.
+    """A significance test of the hypothesis that all systems are equally good.
 
-    Class attributes have the same meaning as in `PairTest`.
+    The class attributes have the same meaning as in `PairTest`.
     """
 
     terse: ClassVar[bool] = True
@@ -47,10 +47,10 @@ class OverallTest(Value):
     units: ClassVar[tuple[Unit, ...]] = ("item", "cluster")
 
     def refusal(self, matrix: Matrix) -> str | None:
-        """Return the reason why this test does not apply to the matrix; None if it does.
+        """Return the reason why this test does not apply to the data; None if it does.
 
         Args:
-            matrix: Its rows must be units (`Matrix.by_unit`).
+            matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
         """
         if not isinstance(matrix, StatisticMatrix):
             return f"{self.name} compares the scores of single units, which correlations do not have"
@@ -62,12 +62,12 @@ class OverallTest(Value):
                 "leave overall out")
 
     def run(self, matrix: Matrix) -> OverallResult:
-        """Test all systems; identical systems have p = 1.
+        """Test whether all systems are equally good; identical systems have p = 1.
 
-        Units are omitted if the score of a system is undefined.
+        Units (items or clusters) in which the score of some system is undefined are omitted.
 
         Raises:
-            ValueError: The test does not apply, see `refusal`.
+            ValueError: The test does not apply to the data (see `refusal`).
         """
         matrix = matrix.by_unit
         if reason := self.refusal(matrix):
@@ -83,10 +83,10 @@ class OverallTest(Value):
     def statistic(self, scores: Floats) -> float:
         """Return the test statistic, which is chi-squared under the null hypothesis.
 
-        The statistic is 0 if the systems never differ.
+        It is 0 if the systems have equal scores in every unit.
 
         Args:
-            scores: Scores of units, [units, systems].
+            scores: Scores in single units (items or clusters), [units, systems].
         """
 
 
@@ -101,7 +101,7 @@ class CochranQ(OverallTest):
     units: ClassVar[tuple[Unit, ...]] = ("item",)
 
     def refusal(self, matrix: Matrix) -> str | None:
-        """Refuse units that are neither right nor wrong."""
+        """Return the reason why the test does not apply, such as graded scores; or None."""
         if reason := super().refusal(matrix):
             return reason
         if np.isin(additive(matrix).unit_scores(), (0, 1)).all():
@@ -109,9 +109,10 @@ class CochranQ(OverallTest):
         return "cochran needs units that are right or wrong; take friedman for graded ones"
 
     def statistic(self, scores: Floats) -> float:
-        """Return k (k - 1) sum (total - mean)^2 divided by the sum of r (k - r).
+        """Return Q = k (k - 1) sum (total - mean total)^2 / sum r (k - r).
 
-        There are k systems, and r of them are right in a unit.
+        k is the number of systems, r the number of systems that are right in an item, and a total the number of items
+        in which one system is right.
         """
         k, totals, correct = scores.shape[1], scores.sum(axis=0), scores.sum(axis=1)
         mixed = float((correct * (k - correct)).sum())
@@ -119,7 +120,10 @@ class CochranQ(OverallTest):
 
 
 class Friedman(OverallTest):
-    """Friedman's test of the ranks of systems within units, corrected for ties."""
+    """Friedman's test of the ranks of systems within units, corrected for ties.
+
+    The systems are ranked by their scores in each single unit (item or cluster).
+    """
 
     name: ClassVar[str] = "friedman"
     null: ClassVar[str] = "within a unit every order of the systems is equally likely"
@@ -127,9 +131,9 @@ class Friedman(OverallTest):
     citation: ClassVar[str] = "Friedman 1937; Conover 1999, section 5.8"
 
     def statistic(self, scores: Floats) -> float:
-        """Return (k - 1) sum (rank total - mean)^2 divided by the spread of all ranks.
+        """Return (k - 1) sum (rank sum - mean rank sum)^2 / spread of all ranks.
 
-        There are k systems.
+        k is the number of systems. The spread is the sum of the squared distances of all ranks from (k + 1) / 2.
         """
         k, slack = scores.shape[1], ROUNDING * float(np.abs(scores).max(initial=0))
         ranks = np.array([midranks(row, slack) for row in scores])

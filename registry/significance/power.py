@@ -42,7 +42,7 @@ class Power:
 
     @classmethod
     def of(cls, right: float, wrong: float, size: float, difference: float) -> Power:
-        """Make the power from the probabilities of both significant results.
+        """Compute the power and errors from the probabilities of significant results.
 
         Args:
             right: Probability of a significant result in favour of the better system.
@@ -58,7 +58,7 @@ class Power:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A two-sided test, without the true difference and the number of units.
+    """A planned two-sided test, for any true difference and any number of items.
 
     Attributes:
         alpha: Significance level.
@@ -68,12 +68,21 @@ class Design:
 
     @abstractmethod
     def compute_power(self, difference: float, units: int) -> Power:
-        """Return the power for a true `difference` (0 or more) and a number of units."""
+        """Return the power for a true difference and a number of items or clusters.
+
+        Args:
+            difference: True difference, 0 or more.
+            units: Number of items or clusters.
+        """
 
     def find_detectable(self, units: int, power: float) -> float:
-        """Return the smallest true difference that is detected with this power.
+        """Return the smallest true difference that the test detects with this power.
 
-        The result is nan if none is.
+        The result is nan if it detects none.
+
+        Args:
+            units: Number of items or clusters.
+            power: Required probability of a significant result.
         """
         from scipy.optimize import brentq
 
@@ -92,10 +101,15 @@ class Design:
         return float(brentq(excess, 0.0, upper, xtol=1e-9 * upper))
 
     def find_units(self, difference: float, power: float) -> int | None:
-        """Return the least number of units that detects a difference with this power.
+        """Return the number of items with which a difference is detected with this power.
 
-        The result is None if the number exceeds `MOST`. The power of an exact test is not monotonic in the number of
-        units. Bisection returns a number with sufficient power such that one unit less is not sufficient.
+        It is a number of clusters if clusters are tested, and None if more than `MOST` are needed. The power of an
+        exact test does not always rise with the number. The result, found by bisection, has sufficient power, but one
+        less has not.
+
+        Args:
+            difference: True difference.
+            power: Required probability of a significant result.
         """
         if not 0 < difference <= self.largest:
             return None
@@ -116,16 +130,20 @@ class Design:
 
     @abstractmethod
     def standard_error(self, units: int) -> float:
-        """Return the approximate standard error of the difference."""
+        """Return the approximate standard error of the difference.
+
+        Args:
+            units: Number of items or clusters.
+        """
 
 
 @dataclass(frozen=True, eq=False)
 class ExactMcNemar(Design):
-    """Design of McNemar's exact test.
+    """Planned exact McNemar test.
 
-    The power is a sum over all outcomes. The number of discordant units is binomial. Given that number, the number of
-    units that favour the better system is also binomial. If the difference exceeds the discordance, all discordant
-    units favour the better system.
+    The power is a sum over all outcomes. The number of discordant units (items in which exactly one system is correct)
+    is binomial. Given that number, the number of units that favour the better system is also binomial. If the
+    difference exceeds the discordance, all discordant units favour the better system.
 
     Attributes:
         discordance: Share of units in which exactly one system is correct.
@@ -135,13 +153,13 @@ class ExactMcNemar(Design):
     largest = 1.0
 
     def standard_error(self, units: int) -> float:
-        """Return the standard error if the difference is small."""
+        """Return the approximate standard error, that of a small difference."""
         return math.sqrt(self.discordance / units)
 
     def compute_power(self, difference: float, units: int) -> Power:
-        """Sum over the likely numbers of discordant units.
+        """Sum the power over the likely numbers of discordant items.
 
-        Tails with a probability of 1e-13 are omitted.
+        An item is discordant if exactly one system is correct. Tails with a probability of 1e-13 are omitted.
         """
         return _mcnemar(units, max(self.discordance, difference), difference, self.alpha)
 
@@ -165,10 +183,10 @@ def _mcnemar(n: int, discordance: float, difference: float, alpha: float) -> Pow
 
 @dataclass(frozen=True, eq=False)
 class MatchedTDesign(Design):
-    """Design of Student's test of the mean of normal unit differences.
+    """Planned paired t-test of normal differences in single items or clusters.
 
     Attributes:
-        deviation: Standard deviation of the unit differences.
+        deviation: Standard deviation of these differences.
     """
 
     deviation: float
@@ -177,7 +195,7 @@ class MatchedTDesign(Design):
         return self.deviation / math.sqrt(units)
 
     def compute_power(self, difference: float, units: int) -> Power:
-        """Integrate the normal tails over the distribution of the estimated deviation."""
+        """Average the power over the distribution of the estimated standard deviation."""
         from scipy.special import gammaincinv, ndtr, stdtrit
 
         if units < 2 or not self.deviation:
@@ -196,12 +214,12 @@ def _density(z: Floats) -> Floats:
     return np.asarray(np.exp(-np.clip(z, -40, 40) ** 2 / 2) / math.sqrt(2 * math.pi))
 
 
-class DrawnDesign(Design):
-    """Design of the recentred bootstrap, based on simulated differences.
+class BootstrapDesign(Design):
+    """Planned bootstrap test (recentred), based on resampled differences.
 
-    A difference is significant if its size exceeds the 1 - alpha quantile of the sizes of the deviations. Under a true
-    difference of x, differences are distributed like the deviations plus x. For other numbers of units the deviations
-    are scaled by the root of the ratio.
+    The deviations are resampled minus observed differences. A difference is significant if its size exceeds the 1 -
+    alpha quantile of the sizes of the deviations. Under a true difference of x, differences are distributed like the
+    deviations plus x. For another number of items the deviations are scaled by the root of the ratio.
     """
 
     def __init__(self, alpha: float, deviations: Floats, units: int) -> None:
@@ -210,7 +228,7 @@ class DrawnDesign(Design):
         Args:
             alpha: Significance level.
             deviations: Resampled minus observed differences, d* - d, [resamples].
-            units: Number of units of the resamples.
+            units: Number of items or clusters in a resample.
         """
         super().__init__(alpha)
         # Both signs, because either system of a pair may be the better one.
@@ -223,7 +241,7 @@ class DrawnDesign(Design):
         return float(np.std(self._deviations)) * math.sqrt(self._units / units)
 
     def compute_power(self, difference: float, units: int) -> Power:
-        """Count the shifted deviations that exceed the critical value."""
+        """Count the deviations, shifted by the true difference, that are significant."""
         factor = math.sqrt(self._units / units)
         shift, n = difference / factor, len(self._deviations)
         above = int(np.searchsorted(self._deviations, self._critical - shift, side="left"))
@@ -233,12 +251,12 @@ class DrawnDesign(Design):
 
 
 def compute_discordance(first: float, second: float, correlation: float) -> float:
-    """Return the share of units that exactly one of two systems gets right.
+    """Return the share of items that exactly one of two systems gets right.
 
     Args:
-        first: Share of units that the first system gets right.
-        second: Share of units that the second system gets right.
-        correlation: Correlation of both systems over units.
+        first: Share of items that the first system gets right.
+        second: Share of items that the second system gets right.
+        correlation: Correlation of both systems over items.
 
     Raises:
         ValueError: No two systems with these shares have this correlation.
@@ -255,12 +273,14 @@ def compute_discordance(first: float, second: float, correlation: float) -> floa
 
 @lru_cache(maxsize=4096)
 def solve_latent_correlation(first: float, second: float, correlation: float) -> float:
-    """Return the correlation of two normal variables with given dichotomized values.
+    """Return the correlation of two normal variables from that of two binary ones.
+
+    The binary variables are true if the normal ones exceed a threshold.
 
     Args:
         first: Probability that the first variable exceeds its threshold.
         second: Probability that the second variable exceeds its threshold.
-        correlation: Phi coefficient of the two exceedances.
+        correlation: Phi coefficient of the two binary variables.
 
     Raises:
         InputError: No two variables with these probabilities have this correlation.

@@ -55,10 +55,10 @@ _TIED_SCORE = 1e-9  # relative to the best score, and to 1 for slopes
 
 @dataclass(frozen=True, eq=False)
 class Influences:
-    """Scores of systems, and the influence of every unit on each score.
+    """Scores of systems, and the influence of every item or cluster on each score.
 
-    To first order, the score of a resample is the observed score plus the influences of the resampled units. So every
-    metric is treated as a mean, and one resample yields all differences and their standard errors.
+    To first order, the score of a resample is the observed score plus the influences of the resampled units (items or
+    clusters). So every metric is treated as a mean, and one resample yields all differences and their standard errors.
 
     Attributes:
         scores: Scores, [systems]. Higher is better, because scores are negated if lower is better.
@@ -76,10 +76,10 @@ class Influences:
 
     @classmethod
     def of(cls, matrix: Matrix) -> Influences:
-        """Compute the influences with the jackknife over units and over random runs.
+        """Compute the influences by the jackknife over items and over random runs.
 
         See Efron and Tibshirani 1993, chapter 11. The influences of a system are nan if its score is undefined without
-        one of the units.
+        one of the items (or clusters).
         """
         matrix = matrix.by_unit
         sign, n = -1.0 if matrix.lower_is_better else 1.0, matrix.n_units
@@ -92,7 +92,7 @@ class Influences:
 
     @property
     def n_units(self) -> int:
-        """Number of units."""
+        """Number of items, or of clusters of items."""
         return len(self.values)
 
     @cached_property
@@ -102,19 +102,22 @@ class Influences:
 
     @property
     def defined(self) -> Influences:
-        """Influences of the systems with a defined score and defined influences."""
+        """The same for the systems with a defined score and defined influences only."""
         chosen = self.are_defined
         return replace(self, scores=self.scores[chosen], values=np.ascontiguousarray(self.values[:, chosen]),
                        runs=self.runs[chosen], n_runs=self.n_runs[chosen])
 
     @cached_property
     def differences(self) -> Floats:
-        """Observed differences, [systems, systems]; positive if the first system is better."""
+        """Observed differences of the scores of two systems, [systems, systems].
+
+        They are positive if the first system is better.
+        """
         return self.scores[:, None] - self.scores
 
     @cached_property
     def tolerance(self) -> float:
-        """Largest difference that can be a rounding error."""
+        """Largest difference of scores that can be a rounding error."""
         return TOLERANCE * float(np.abs(self.scores).max(initial=0))
 
     @cached_property
@@ -124,14 +127,14 @@ class Influences:
 
     @cached_property
     def units_by_stratum(self) -> list[Ints]:
-        """Units of each stratum."""
+        """Indices of the items or clusters of each stratum."""
         return [units for _, units in group_by_stratum(self.strata, self.n_units)]
 
     @cached_property
     def squares(self) -> Floats:
-        """Sums of the squared differences of the influences of two systems.
+        """Sums of squared differences of two systems' influences, [systems, systems].
 
-        The array has the shape [systems, systems]. A sum is 0 if the two systems have a constant difference.
+        A sum is 0 if the two systems have a constant difference.
         """
         products = self.values.T @ self.values
         norms = np.diag(products)
@@ -145,7 +148,7 @@ class Influences:
 
     @cached_property
     def centred_squares(self) -> Floats:
-        """Sums of squared differences as in `squares`, about the mean of each stratum.
+        """Sums of squares as in `squares`, about the mean of each stratum.
 
         The array has the shape [systems, systems].
         """
@@ -165,9 +168,9 @@ class Influences:
         return covariances
 
     def find_steps(self, system: int) -> Floats:
-        """Return, for each system, the smallest nonzero value that one unit contributes.
+        """Return the smallest possible changes of differences to one system, [systems].
 
-        The array has the shape [systems].
+        A change is the smallest nonzero contribution of one item (or cluster) to the difference.
         """
         sizes = np.abs(self.values - self.values[:, [system]] + (self.scores - self.scores[system]) / self.n_units)
         sizes[sizes <= _ROUNDING * max(1.0, float(np.abs(self.scores).max(initial=0)))] = np.inf
@@ -177,10 +180,11 @@ class Influences:
 
 @dataclass(frozen=True, eq=False)
 class JointErrors(ABC):
-    """Errors of all differences in joint resamples, divided by standard errors.
+    """Errors of the differences of all pairs of systems, simulated together.
 
-    The standard error is estimated in every resample, because the largest error often has a standard error that is
-    small by chance. With fixed standard errors rank sets fail too often (Hall 1992, section 3.6; docs/limits.md).
+    Each error is divided by its standard error, which is estimated in every resample, because the largest error often
+    has a standard error that is small by chance. With fixed standard errors rank sets fail too often (Hall 1992,
+    section 3.6; docs/limits.md).
 
     Attributes:
         influences: Influences of systems with defined scores.
@@ -200,14 +204,19 @@ class JointErrors(ABC):
 
     @abstractmethod
     def prepare(self) -> None:
-        """Compute the arrays that all rows share."""
+        """Compute the arrays that all calls of `compute_rows` share."""
 
     @abstractmethod
     def compute_rows(self, systems: slice) -> Floats:
         """Return studentized errors of the differences of some systems to all systems.
 
-        The array has the shape [resamples, some systems, systems]. An error is 0 if the difference does not vary in the
-        resample.
+        An error is 0 if the difference does not vary in the resample.
+
+        Args:
+            systems: Slice of the systems.
+
+        Returns:
+            Errors, [resamples, some systems, systems].
         """
 
     @cached_property
@@ -235,10 +244,11 @@ class JointErrors(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Bootstrapped(JointErrors):
-    """Errors in bootstrap resamples of units within strata, and of random runs.
+    """Errors of differences in bootstrap resamples of items and of random runs.
 
-    There are too few runs to resample them. So the contribution of the runs is simulated with a normal distribution.
-    Its variance is simulated with a chi-squared distribution with one degree of freedom less than the number of runs.
+    Items or clusters are resampled within strata. There are too few runs to resample them. So the contribution of the
+    runs is simulated with a normal distribution. Its variance is simulated with a chi-squared distribution with one
+    degree of freedom less than the number of runs.
     """
 
     @cached_property
@@ -276,7 +286,7 @@ class Bootstrapped(JointErrors):
 
     @cached_property
     def _counts(self) -> NDArray[np.uint8]:
-        """Number of times that each unit is in each resample, [resamples, units]."""
+        """How often each resample contains each item or cluster, [resamples, units]."""
         influences, resamples = self.influences, self.settings.resamples
         counts = make_array((resamples, influences.n_units), self.settings.execution.memory // 4, np.uint8)
         counts_by_block = self.settings.execution.local.map(
@@ -287,14 +297,14 @@ class Bootstrapped(JointErrors):
 
     @cached_property
     def _sums(self) -> list[Floats]:
-        """Sums of the influences in each stratum, [resamples, systems] each."""
+        """Sums of the resampled influences in each stratum, [resamples, systems] each."""
         return [np.concatenate([
             self._counts[start:start + BLOCK][:, units].astype(np.float64) @ self.influences.values[units]
             for start in range(0, self.settings.resamples, BLOCK)]) for units in self.influences.units_by_stratum]
 
     @cached_property
     def _run_errors(self) -> tuple[Floats, Floats] | None:
-        """Contributions of runs to the errors and to squared errors.
+        """Simulated contributions of random runs to the errors and to squared errors.
 
         Each array has the shape [resamples, systems]. None if no system has random runs.
         """
@@ -313,11 +323,11 @@ class Bootstrapped(JointErrors):
 
 @dataclass(frozen=True, eq=False)
 class Flipped(JointErrors):
-    """Errors after random sign flips of the unit differences.
+    """Errors of differences after random sign flips.
 
-    All pairs flip the same units. For two systems and a mean of unit scores this is the studentized permutation test.
-    It is exact for a pair with symmetric unit differences, and asymptotically valid for several pairs together. Strata
-    are ignored.
+    The signs of the differences in random units (items or clusters) are flipped, in the same units for all pairs. For
+    two systems and a mean of unit scores this is the studentized permutation test. It is exact for a pair with
+    symmetric differences, and asymptotically valid for several pairs together. Strata are ignored.
     """
 
     @cached_property
@@ -326,7 +336,10 @@ class Flipped(JointErrors):
 
     @cached_property
     def _all_squares(self) -> Floats:
-        """Sums of the squared unit differences about 0, [systems, systems]."""
+        """Sums of squared differences in single items or clusters, [systems, systems].
+
+        The squares are those of distances from 0, not from the mean.
+        """
         return self.influences.squares + np.square(self.influences.differences) / self.influences.n_units
 
     def prepare(self) -> None:
@@ -338,7 +351,10 @@ class Flipped(JointErrors):
 
     @cached_property
     def _sums(self) -> Floats:
-        """Sums over all units after random sign flips, [permutations, systems]."""
+        """Sums over all items or clusters after random sign flips.
+
+        The array has the shape [permutations, systems].
+        """
         influences, settings = self.influences, self.settings
         statistics = (influences.values + influences.scores / influences.n_units)[:, :, None]
         flipped = np.concatenate(list(sum_permutations(
@@ -351,7 +367,9 @@ JOINT_ERRORS: dict[str, type[JointErrors]] = {"bootstrap": Bootstrapped, "flips"
 
 @dataclass(frozen=True, eq=False)
 class RankSets:
-    """Confidence sets of ranks; each statement has the level 1 - alpha.
+    """Confidence sets of the ranks of systems, and of the best system.
+
+    The best system has rank 1. Each statement has the level 1 - alpha.
 
     The best system has rank 1.
 
@@ -382,7 +400,7 @@ class RankSets:
 
     @classmethod
     def of(cls, wins: Flags, marginal_wins: Flags, marginal_losses: Flags, possible: Flags, leads: Floats) -> RankSets:
-        """Combine decisions about pairs into rank sets.
+        """Compute the bounds of ranks from significant wins and losses.
 
         Args:
             wins: Simultaneous wins over all pairs, [systems, systems].
@@ -398,7 +416,7 @@ class RankSets:
 
 def compute_rank_sets(matrix: Matrix, settings: Settings, *, alpha: float = 0.05,
                       method: str = "bootstrap") -> RankSets:
-    """Compute simultaneous rank sets from resampled errors of all differences.
+    """Compute simultaneous confidence sets of the ranks of systems, by resampling.
 
     The largest studentized error over all ordered pairs bounds all differences simultaneously. Significant pairs are
     removed, and the remaining pairs are tested again until no pair is significant (Mogstad et al. 2024; Romano and Wolf
@@ -409,10 +427,10 @@ def compute_rank_sets(matrix: Matrix, settings: Settings, *, alpha: float = 0.05
     and academic achievement across countries", Review of Economic Studies 91.
 
     A system with an undefined score or jackknife has no wins and no losses: it may have every rank, and may be the
-    best. Systems with a constant difference over all units are never distinguished.
+    best. Systems with a constant difference over all items are never distinguished.
 
     Args:
-        matrix: The matrix; its rows are items or units.
+        matrix: Statistics of all systems; its rows are items or clusters.
         settings: Number of resamples, seed, and execution.
         alpha: 1 - confidence, below 1/2.
         method: One of `JOINT_ERRORS`.
@@ -433,10 +451,10 @@ def compute_rank_sets(matrix: Matrix, settings: Settings, *, alpha: float = 0.05
 
 def compute_rank_sets_by_tests(results: Sequence[PairResult], systems: int, *, alpha: float = 0.05,
                          one_sided: float = 0.5) -> RankSets:
-    """Compute rank sets from two-sided p-values of all pairs with Holm's correction.
+    """Compute confidence sets of the ranks of systems from p-values of all pairs.
 
-    The sets are valid for any number of units if the p-values are. They do not bound the lead of the best system. An
-    undefined p-value distinguishes no systems.
+    The p-values are two-sided, and Holm's correction is applied. The sets are valid for any number of items if the
+    p-values are. They do not bound the lead of the best system. An undefined p-value distinguishes no systems.
 
     Args:
         results: Results of a two-sided test, in the order of `combinations`.
@@ -466,9 +484,14 @@ def compute_rank_sets_by_tests(results: Sequence[PairResult], systems: int, *, a
 
 
 def _count_differing(matrix: Matrix, errors: JointErrors, systems: Ints) -> Ints:
-    """Count the units in which two systems differ, [systems, systems].
+    """Count the items or clusters in which two systems differ, [systems, systems].
 
-    For very large and very small differences the result is the number of all units.
+    For very large and very small differences of scores, the result is the number of all items or clusters.
+
+    Args:
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        errors: Errors of the differences.
+        systems: Indices of the systems of the errors.
     """
     sizes = np.abs(errors.observed)
     counts = np.full(sizes.shape, matrix.n_units)
@@ -478,11 +501,16 @@ def _count_differing(matrix: Matrix, errors: JointErrors, systems: Ints) -> Ints
 
 
 def _decide(errors: JointErrors, alpha: float, differing: Ints) -> tuple[Flags, Flags, Flags, Floats]:
-    """Test all pairs by resampled errors.
+    """Decide which systems are significantly better than others, by simulated errors.
 
-    Only the errors of some systems are in memory at the same time. If systems are exchangeable and differ in m units,
-    the probability that all of these units favour the same system is 2^(1 - m), and that all favour a given system
-    2^-m. If this exceeds alpha, the pair is not significant, because resamples of so few units are not reliable.
+    To save memory, the errors of a few systems at a time are computed. If systems are exchangeable and differ in m
+    items, the probability that all of these items favour the same system is 2^(1 - m), and that all favour a given
+    system 2^-m. If this exceeds alpha, the pair is not significant, because resamples of so few items are not reliable.
+
+    Args:
+        errors: Errors of the differences.
+        alpha: 1 - confidence.
+        differing: Numbers m of items or clusters in which two systems differ, [systems, systems].
 
     Returns:
         wins: Simultaneous wins over all pairs, [systems, systems].
@@ -513,9 +541,10 @@ def _decide(errors: JointErrors, alpha: float, differing: Ints) -> tuple[Flags, 
 
 
 def _yield_rows(errors: JointErrors) -> Iterator[tuple[int, Floats]]:
-    """Yield the index of every system with the errors of its differences.
+    """Yield the simulated errors of the differences of one system after the other.
 
-    Each array has the shape [resamples, systems].
+    Yields:
+        Index of the system, and the errors of its differences to all systems, [resamples, systems].
     """
     errors.prepare()
     n = len(errors.observed)
@@ -529,7 +558,7 @@ def _yield_rows(errors: JointErrors) -> Iterator[tuple[int, Floats]]:
 
 @dataclass(frozen=True, eq=False)
 class _Family:
-    """Largest errors in groups of ordered pairs.
+    """Largest simulated errors in groups of ordered pairs of systems.
 
     The groups are in descending order of the observed statistic.
 
@@ -553,7 +582,12 @@ class _Family:
         return cls(observed, limits, np.full((resamples, len(limits) + 1), -np.inf))
 
     def add(self, system: int, errors: Floats) -> None:
-        """Add the errors of a system's differences, [resamples, systems]."""
+        """Update the largest errors with the errors of one system's differences.
+
+        Args:
+            system: Index of the system.
+            errors: Errors of its differences to all systems, [resamples, systems].
+        """
         observed = self.observed[system]
         group = np.where(observed > 0, np.searchsorted(-self.limits, -observed, side="left"), len(self.limits))
         order = np.argsort(group, kind="stable")
@@ -563,9 +597,9 @@ class _Family:
         self.largest[:, groups] = np.maximum(self.largest[:, groups], largest)
 
     def find_critical(self, alpha: float) -> float:
-        """Return the critical value of the step-down procedure.
+        """Return the critical value of the step-down procedure over all pairs.
 
-        The procedure removes significant groups and repeats until no further group is significant.
+        The procedure removes significant groups of pairs and repeats until no further group is significant.
         """
         remaining = np.maximum.accumulate(self.largest[:, ::-1], axis=1)[:, ::-1]
         n_significant = 0
@@ -578,7 +612,13 @@ class _Family:
 
 
 def _distinguish(observed: Floats, errors: Floats, alpha: float) -> tuple[Flags, Flags]:
-    """Return significant wins and losses of one system by a step-down procedure."""
+    """Return the significant wins and losses of one system by a step-down procedure.
+
+    Args:
+        observed: Observed statistics of its differences to all systems, [systems].
+        errors: Simulated errors of these differences, [resamples, systems].
+        alpha: Significance level.
+    """
     wins, losses = np.zeros((2, len(observed)), dtype=bool)
     while True:
         value = _find_critical(np.maximum(errors[:, ~wins].max(axis=1, initial=-np.inf),
@@ -590,9 +630,9 @@ def _distinguish(observed: Floats, errors: Floats, alpha: float) -> tuple[Flags,
 
 
 def _find_critical(largest: Floats, alpha: float) -> float:
-    """Return the 1 - alpha quantile of the largest errors.
+    """Return the 1 - alpha quantile of the largest errors in resamples.
 
-    The test set counts as one more resample.
+    The observed test set counts as one more resample.
     """
     k = math.floor(alpha * (len(largest) + 1) * (1 + 1e-12))
     return math.inf if k < 1 else float(np.partition(largest, -k)[-k])
@@ -603,11 +643,17 @@ def _exceeds(observed: Floats, value: float) -> Flags:
 
 
 def _compute_lead_bounds(influences: Influences, margins: Floats) -> tuple[Floats, Flags]:
-    """Return bounds of the leads, [2, systems], and flags of the possible best.
+    """Bound the lead of each system over the best other one; flag the possible best.
 
-    The lead of a system is its difference to the best other system. The bounds are the constrained intervals of Hsu
-    1996, chapter 4. Each system in turn is assumed to be the best. This needs no correction, because the bounds of the
-    truly best system hold at level 1 - alpha.
+    The bounds are the constrained intervals of Hsu 1996, chapter 4. Each system in turn is assumed to be the best. This
+    needs no correction, because the bounds of the truly best system hold at level 1 - alpha.
+
+    Args:
+        influences: Influences of the systems, which have their scores.
+        margins: Margins of error of differences, as in `_decide`.
+
+    Returns:
+        Lower and upper bounds, [2, systems], and flags, [systems].
     """
     upper = (influences.differences + margins).min(axis=1)
     is_possible = upper >= -influences.tolerance
@@ -620,7 +666,7 @@ def _compute_lead_bounds(influences: Influences, margins: Floats) -> tuple[Float
 class Winner:
     """The best system, with a score that is corrected for its selection.
 
-    Higher scores are better.
+    Of many systems, the best one has a score that is too high by chance. Higher scores are better.
 
     Attributes:
         system: Index of the system; the first one if several systems have the same score.
@@ -641,7 +687,7 @@ class Winner:
 
 
 def correct_winner(influences: Influences, alpha: float = 0.05) -> Winner | None:
-    """Return the best system with its corrected score.
+    """Find the best system, and correct its score for the selection.
 
     The result is None if no system has a defined score, or if the best score does not vary.
     """
@@ -673,8 +719,8 @@ def correct_best_score(scores: Floats, best: int, covariances: Floats, steps: Fl
         best: Index of the best system.
         covariances: Covariances of all scores with the best score, including its variance, [systems].
         steps: Smallest possible change of each difference to the best score, [systems]. Coarse scores are tied by
-            chance. If scores were uniform within their steps, the best one would lead by a third of a step, the mean
-            of a positive difference of two uniform values.
+            chance. If scores were uniform within their steps, the best one would lead by a third of a step, the mean of
+            a positive difference of two uniform values.
         alpha: 1 - confidence.
     """
     from scipy.special import ndtri
@@ -709,8 +755,8 @@ def _find_selection_bounds(scores: Floats, best: int, covariances: Floats, steps
 def _solve_true_score(share: float, lower: float, upper: float, max_error: float) -> float:
     """Return the true score at which P(observed score or less) equals `share`.
 
-    All values are in units of the standard error, relative to the observed score. The probability falls from 1 to 0 as
-    the true score rises from -`max_error` to `max_error`.
+    All values are distances from the observed score, divided by the standard error. The probability falls from 1 to 0
+    as the true score rises from -`max_error` to `max_error`.
     """
     below, above = -max_error, max_error
     for _ in range(_BISECTIONS):

@@ -20,7 +20,7 @@ _MOST_GROUPS = 702  # the number of names from a to zz
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Ranks of systems; all arrays have the order of the given systems.
+    """Ranks of systems; the attributes are arrays with one value per system.
 
     Attributes:
         order: Indices of the systems from best to worst. Systems with undefined scores come last, and ties keep their
@@ -39,7 +39,7 @@ class Ranks:
 
 
 def rank(scores: Floats, wins: Flags, *, lower_is_better: bool = False) -> Ranks:
-    """Rank systems by score, and bound their ranks by significant differences.
+    """Rank systems by score, with the range of ranks that the tests do not rule out.
 
     Args:
         scores: Scores at full precision, [systems]; nan if undefined.
@@ -58,15 +58,17 @@ def rank(scores: Floats, wins: Flags, *, lower_is_better: bool = False) -> Ranks
 
 
 def find_neighbour_ranges(wins: Flags) -> tuple[Ints, Ints]:
-    """Return rank ranges between the nearest systems that differ significantly.
+    """Return each system's range of ranks, from its nearest significant neighbours.
 
-    A range begins after the nearest significantly better system and ends before the nearest significantly worse system.
-    Other differences are ignored, so these ranges are less informative than those of `rank` about systems that are far
-    apart.
+    The range begins after the nearest significantly better system and ends before the nearest significantly worse one.
+    All other significant differences are ignored, so the ranges are less informative than those of `rank`.
 
     Args:
         wins: [systems, systems]; `wins[a, b]` is true if a is significantly better than b. The systems are ordered from
             best to worst.
+
+    Returns:
+        First and last rank of each system, [systems] each.
     """
     n = len(wins)
     low, high = np.ones(n, dtype=np.int64), np.full(n, n)
@@ -78,14 +80,16 @@ def find_neighbour_ranges(wins: Flags) -> tuple[Ints, Ints]:
 
 
 def count_rank_shares(scores: Floats, *, lower_is_better: bool = False) -> Floats:
-    """Return how often every system has every rank in resamples, [systems, ranks].
+    """Return the share of resamples in which each system has each rank.
 
-    The values are shares: rows and columns add up to 1. Systems with equal scores share their ranks equally, and
-    undefined scores are the worst.
+    Systems with equal scores share their ranks equally, and undefined scores are the worst.
 
     Args:
         scores: Scores in resamples, [resamples, systems].
         lower_is_better: True if lower scores are better.
+
+    Returns:
+        Shares, [systems, ranks]; every row and every column adds up to 1.
     """
     resamples, n = scores.shape
     steps = np.zeros(n * (n + 1))  # a share begins at the first of its places and ends after the last
@@ -106,13 +110,16 @@ def count_rank_shares(scores: Floats, *, lower_is_better: bool = False) -> Float
 
 
 def find_frequent_ranks(frequencies: Floats, confidence: float) -> tuple[Ints, Ints]:
-    """Return intervals of ranks that contain a given share of the resamples.
+    """Return the interval of ranks that each system has in most resamples.
 
     At most (1 - confidence) / 2 of the resamples are below the interval, and at most as many above.
 
     Args:
         frequencies: Result of `count_rank_shares`, [systems, ranks].
-        confidence: Share of the resamples.
+        confidence: Share of the resamples that the interval must contain.
+
+    Returns:
+        First and last rank of each system, [systems] each.
     """
     outside, sums = (1 - confidence) / 2, np.cumsum(frequencies, axis=1)
     slack = 1e-9  # sums of shares are rounded
@@ -120,10 +127,10 @@ def find_frequent_ranks(frequencies: Floats, confidence: float) -> tuple[Ints, I
 
 
 def find_groups(differ: Flags) -> list[tuple[int, ...]]:
-    """Return all maximal groups of systems without significant differences.
+    """Return the groups of systems for a compact letter display (Piepho 2004).
 
-    The groups are the columns of the compact letter display of Piepho (2004), computed as maximal cliques (Bron and
-    Kerbosch 1973, with pivots).
+    No two systems of a group differ significantly, and no further system can be added to a group. So the groups are the
+    maximal cliques of a graph (algorithm of Bron and Kerbosch 1973, with pivots).
 
     Args:
         differ: Flags of significant differences, [systems, systems], symmetric; the systems are ordered from best to
@@ -142,9 +149,9 @@ def find_groups(differ: Flags) -> list[tuple[int, ...]]:
 
 
 def assign_letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
-    """Return the letters of every system.
+    """Return the letters of every system in a compact letter display.
 
-    Systems that share a letter do not differ significantly.
+    Each group of systems gets a letter. Systems that share a letter do not differ significantly.
 
     >>> assign_letters([(0, 1), (1, 2)], 3)
     ['a', 'ab', 'b']
@@ -158,7 +165,7 @@ def assign_letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
 
 
 def name_group(n: int) -> str:
-    """Return the name of group n, counted from 0: a to z, then aa to zz.
+    """Return the letters that name group `n`, counted from 0: a to z, then aa to zz.
 
     >>> [name_group(n) for n in (0, 25, 26, 701)]
     ['a', 'z', 'aa', 'zz']
@@ -167,10 +174,12 @@ def name_group(n: int) -> str:
 
 
 def _cliques(near: Sequence[int]) -> Iterator[int]:
-    """Yield all maximal cliques; a set is an integer with one bit per system.
+    """Yield all maximal cliques of a graph of systems.
+
+    Each clique is an integer: its bit n is 1 if it contains system n.
 
     Args:
-        near: For each system, the set of systems that do not differ significantly from it.
+        near: For each system, the systems that do not differ significantly from it, encoded in the same way.
     """
     stack = [(0, (1 << len(near)) - 1, 0)]  # a stack, because cliques can be larger than Python's recursion limit
     while stack:
@@ -184,9 +193,10 @@ def _cliques(near: Sequence[int]) -> Iterator[int]:
 
 
 def _branches(candidates: int, excluded: int, near: Sequence[int]) -> int:
-    """Return a small set of candidates; every maximal clique contains one of them.
+    """Return a small set of systems that contains a member of every maximal clique.
 
-    These are the candidates that are not near a pivot.
+    This is the pivot step of Bron and Kerbosch's search: the set contains the candidates that are not adjacent to a
+    pivot. The bits of each integer are a set of systems.
     """
     fewest = candidates
     for least, pivots in ((0, excluded), (1, candidates)):  # a candidate is not near itself

@@ -17,39 +17,42 @@ _FEW = 128  # units of a pair in one block
 
 
 def unit_refusal(name: str, matrix: Matrix) -> str | None:
-    """Return the reason why a test of unit scores does not apply to a matrix.
+    """Explain why a test that compares the scores of single units does not apply.
 
-    The result is None if it does. With some metrics all units have the same score, or no score, although the scores of
-    systems differ. For example, one item has a Matthews correlation of 0, right or wrong. Cohen's kappa of one item is
-    0 if it is wrong, and undefined if it is right.
+    With some metrics all units (items or clusters) have the same score or no score, although the scores of the systems
+    differ. For example, the Matthews correlation of a single item is always 0. Cohen's kappa of a single item is 0 if
+    the item is wrong, and undefined if it is right.
 
     Args:
         name: Name of the test.
-        matrix: Its rows must be units (`Matrix.by_unit`).
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+
+    Returns:
+        The reason, or None if the test applies.
     """
     if len(np.unique(matrix.observed)) < 2 or matrix.is_mean:
         return None
-    known = np.empty(0)
+    distinct = np.empty(0)
     for block in matrix.by_block():
         scores = additive(matrix).score(block)
-        known = np.unique(np.append(known, scores[~np.isnan(scores)]))
-        if len(known) > 1:
+        distinct = np.unique(np.append(distinct, scores[~np.isnan(scores)]))
+        if len(distinct) > 1:
             return None
     return (f"{name} looks at the scores of single units, and by this metric every unit has "
-            f"{'the same score or none' if len(known) else 'none'}, although the systems' scores differ; take "
+            f"{'the same score or none' if len(distinct) else 'none'}, although the systems' scores differ; take "
             "permutation or bootstrap")
 
 
 def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> Flags:
-    """Flag pairs that cannot be distinguished because scores of units are undefined.
+    """Flag pairs of systems that single units cannot distinguish, [pairs].
 
-    The array has the shape [pairs]. A pair is flagged in two cases. First, if no unit has two defined scores. Second,
-    if the scores of the systems differ, but all units with different statistics have an undefined score.
+    A pair is flagged if no unit (item or cluster) has a defined score for both systems. It is also flagged if the total
+    scores of the systems differ, but every unit with different statistics lacks a defined score of one system.
 
     Args:
-        pairs: Pairs that differ in some unit.
-        unequal: True if each system has its own units. Then a pair is flagged if one of its systems has no unit with a
-            defined score.
+        pairs: Pairs with different statistics in some unit.
+        unequal: True if the systems have different units. Then a pair is flagged only if one of its systems has no unit
+            with a defined score.
     """
     is_unscored, statistics = np.zeros(len(pairs), dtype=bool), pairs.matrix.statistics
     if pairs.matrix.is_mean:
@@ -70,19 +73,21 @@ def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> Flags:
 
 
 def unit_scores(observed: Observed) -> tuple[Floats, Floats]:
-    """Compute the score of every unit for both systems, [units] each.
+    """Compute the scores of both systems of a pair in every unit (item or cluster).
 
-    An undefined score is nan.
+    Returns:
+        Scores of the first and of the second system, [units] each; nan if undefined.
     """
     score = additive(observed.matrix).score
     return score(observed.a), score(observed.b)
 
 
 def unit_differences(observed: Observed) -> tuple[Floats, float]:
-    """Return differences of unit scores, positive if A is better, and their tolerance.
+    """Return two systems' differences in single items or clusters, and a tolerance.
 
-    Differences within the tolerance are tied, because rounding must not separate 1/3 - 1/6 from 1/6 - 0. Differences
-    within the tolerance of 0 are set to 0. Units with an undefined score are omitted.
+    A difference is positive if the first system is better. Differences within the tolerance count as equal, because
+    rounding must not separate 1/3 - 1/6 from 1/6 - 0. Differences within the tolerance of 0 are set to 0. Items with an
+    undefined score are omitted.
     """
     a, b = unit_scores(observed)
     differences = observed.matrix.difference(a, b)
@@ -94,14 +99,14 @@ def unit_differences(observed: Observed) -> tuple[Floats, float]:
 
 
 def linearize(numerators: Floats, denominators: Floats, whole: Callable[[Floats], Floats]) -> Floats:
-    """Return the influence of every cell on the quotient F = N / D, (n - F d) / D.
+    """Return how much every cell of a table influences a quotient of totals.
 
-    The result is nan if D is 0.
+    The influence on F = N / D is (n - F d) / D, for a cell with numerator n and denominator d. It is nan if D is 0.
 
     Args:
         numerators: Numerators n of the cells.
         denominators: Denominators d of the cells.
-        whole: Computes N or D from all cells, such as their sum or their mean.
+        whole: Computes the totals N and D from all cells, for example as their sum or their mean.
     """
     sizes = whole(denominators)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -113,7 +118,7 @@ def linearize(numerators: Floats, denominators: Floats, whole: Callable[[Floats]
 def midranks(values: Floats, slack: float = 0.0) -> Floats:
     """Rank values from 1; tied values share the mean of their ranks.
 
-    Neighbouring values are tied if they differ by at most the slack.
+    Values that are neighbours in ascending order are tied if they differ by at most `slack`.
     """
     order = np.argsort(values, kind="stable")
     group = np.concatenate([[0], np.cumsum(np.diff(values[order]) > slack)])
@@ -125,7 +130,11 @@ def midranks(values: Floats, slack: float = 0.0) -> Floats:
 
 
 def has_binary_units(observed: Observed) -> bool:
-    """Return True if every unit with two defined scores is right or wrong."""
+    """Return True if both systems' scores in single units are all 0 or 1.
+
+    Units (items or clusters) without a defined score of both systems are ignored. The result is False if no unit
+    remains.
+    """
     a, b = unit_scores(observed)
     both = ~np.isnan(a) & ~np.isnan(b)
     return bool(both.any()) and bool(np.isin([a[both], b[both]], (0, 1)).all())

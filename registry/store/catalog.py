@@ -24,12 +24,11 @@ from registry.store.rows import insert, insert_many
 @dataclass_transform(frozen_default=True)
 @dataclass(frozen=True)
 class CatalogRow:
-    """Base class of rows.
+    """Base class of typed table rows: `TaskRow`, for example, is a row of `task`.
 
-    A subclass sets `table` and annotates the columns that it reads.
-
-    Each subclass becomes a frozen dataclass without a decorator. A subclass that is declared with `whole=True` has a
-    field for every column of the table; a column without annotation gets the type `Any`.
+    A subclass sets `table` and declares the columns that it reads as annotated fields. It becomes a frozen dataclass
+    without a decorator. With `class X(CatalogRow, whole=True)`, it gets a field for every column of the table; columns
+    without annotation have the type `Any`.
     """
 
     table: ClassVar[Table]
@@ -42,26 +41,26 @@ class CatalogRow:
 
     @classmethod
     def columns(cls) -> list[Column[Any]]:
-        """Return the columns of the table that this class has as fields."""
+        """Return the table columns that are fields of this class."""
         return [cls.table.c[field.name] for field in fields(cls) if field.name in cls.table.c]
 
     @classmethod
     @cache
     def query(cls, *names: str) -> Select[Any]:
-        """Return a query that selects rows by the values of the named columns.
+        """Return a SELECT by column values: `query("name")` ends in WHERE name = ?.
 
         The query is cached, because SQLAlchemy needs much time to build it.
         """
         return select(*cls.columns()).where(*(cls.table.c[name] == bindparam(name) for name in names))
 
     @classmethod
-    def of(cls, values: Sequence[Any]) -> Self:
-        """Make a row from the values of all fields, in the order of the fields."""
+    def from_values(cls, values: Sequence[Any]) -> Self:
+        """Make a row from its field values, in the order of the fields."""
         return cls(*values)
 
 
 class TaskRow(CatalogRow):
-    """A task with its manifest as normalized JSON."""
+    """A task, with its manifest as JSON in a normalized form."""
 
     table = models.task
     task_id: int
@@ -77,7 +76,7 @@ class TaskRow(CatalogRow):
 
 
 class TestSetRow(CatalogRow):
-    """A test set with the id of its current gold revision."""
+    """A test set, with the id of the current version of its gold."""
 
     table = models.test_set
     test_set_id: int
@@ -87,7 +86,7 @@ class TestSetRow(CatalogRow):
 
 
 class GoldRevisionRow(CatalogRow):
-    """One revision of a test set's gold."""
+    """One version of the gold of a test set: its digest and the reader of its files."""
 
     table = models.gold_revision
     gold_revision_id: int
@@ -96,7 +95,7 @@ class GoldRevisionRow(CatalogRow):
 
 
 class SubmissionRow(CatalogRow, whole=True):
-    """A submission: one version of a system, for one test set."""
+    """A submission: the output of one version of a system for one test set."""
 
     table = models.submission
     submission_id: int
@@ -115,7 +114,7 @@ class SubmissionRow(CatalogRow, whole=True):
 
 
 class NamedSubmission(SubmissionRow):
-    """A submission with the names of its system, team and test set."""
+    """A submission, with the names of its system, its team and its test set."""
 
     system: str
     team: str
@@ -123,34 +122,35 @@ class NamedSubmission(SubmissionRow):
 
     @property
     def named(self) -> str:
-        """`team/system@version`, which is unique in a test set."""
+        """Name `team/system@version`, which is unique in a test set."""
         return f"{self.team}/{self.system}@{self.version}"
 
     @property
     def full_name(self) -> str:
-        """`test_set/team/system@version`, which is unique in a task."""
+        """Name `test_set/team/system@version`, which is unique in a task."""
         return f"{self.test_set}/{self.named}"
 
 
 class SubmissionSourceRow(CatalogRow):
-    """The file of one run of a submission."""
+    """A submitted file: its digest and its name. Each run of a submission has a file."""
 
     table = models.submission_source
     source_digest: str
     name: str
 
 
-class Submitted(NamedTuple):
-    """The reader of a submission, and its files: one file per run."""
+class SubmittedFiles(NamedTuple):
+    """The submitted files of a submission, one per run, with their reader."""
 
     reader: str
     files: tuple[SubmissionSourceRow, ...]
 
 
 class ScoringRow(CatalogRow):
-    """A scoring: a submission joined with one gold revision.
+    """The evaluation of a submission against one version of the gold.
 
-    The scoring also depends on the policy for missing answers, `missing`.
+    The field `missing` is the policy for items without an answer. A submission can have several scorings: one for each
+    version of the gold and policy.
     """
 
     table = models.scoring
@@ -161,12 +161,12 @@ class ScoringRow(CatalogRow):
 
 
 class ScoreRow(CatalogRow):
-    """Facts about the statistics from which a score was computed.
+    """A stored score of a submission by a metric, without the value of the score.
 
     Attributes:
-        scoring_id: Id of the scoring.
-        n_items: Number of items.
-        digest: Digest of the statistics.
+        scoring_id: Id of the scoring: the submission, evaluated against one version of the gold.
+        n_items: Number of scored items.
+        digest: Digest of the statistics from which the score was computed.
         step: Unit in which the statistics are summed exactly, such as 0.1.
     """
 
@@ -178,7 +178,7 @@ class ScoreRow(CatalogRow):
 
 
 class ComparisonRow(CatalogRow):
-    """A comparison: the stored results of one family of pairs at one time."""
+    """A comparison: the test results of one leaderboard, as stored by one command."""
 
     table = models.comparison
     comparison_id: int
@@ -187,7 +187,7 @@ class ComparisonRow(CatalogRow):
 
 
 class StudyRow(CatalogRow):
-    """A finished study, with its result as JSON."""
+    """A stored study (an analysis beyond leaderboards), with its result as JSON."""
 
     table = models.study
     study: str
@@ -197,9 +197,9 @@ class StudyRow(CatalogRow):
 
 
 class PairRequestRow(CatalogRow):
-    """Settings of a test of pairs.
+    """Settings of a significance test of two systems, such as metric, test and seed.
 
-    The result of a pair depends only on these settings and on the statistics of the two systems.
+    The result of the test depends only on these settings and on the statistics of the two systems.
     """
 
     table = models.pair_request
@@ -214,10 +214,7 @@ class PairRequestRow(CatalogRow):
 
 
 class DeclaredMetric(NamedTuple):
-    """A metric that a task declares.
-
-    `alias` is the name of the metric in the manifest.
-    """
+    """A metric that a task declares; `alias` is its name in the task's manifest."""
 
     alias: str
     is_primary: bool
@@ -228,7 +225,7 @@ class DeclaredMetric(NamedTuple):
 
 
 class Member(NamedTuple):
-    """A scored submission from the view `ranked_submission`."""
+    """A submission that can appear on leaderboards, with its scoring and its names."""
 
     name: str
     track: str | None
@@ -249,15 +246,16 @@ RowType = TypeVar("RowType", bound=CatalogRow)
 def tasks(connection: Connection, slug: str | None = None) -> list[TaskRow]:
     """Return all tasks, or only the task with the id `slug`.
 
-    In a public file, "all tasks" are only the tasks whose scores are public.
+    From a public file (a copy of a registry without hidden data), only tasks with public scores are returned.
 
     Raises:
         UnknownNameError: No task has this id.
         InputError: The registry has no task.
-        HiddenError: The file is public, and the scores of this task, or of all tasks, are under an embargo.
+        HiddenError: The file is public and does not contain the scores of this task, or of any task.
     """
     require_scores(connection, slug)
-    rows = [TaskRow.of(row) for row in connection.execute(select(*TaskRow.columns()).order_by(models.task.c.task_id))]
+    query = select(*TaskRow.columns()).order_by(models.task.c.task_id)
+    rows = [TaskRow.from_values(row) for row in connection.execute(query)]
     if slug is None:
         if not rows:
             raise InputError("the registry has no task yet; add one by `registry run MANIFEST`")
@@ -269,26 +267,27 @@ def tasks(connection: Connection, slug: str | None = None) -> list[TaskRow]:
 
 
 def find(connection: Connection, kind: type[RowType], **values: Any) -> RowType | None:
-    """Return the row with these column values; None if no row has them."""
+    """Return the row with the given column values; None if there is no such row.
+
+    For example, `find(connection, TaskRow, slug="ner")` returns the row of the task `ner`.
+    """
     row = connection.execute(kind.query(*values), values).one_or_none()
-    return None if row is None else kind.of(row)
+    return None if row is None else kind.from_values(row)
 
 
 def get(connection: Connection, kind: type[RowType], **values: Any) -> RowType:
-    """Return the row with these column values; the row must exist."""
-    return kind.of(connection.execute(kind.query(*values), values).one())
+    """Return the row with the given column values, like `find`; the row must exist."""
+    return kind.from_values(connection.execute(kind.query(*values), values).one())
 
 
 def find_or_insert(connection: Connection, table: Table, key: dict[str, Any], **others: Any) -> int:
-    """Return the id of the row with a unique `key`.
-
-    Insert the row if it does not exist.
+    """Return the id of the row with these key values; insert the row if it is new.
 
     Args:
         connection: Connection to the registry.
         table: Table of the row.
-        key: Columns with a unique value.
-        others: Values of other columns; only a new row gets them.
+        key: Values of columns that identify the row, by name.
+        others: Values of the other columns, for a new row.
     """
     if (row := connection.execute(select(table).filter_by(**key)).one_or_none()) is not None:
         return int(row[0])
@@ -296,7 +295,7 @@ def find_or_insert(connection: Connection, table: Table, key: dict[str, Any], **
 
 
 def set_values(connection: Connection, table: Table, row_id: int, **values: Any) -> None:
-    """Change columns of the row with the id `row_id`.
+    """Change the given columns of one row, as in `set_values(..., withdrawn=True)`.
 
     The columns must not be part of a key.
     """
@@ -305,14 +304,14 @@ def set_values(connection: Connection, table: Table, row_id: int, **values: Any)
 
 
 def test_sets(connection: Connection, task_id: int) -> list[TestSetRow]:
-    """Return the test sets of a task, in the order of the manifest."""
+    """Return the test sets that a task declares, in the order of its manifest."""
     table = models.test_set
     query = select(*TestSetRow.columns()).where(table.c.task_id == task_id, table.c.is_declared)
-    return [TestSetRow.of(row) for row in connection.execute(query.order_by(table.c.position))]
+    return [TestSetRow.from_values(row) for row in connection.execute(query.order_by(table.c.position))]
 
 
 def declare_test_sets(connection: Connection, task_id: int, declared: Sequence[tuple[str, str | None]]) -> None:
-    """Store the test sets that a task declares.
+    """Store the test sets that a task declares in its manifest.
 
     Args:
         connection: Connection to the registry.
@@ -326,17 +325,20 @@ def declare_test_sets(connection: Connection, task_id: int, declared: Sequence[t
 
 def _declare(connection: Connection, table: Table, key: str, task_id: int, declared: Mapping[str, dict[str, Any]],
              **defaults: Any) -> bool:
-    """Store the rows that a task declares; return whether anything changed.
+    """Make the rows of a table agree with the manifest of a task.
 
-    Stored rows that the task no longer declares get `is_declared = FALSE`.
+    Insert new rows, update changed rows, and set `is_declared` to FALSE in rows that the manifest no longer contains.
 
     Args:
         connection: Connection to the registry.
-        table: Table of the rows.
-        key: Name of the column that identifies a row within a task.
+        table: Table of the rows, such as `test_set`.
+        key: Column that identifies a row within a task, such as `name`.
         task_id: Id of the task.
         declared: Column values of each declared row, by the value of the key column.
         defaults: Other column values, which only new rows get.
+
+    Returns:
+        True if anything changed.
     """
     stored = {row[key]: row for row in connection.execute(
         select(table).where(table.c.task_id == task_id)).mappings()}
@@ -353,9 +355,9 @@ def _declare(connection: Connection, table: Table, key: str, task_id: int, decla
 
 
 def gold_sources(connection: Connection, gold_revision_id: int, reader: str) -> dict[str, str]:
-    """Return the digests of the gold files of a revision, by the role of each file.
+    """Return the digests of the gold files that `reader` has read.
 
-    Only files that `reader` has read are returned.
+    The keys are the roles of the files: `gold`, or another role that the file format uses.
     """
     table = models.gold_source
     query = select(table).where(table.c.gold_revision_id == gold_revision_id, table.c.reader == reader)
@@ -363,7 +365,7 @@ def gold_sources(connection: Connection, gold_revision_id: int, reader: str) -> 
 
 
 def item_ids(connection: Connection, gold_revision_id: int) -> tuple[int, int]:
-    """Return the first item id of a gold revision, and the number of items.
+    """Return the first item id of a gold revision, and its number of items.
 
     The item ids of a gold revision are consecutive.
 
@@ -380,14 +382,18 @@ def item_ids(connection: Connection, gold_revision_id: int) -> tuple[int, int]:
 
 
 def item_keys(connection: Connection, gold_revision_id: int) -> list[str]:
-    """Return the keys of the items of a gold revision, in the order of the gold."""
+    """Return the keys of the items in one version of the gold, in its order."""
     table = models.item
     query = select(table.c.key).where(table.c.gold_revision_id == gold_revision_id).order_by(table.c.position)
     return list(connection.execute(query).scalars())
 
 
 def item_attribute(connection: Connection, gold_revision_id: int, name: str) -> dict[int, str]:
-    """Return the value of an item attribute for each item, by item id."""
+    """Return the value of one attribute, such as genre, for each item that has it.
+
+    Returns:
+        The values, by item id.
+    """
     table = models.item_attribute
     query = select(table.c.item_id, table.c.value).where(
         table.c.gold_revision_id == gold_revision_id, table.c.name == name)
@@ -395,12 +401,12 @@ def item_attribute(connection: Connection, gold_revision_id: int, name: str) -> 
 
 
 def gold_names(connection: Connection, gold_revision_id: int, name: Literal["type", "key"]) -> set[str]:
-    """Return the distinct types of the gold answers, or their distinct keys.
+    """Return the distinct types, such as `PER`, or the distinct keys of gold answers.
 
     Args:
         connection: Connection to the registry.
         gold_revision_id: Id of the gold revision.
-        name: Column of the table `answer`.
+        name: `type` or `key`, a column of the table `answer`.
     """
     table = models.answer
     query = select(table.c[name]).distinct().where(table.c.gold_revision_id == gold_revision_id, table.c.in_gold)
@@ -408,30 +414,33 @@ def gold_names(connection: Connection, gold_revision_id: int, name: Literal["typ
 
 
 def submissions(connection: Connection, task_id: int) -> list[NamedSubmission]:
-    """Return all submissions to a task."""
+    """Return all submissions to a task, including old versions, oldest first."""
     test_set = models.test_set
     query = _select_submissions(*NamedSubmission.columns(), models.system.c.name.label("system"),
                                 models.team.c.name.label("team"), test_set.c.name.label("test_set"))
     query = query.join(test_set, test_set.c.test_set_id == models.submission.c.test_set_id)
-    return [NamedSubmission.of(row) for row in connection.execute(query.where(test_set.c.task_id == task_id))]
+    return [NamedSubmission.from_values(row) for row in connection.execute(query.where(test_set.c.task_id == task_id))]
 
 
 def _select_submissions(*columns: Any) -> Select[Any]:
-    """Return a query on the joined tables `submission`, `system` and `team`."""
+    """Return a SELECT of columns from `submission` joined with `system` and `team`."""
     s, system, team = models.submission, models.system, models.team
     return select(*columns).join_from(s, system, s.c.system_id == system.c.system_id).join(
         team, team.c.team_id == system.c.team_id).order_by(s.c.submission_id)
 
 
 def tracks(connection: Connection, task_id: int) -> set[str]:
-    """Return the names of a task's tracks."""
+    """Return the names of the tracks (groups of submissions) of a task."""
     return set(connection.execute(select(models.track.c.name).where(models.track.c.task_id == task_id)).scalars())
 
 
 def replicate_factors(connection: Connection, submission_ids: Sequence[int]) -> dict[int, tuple[dict[str, str], ...]]:
-    """Return the factor levels of each run, by submission id.
+    """Return how the runs of submissions differ, for example in their random seeds.
 
-    The result has no entry for a submission without factors.
+    Returns:
+        By submission id, the levels of the factors in each run: `{7: ({"seed": "1"}, {"seed": "2"})}`. Submissions
+            without
+        factors are absent.
     """
     table = models.replicate_factor
     query = select(table).where(table.c.submission_id.in_(list(submission_ids)))
@@ -441,20 +450,23 @@ def replicate_factors(connection: Connection, submission_ids: Sequence[int]) -> 
     return {submission_id: tuple(runs.values()) for submission_id, runs in levels.items()}
 
 
-def load_submitted(connection: Connection, submission_ids: Sequence[int]) -> dict[int, Submitted]:
-    """Return the reader and the files of each submission, by submission id."""
+def load_submitted_files(connection: Connection, submission_ids: Sequence[int]) -> dict[int, SubmittedFiles]:
+    """Return the submitted files and their reader, by submission id."""
     s, source = models.submission, models.submission_source
     ids = list(submission_ids)
     files: dict[int, list[SubmissionSourceRow]] = {submission_id: [] for submission_id in ids}
     query = select(source.c.submission_id, *SubmissionSourceRow.columns()).where(source.c.submission_id.in_(ids))
     for submission_id, *file in connection.execute(query.order_by(source.c.submission_id, source.c.replicate)):
-        files[submission_id].append(SubmissionSourceRow.of(file))
+        files[submission_id].append(SubmissionSourceRow.from_values(file))
     readers = connection.execute(select(s.c.submission_id, s.c.reader).where(s.c.submission_id.in_(ids)))
-    return {submission_id: Submitted(reader, tuple(files[submission_id])) for submission_id, reader in readers}
+    return {submission_id: SubmittedFiles(reader, tuple(files[submission_id])) for submission_id, reader in readers}
 
 
 def load_ranked(connection: Connection, test_set_id: int) -> list[Member]:
-    """Return current submissions to a test set that are scored with current gold."""
+    """Return the submissions to a test set that can appear on its leaderboards.
+
+    These are the latest versions that are not withdrawn and that are scored with the current gold.
+    """
     query = text(f"""
         SELECT {', '.join(Member._fields)} FROM ranked_submission
         WHERE test_set_id = :test_set AND scoring_id IS NOT NULL ORDER BY submission_id""")  # noqa: S608
@@ -464,8 +476,9 @@ def load_ranked(connection: Connection, test_set_id: int) -> list[Member]:
 def all_versions(connection: Connection, test_set_id: int) -> list[tuple[Member, bool]]:
     """Return all submissions to a test set, oldest first, including old versions.
 
-    The second value of each pair is true if the submission is withdrawn. `scoring_id` is None if the submission is not
-    scored with the current gold.
+    Returns:
+        Pairs of a submission and a flag that is true if the submission is withdrawn. The `scoring_id` of a submission
+        that was not scored with the current gold is None.
     """
     query = text("""
         SELECT task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@' || s.version AS name,
@@ -481,9 +494,10 @@ def all_versions(connection: Connection, test_set_id: int) -> list[tuple[Member,
 
 
 def current_names(connection: Connection, task: str) -> set[str]:
-    """Return the full names of all current submissions to a task, scored or not.
+    """Return the names of the current submissions to a task, scored or not.
 
-    A submission is current if it is the latest version of its system and not withdrawn.
+    A submission is current if it is the latest version of its system and not withdrawn. A name has the form
+    `task/test_set/team/system@version`.
     """
     query = text("SELECT name FROM ranked_submission WHERE task = :task")
     return set(connection.execute(query, {"task": task}).scalars())
@@ -496,9 +510,9 @@ def check_metric(connection: Connection, tasks: Sequence[TaskRow], alias: str | 
     """
     if alias is None:
         return
-    known = sorted({m.alias for task in tasks for m in task_metrics(connection, task.task_id)})
-    if alias not in known:
-        raise UnknownNameError("metric", alias, known)
+    aliases = sorted({m.alias for task in tasks for m in task_metrics(connection, task.task_id)})
+    if alias not in aliases:
+        raise UnknownNameError("metric", alias, aliases)
 
 
 def task_metrics(connection: Connection, task_id: int) -> list[DeclaredMetric]:
@@ -512,22 +526,21 @@ def task_metrics(connection: Connection, task_id: int) -> list[DeclaredMetric]:
 
 
 def primary_metric(connection: Connection, task_id: int) -> DeclaredMetric:
-    """Return the primary metric of a task, which every task declares."""
+    """Return the metric that decides the ranking of a task."""
     return next(metric for metric in task_metrics(connection, task_id) if metric.is_primary)
 
 
 def primary_aliases(connection: Connection) -> dict[int, str]:
-    """Return the alias of the primary metric of each task, by task id."""
+    """Return the name (alias) of the primary metric of each task, by task id."""
     t = models.task_metric.c
     rows = connection.execute(select(t.task_id, t.alias).where(t.is_declared, t.is_primary))
     return dict(map(tuple, rows))
 
 
 def submission_attributes(connection: Connection, submission_ids: Sequence[int]) -> dict[int, dict[str, str]]:
-    """Return the team, the kind and the declared attributes of submissions.
+    """Return team, kind and declared attributes of submissions, by submission id.
 
-    Returns:
-        For each submission id, the values as texts, by name of the attribute.
+    For example `{7: {"team": "aspen", "kind": "primary", "parameters": "7000000"}}`.
     """
     s = models.submission
     query = _select_submissions(s.c.submission_id, models.team.c.name.label("team"), s.c.kind, s.c.attributes).where(
@@ -537,12 +550,12 @@ def submission_attributes(connection: Connection, submission_ids: Sequence[int])
 
 
 def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tuple[str, int, bool]]) -> bool:
-    """Store the metrics that a task declares; return whether anything changed.
+    """Store the metrics that a task declares; return True if anything changed.
 
     Args:
         connection: Connection to the registry.
         task_id: Id of the task.
-        declared: Alias and id of each metric, and whether the metric is the primary one.
+        declared: For each metric: its alias, its id, and whether it is the primary metric.
     """
     return _declare(connection, models.task_metric, "alias", task_id, {
         alias: {"metric_id": metric, "position": n, "is_primary": primary}
@@ -550,17 +563,29 @@ def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tup
 
 
 def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[int, ScoreRow]:
-    """Return the stored scores of one metric, by scoring id."""
+    """Return facts about the stored scores of submissions by one metric.
+
+    Args:
+        connection: Connection to the registry.
+        metric_id: Id of the metric.
+        scoring_ids: Ids of scorings: submissions that were scored with one version of the gold.
+
+    Returns:
+        A `ScoreRow`, with the number of items and the digest of the statistics but without the score, by scoring id.
+    """
     table = models.score
     query = select(*ScoreRow.columns()).where(
         table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)))
-    return {row.scoring_id: ScoreRow.of(row) for row in connection.execute(query)}
+    return {row.scoring_id: ScoreRow.from_values(row) for row in connection.execute(query)}
 
 
 def score_values(connection: Connection, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], float | None]:
-    """Return the values of stored scores.
+    """Return the values of stored scores, which two ids identify.
 
-    Keys are pairs of a scoring id and a metric id. The result may contain other metrics of the same scorings.
+    Args:
+        connection: Connection to the registry.
+        keys: For each score, the id of a scoring (a submission, scored with one version of the gold) and of a metric.
+            The result may contain other metrics of the same scorings.
     """
     table = models.score.c
     query = select(table.scoring_id, table.metric_id, table.value).where(

@@ -23,9 +23,9 @@ from registry.store.statistics import fetch_columns
 
 
 def latest_sequence(connection: Connection, **board: Any) -> int:
-    """Return the highest sequence number of the comparisons of a board.
+    """Return the number of the latest stored comparison of a leaderboard.
 
-    Returns 0 if no comparison of the board is stored.
+    The latest comparison has the largest number. Returns 0 if no comparison of the leaderboard is stored.
 
     Args:
         connection: Connection to the registry.
@@ -41,8 +41,8 @@ def find_compared(connection: Connection, *, candidate: str | None, **columns: A
 
     Args:
         connection: Connection to the registry.
-        candidate: Candidate system in the settings of the comparison; None means a comparison without a candidate.
-        columns: Values of other columns of the comparison.
+        candidate: System that was tested against all others (setting `candidate`); None selects comparisons without it.
+        columns: Values of other columns, which identify the board.
     """
     table, standing = models.comparison, models.standing
     recorded = func.json_extract_string(table.c.request, "$.significance.candidate")
@@ -53,36 +53,43 @@ def find_compared(connection: Connection, *, candidate: str | None, **columns: A
 
 
 def pair_request_id(connection: Connection, request: PairRequestRow) -> int:
-    """Return the id of the settings of a test; store the settings if they are new."""
+    """Return the id of the settings of a pairwise test; store new settings."""
     return catalog.find_or_insert(connection, models.pair_request, asdict(request))
 
 
 def statistics_ids(connection: Connection, digests: Sequence[str]) -> Ints:
-    """Return the id of each digest of statistics, [digests]; store new digests.
+    """Return the id of each digest of a system's statistics; store new digests.
 
-    The digests must be distinct.
+    Args:
+        connection: Connection to the registry.
+        digests: Distinct digests.
+
+    Returns:
+        Ids, in the order of the digests.
     """
     table = models.tested_statistics
     query = select(table.c.digest, table.c.tested_statistics_id).where(table.c.digest.in_(list(digests)))
-    known = {row.digest: row.tested_statistics_id for row in connection.execute(query)}
-    new = [digest for digest in digests if digest not in known]
+    ids = {row.digest: row.tested_statistics_id for row in connection.execute(query)}
+    new = [digest for digest in digests if digest not in ids]
     first = next_id(connection, table)
     insert_bulk(connection, table, {"tested_statistics_id": np.arange(first, first + len(new)),
                                     "digest": np.array(new, dtype=np.str_)})
-    known.update(zip(new, range(first, first + len(new)), strict=True))
-    return np.array([known[digest] for digest in digests], dtype=np.int64)
+    ids.update(zip(new, range(first, first + len(new)), strict=True))
+    return np.array([ids[digest] for digest in digests], dtype=np.int64)
 
 
 def pair_results(connection: Connection, pair_request_id: int, statistics: Ints, columns: Sequence[str],
                  methods: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Load the stored results of all pairs within a set of statistics.
+    """Load the stored test results of all pairs of systems within a set of systems.
+
+    A system is identified by its statistics, because the result depends on nothing else of the system.
 
     Args:
         connection: Connection to the registry.
         pair_request_id: Id of the settings of the test.
-        statistics: Ids of the statistics of the systems; a result is loaded if both of its systems are in this array.
+        statistics: Ids of the statistics of the systems.
         columns: Names of the columns to load.
-        methods: Names of methods. The returned column `method` contains positions in this sequence.
+        methods: Names of p-value methods; a method is returned as its index in this sequence.
 
     Returns:
         Each column by name, [results]; NULL becomes nan.
@@ -97,9 +104,9 @@ def pair_results(connection: Connection, pair_request_id: int, statistics: Ints,
 
 
 def find_intervals(connection: Connection, pair_result_ids: Ints) -> Ints:
-    """Return the ids of pair results that have a stored interval.
+    """Return the ids of the pair results that have a stored confidence interval.
 
-    The search covers all ids from the lowest to the highest of `pair_result_ids`.
+    All ids between the smallest and the largest of `pair_result_ids` are searched, so the result may contain other ids.
     """
     table = models.pair_interval
     return np.ma.getdata(fetch_columns(connection, select(table.c.pair_result_id).where(table.c.pair_result_id.between(
@@ -108,12 +115,12 @@ def find_intervals(connection: Connection, pair_result_ids: Ints) -> Ints:
 
 def find_obsolete(connection: Connection, task: str, current: Sequence[str],
                   metrics: Sequence[str] | None) -> list[Row[Any]]:
-    """Return the latest comparisons of a task that are no longer current.
+    """Return the latest comparisons of a task that are out of date.
 
     Args:
         connection: Connection to the registry.
         task: Id of the task.
-        current: Digests of the current comparisons.
+        current: Digests of the comparisons that are up to date.
         metrics: Aliases of the metrics to search; None means all metrics.
     """
     c = models.comparison.c
@@ -132,14 +139,12 @@ _PAIRS = """
 
 
 def results_digest(connection: Connection, comparison_id: int, prefix: str = "") -> str:
-    """Return the digest of a comparison with its results.
-
-    The digest covers settings, pairs, standings, and the test of all systems together.
+    """Return the digest of a comparison: settings, pairs, ranking and overall test.
 
     Args:
         connection: Connection to the registry.
         comparison_id: Id of the comparison.
-        prefix: Text before each name of a table, such as the name of another database.
+        prefix: Text before each table name, such as the name of another database and a dot.
     """
     queries = [f"SELECT * EXCLUDE (run_id, sequence) FROM {prefix}comparison WHERE comparison_id = :id",  # noqa: S608
                _PAIRS.format(stored=prefix),
@@ -150,14 +155,14 @@ def results_digest(connection: Connection, comparison_id: int, prefix: str = "")
 
 
 def find_dependent(connection: Connection, scores: Sequence[tuple[int, int]]) -> dict[str, int]:
-    """Return the comparisons that depend on any of these scores.
+    """Return the comparisons that use any of these scores.
 
     Args:
         connection: Connection to the registry.
-        scores: Scoring id and metric id of each score.
+        scores: For each score, the id of a scoring (a submission, scored with one version of the gold) and of a metric.
 
     Returns:
-        Ids of comparisons, by digest of the comparison.
+        Ids of the comparisons, by digest of the comparison.
     """
     c, standing = models.comparison.c, models.standing.c
     ids: dict[str, int] = {}
@@ -171,10 +176,15 @@ def find_dependent(connection: Connection, scores: Sequence[tuple[int, int]]) ->
 
 
 def dependent_results(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[str, str]:
-    """Return the digests of all results that depend on scores of one metric.
+    """Return the digests of the results of all comparisons that use some scores.
+
+    Args:
+        connection: Connection to the registry.
+        metric_id: Id of the metric of the scores.
+        scoring_ids: Ids of the scorings: submissions that were scored with one version of the gold.
 
     Returns:
-        Digest of the results, by digest of the comparison.
+        The digest of the results, by the digest that identifies the comparison.
     """
     dependent = find_dependent(connection, [(scoring_id, metric_id) for scoring_id in scoring_ids])
     return {digest: results_digest(connection, comparison_id) for digest, comparison_id in dependent.items()}
@@ -184,12 +194,12 @@ Columns = Mapping[str, NDArray[Any]]
 
 
 class PairsOfRun(NamedTuple):
-    """Pair results of one command, which can be stored in another registry.
+    """Pair results of one command, in a form that can be stored in another registry.
 
     Attributes:
-        columns: Columns of the table `pair_result`.
-        requests: Settings of tests, by the id in `columns`.
-        digests: Digests of statistics, by the id in `columns`.
+        columns: Columns of the table `pair_result`, by name.
+        requests: Settings of the tests, by their id in `columns`.
+        digests: Digests of the systems' statistics, by their id in `columns`.
     """
 
     columns: Columns
@@ -198,20 +208,23 @@ class PairsOfRun(NamedTuple):
 
     @classmethod
     def load(cls, connection: Connection, run_id: int) -> Self:
-        """Load the pair results that the command with this run id has stored."""
+        """Load the pair results that were stored by the command with this run id."""
         result, request, tested = models.pair_result, models.pair_request, models.tested_statistics
         columns = fetch_columns(connection, select(result).where(result.c.run_id == run_id))
         requests = select(*PairRequestRow.columns(), request.c.pair_request_id).where(
             request.c.pair_request_id.in_(np.unique(columns["pair_request_id"]).tolist()))
         used = np.union1d(columns["statistics_a"], columns["statistics_b"]).tolist()
         rows = connection.execute(select(tested).where(tested.c.tested_statistics_id.in_(used)))
-        return cls(columns, {row.pair_request_id: PairRequestRow.of(row[:-1]) for row in connection.execute(requests)},
+        return cls(columns, {row.pair_request_id: PairRequestRow.from_values(row[:-1])
+                             for row in connection.execute(requests)},
                    {row.tested_statistics_id: row.digest for row in rows})
 
     def store(self, connection: Connection, run_id: int) -> None:
-        """Store the results that the registry of `connection` lacks.
+        """Store the results that another registry lacks.
 
-        The new rows get `run_id`, and the ids of this registry.
+        Args:
+            connection: Connection to that registry.
+            run_id: Id, in that registry, of the command that stores the results.
         """
         if not self.digests:
             return
@@ -231,12 +244,12 @@ class PairsOfRun(NamedTuple):
 
 
 def _replace_ids(column: NDArray[Any], ids: Mapping[int, int]) -> NDArray[np.int32]:
-    known = np.array(sorted(ids))
-    return np.array([ids[n] for n in known.tolist()], dtype=np.int32)[np.searchsorted(known, column)]
+    old_ids = np.array(sorted(ids))
+    return np.array([ids[n] for n in old_ids.tolist()], dtype=np.int32)[np.searchsorted(old_ids, column)]
 
 
 def _pack(keys: Columns) -> NDArray[Any]:
-    """Pack integer columns into one structured array, to compare whole rows."""
+    """Combine integer columns into one structured array, to compare whole rows."""
     rows = np.empty(len(keys["statistics_a"]), dtype=[(name, np.int32) for name in keys])
     for name, column in keys.items():
         rows[name] = np.ma.getdata(column)
@@ -244,9 +257,14 @@ def _pack(keys: Columns) -> NDArray[Any]:
 
 
 def load_parts(connection: Connection, digest: str) -> dict[str, str]:
-    """Load the stored parts of an unfinished study, by key of the part.
+    """Load the stored results of the finished parts of an unfinished study.
 
-    `digest` is the digest of the study.
+    Args:
+        connection: Connection to the registry.
+        digest: Digest that identifies the study.
+
+    Returns:
+        The result of each part as JSON, by key of the part.
     """
     table = models.study_part
     rows = connection.execute(select(table.c.key, table.c.result).where(table.c.digest == digest))
@@ -254,16 +272,27 @@ def load_parts(connection: Connection, digest: str) -> dict[str, str]:
 
 
 def store_parts(connection: Connection, digest: str, parts: Mapping[str, str]) -> None:
-    """Store new parts of an unfinished study; stored parts do not change."""
+    """Store the results of new parts of an unfinished study.
+
+    Parts that are already stored do not change.
+
+    Args:
+        connection: Connection to the registry.
+        digest: Digest that identifies the study.
+        parts: The result of each part as JSON, by key of the part.
+    """
     stored = load_parts(connection, digest)
     insert_many(connection, models.study_part, [
         {"digest": digest, "key": key, "result": result} for key, result in parts.items() if key not in stored])
 
 
 def store_study(connection: Connection, digest: str, **values: Any) -> None:
-    """Store a finished study, and delete its parts.
+    """Store the result of a finished study, and delete the results of its parts.
 
-    `digest` is the digest of the study.
+    Args:
+        connection: Connection to the registry.
+        digest: Digest that identifies the study.
+        values: Other columns of the table `study`.
     """
     if catalog.find(connection, StudyRow, digest=digest) is None:
         insert(connection, models.study, digest=digest, **values)

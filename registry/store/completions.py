@@ -52,14 +52,14 @@ _NAMES = {
 
 
 def completions(path: Path, kind: str, prefix: str, task: str | None = None) -> list[str]:
-    """Return the names that begin with a prefix, in the order of the registry.
+    """Return the names that begin with `prefix`, for the completion of command lines.
 
     Names with control characters are left out.
 
     Args:
         path: Path of the registry.
         kind: Kind of name, such as "task" or "submission".
-        prefix: Beginning of the names.
+        prefix: First characters of the names.
         task: Id of a task; None means names from all tasks.
 
     Raises:

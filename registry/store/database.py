@@ -41,7 +41,7 @@ _TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
 
 @dataclass(frozen=True)
 class Patience:
-    """How long a command waits while another command writes.
+    """How long a command waits if another command is writing to the same registry.
 
     Attributes:
         seconds: Longest waiting time in seconds.
@@ -53,14 +53,15 @@ class Patience:
 
 
 class Database:
-    """The file of a registry.
+    """The DuckDB file of a registry, which this class opens, checks and creates.
 
     Attributes:
         path: Path of the file.
         named: Path that error messages show.
         patience: How long commands wait until they may write to the registry.
-        notify: Function that is called at the first reading, with one sentence for each task with non-public data.
-        moment: Moment in the past whose state readers see; None means the present.
+        notify: Function that is called when the file is first read. It gets one sentence for each task with hidden
+            data.
+        moment: Time in the past; readers see the registry as it was then. None means the present.
     """
 
     moment: Moment | None = None
@@ -95,13 +96,13 @@ class Database:
             yield connection
 
     def _set_back(self, connection: Connection) -> None:
-        """Show readers the registry as of `moment`; a subclass overrides this method."""
+        """Show readers the registry as it was at `moment`; a subclass implements this."""
 
     @contextmanager
     def querying(self, *, memory: int | None = None, output: Path | None = None) -> Iterator[Connection]:
-        """Open the registry for SQL that users write.
+        """Open the registry for SQL from users, who may be malicious.
 
-        The connection is read-only, cannot access other files, and cannot change settings.
+        The connection is read-only, cannot access other files, and cannot change settings of DuckDB.
 
         Args:
             memory: Bytes that DuckDB may use; None means DuckDB's default.
@@ -119,9 +120,9 @@ class Database:
 
     @contextmanager
     def writing(self, *, dry_run: bool = False, reach: Reach = NOWHERE) -> Iterator[Connection]:
-        """Open the file for one transaction; no other process may use the file.
+        """Open the file itself for one transaction, while no other process uses it.
 
-        Commands call `session.writing` instead of this method.
+        Commands use `session.writing` instead, which changes a copy of the file.
 
         Args:
             dry_run: Whether to roll the transaction back.
@@ -140,9 +141,9 @@ class Database:
 
     @contextmanager
     def holding(self, *, reach: Reach = NOWHERE) -> Iterator[Connection]:
-        """Open the file without a check of its schema; no other process may use the file.
+        """Open or create the file for writing, without a check of its tables.
 
-        The file is created if it does not exist. The caller must commit all changes.
+        No other process may use the file meanwhile. The caller must commit all changes.
 
         Args:
             reach: Other files that SQL may read and write.
@@ -167,9 +168,9 @@ class Database:
             checkpoint(connection, self._real, self.log)
 
     def settle(self) -> None:
-        """Move changes from DuckDB's write-ahead log into the file.
+        """Move changes from DuckDB's write-ahead log into the database file.
 
-        The log exists only if another program was interrupted.
+        The log exists only if another program was interrupted while it wrote to the file.
 
         Raises:
             LockedError: The other program still has the file open.
@@ -195,25 +196,19 @@ class Database:
 
     @property
     def _real(self) -> Path:
-        """Path without symbolic links.
-
-        DuckDB opens this path and puts its log next to it.
-        """
+        """Path without symbolic links; DuckDB opens it and puts its log next to it."""
         return self.path.resolve()
 
     @property
     def log(self) -> Path:
-        """Path of DuckDB's write-ahead log.
-
-        The log exists only after a program was interrupted.
-        """
+        """Path of DuckDB's write-ahead log, which remains only after an interruption."""
         return self._real.with_name(f"{self._real.name}.wal")
 
     def exists(self) -> bool:
-        """Return whether the path exists.
+        """Return whether a file or folder exists at the path of the registry.
 
         Raises:
-            InputError: The path cannot be used.
+            InputError: The operating system does not permit access to the path.
         """
         try:
             return self.path.exists()
@@ -221,10 +216,11 @@ class Database:
             raise InputError(f"cannot use this path: {error.strerror}", path=self.path) from None
 
     def require(self) -> None:
-        """Raise an error if the path is not a DuckDB database.
+        """Raise an error if the path is not a readable DuckDB database.
 
         Raises:
             InputError: The file does not exist, cannot be read, or is not a database.
+            LockedError: Another program has the file open, and Windows does not allow reading it.
         """
         if not self.exists():
             raise NoRegistryError(self.path)
@@ -240,9 +236,10 @@ class Database:
             raise InputError("not a DuckDB database; name another file with --db", path=self.path)
 
     def require_writable(self, *, create: bool = False) -> None:
-        """Raise an error if the file cannot be replaced.
+        """Raise an error if a command cannot write to the registry.
 
-        If `create` is true and the file does not exist, the error is raised only if the file cannot be created.
+        A command writes a new file, which replaces the old one; so both the file and its folder must be writable. If
+        `create` is true, the registry may also be absent; its folder must then be writable.
         """
         if create and not self.exists():
             self.require_free()

@@ -61,13 +61,13 @@ Definitions = Mapping[Key, tuple[Any, ...]]
 
 
 class Alteration(NamedTuple):
-    """A difference between a definition in a registry and in this program.
+    """A difference between a definition in a database and the one of this program.
 
     Attributes:
         fault: `altered`, `missing` or `surplus`.
         kind: `table`, `view`, `macro`, `index`, `sequence`, `type`, `schema` or `comment`.
-        name: Name of the object; for a comment, the kind and the name of the object with the comment.
-        detail: Part of the definition that differs; empty if the whole object is meant.
+        name: Name of the object. For a comment: the kind and the name of the object that it describes.
+        detail: Part of the definition that differs, such as a column; empty if no part is known.
     """
 
     fault: Literal["altered", "missing", "surplus"]
@@ -77,7 +77,7 @@ class Alteration(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """Description of the difference, without the name of the object."""
+        """Description of the difference, without the name of the table, view or macro."""
         if self.kind == "comment":
             return {"altered": "differs from the comment that this version of the program writes",
                     "missing": "is missing: this version of the program writes one",
@@ -88,9 +88,9 @@ class Alteration(NamedTuple):
 
 
 def find_alterations(driver: Any) -> list[Alteration]:
-    """Return all differences between a database and a new registry.
+    """List how the definitions in a database differ from those in a new registry.
 
-    If the definition of an object differs, its comments are not compared.
+    If the definition of a table, view or macro differs, its comments are not compared.
 
     Args:
         driver: DuckDB's own connection to the database.
@@ -112,19 +112,19 @@ def _compare(stored: Definitions, expected: Definitions) -> list[Alteration]:
 
 
 def _find_owner(comment: Alteration) -> str:
-    """Return the name of the table, view or macro to which a comment belongs."""
+    """Return the name of the table, view or macro that a comment describes."""
     kind, _, name = comment.name.partition(" ")
     return name.rpartition(".")[0] if kind == "column" else name
 
 
 @contextmanager
 def explaining_alterations(connection: Connection, path: Path) -> Iterator[None]:
-    """Explain an unexpected error by altered definitions in the registry at `path`.
+    """Explain an unexpected error of a block by an altered table, view or macro.
 
-    If no definition was altered, the error of the block is raised unchanged.
+    If the registry at `path` has no altered definition, the original error is raised.
 
     Raises:
-        StoreError: The block failed, and a definition was altered.
+        StoreError: The block failed, and a definition was altered; the message names it.
     """
     try:
         yield
@@ -144,7 +144,7 @@ def explaining_alterations(connection: Connection, path: Path) -> Iterator[None]
 def restore_views(connection: Connection) -> None:
     """Replace all views and macros in a copy of a registry by those of this program.
 
-    A table with the name of a view is replaced, too.
+    A table that has the name of a view is dropped.
     """
     driver = driver_of(connection)
     names = {view.name for view in schema.load_views()}
@@ -162,9 +162,9 @@ def restore_views(connection: Connection) -> None:
 
 @cache
 def _read_expected() -> tuple[Definitions, Definitions]:
-    """Return the definitions and the comments of a new registry.
+    """Make a new registry; return the definitions and the comments in it.
 
-    The new file is opened a second time, because DuckDB then writes definitions in another form.
+    The file is closed and opened again, because DuckDB then writes definitions in another form.
     """
     with TemporaryDirectory() as folder:
         path = Path(folder) / "registry.duckdb"
@@ -177,7 +177,10 @@ def _read_expected() -> tuple[Definitions, Definitions]:
 
 
 def _read_definitions(driver: Any) -> Definitions:
-    """Return all definitions in the database; the order of creation does not matter."""
+    """Return the definitions of tables, views and other objects in a database.
+
+    The order of columns and constraints does not matter.
+    """
     definitions: defaultdict[Key, list[Any]] = defaultdict(list)
     for database, place, name in driver.execute(_TABLES).fetchall():
         if database not in _OTHER_DATABASES:
@@ -195,7 +198,7 @@ def _read_definitions(driver: Any) -> Definitions:
 
 
 def _read_comments(driver: Any) -> Definitions:
-    """Return all comments in the database.
+    """Return all comments in a database.
 
     A macro with several versions may have several comments.
     """
@@ -211,7 +214,11 @@ def _read_comments(driver: Any) -> Definitions:
 
 
 def _list_objects(driver: Any, kind: str) -> Iterator[tuple[Any, ...]]:
-    """Yield the database, schema, name and definition of each object of a kind."""
+    """List all objects of one kind, such as views, in a database.
+
+    Yields:
+        Database, schema and name of an object, and the columns of its definition.
+    """
     function, name, columns = _OBJECTS[kind]
     cursor = driver.execute(f"SELECT {_LOCATION}, {name}, {columns} FROM system.main.duckdb_{function}()")  # noqa: S608
     flags = [n for n, column in enumerate(cursor.description) if column[0] in ("internal", "temporary")]
@@ -225,9 +232,9 @@ def _key(kind: str, place: str, name: str) -> Key:
 
 
 def _find_detail(kind: str, stored: tuple[Any, ...], expected: tuple[Any, ...]) -> str:
-    """Return a text about the first column or constraint that differs.
+    """Describe the first column or constraint in which two tables differ.
 
-    The result is empty if the object is no table.
+    The result is empty if the objects are not tables.
     """
     if kind != "table":
         return ""
@@ -236,10 +243,10 @@ def _find_detail(kind: str, stored: tuple[Any, ...], expected: tuple[Any, ...]) 
 
 
 def _is_same_statement(kind: str, *definitions: tuple[Any, ...]) -> bool:
-    """Return whether two views, or two macros, have equal syntax trees.
+    """Return True if two views, or two macros, have equal syntax trees.
 
-    The texts may differ, because DuckDB formats a statement in another way after it has stored and read the statement.
-    Other versions of DuckDB may also format the statement in another way.
+    Their texts may still differ, because DuckDB reformats a statement when it stores it, and each version of DuckDB
+    does so in another way.
     """
     if kind not in ("view", "macro"):
         return False
@@ -248,9 +255,10 @@ def _is_same_statement(kind: str, *definitions: tuple[Any, ...]) -> bool:
 
 
 def _parse(kind: str, definition: str) -> Any:
-    """Return the text before the SELECT, and the syntax tree of the SELECT.
+    """Split the definition of a view or macro into its head and a parsed SELECT.
 
-    Returns None if the SELECT cannot be parsed.
+    Returns:
+        The text before the SELECT, and the syntax tree of the SELECT; None if DuckDB cannot parse the SELECT.
     """
     if kind == "view":
         before_select, _, select = definition.partition(" AS ")
@@ -270,7 +278,7 @@ def _parser() -> Any:
 
 
 def _without_locations(node: Any) -> Any:
-    """Return a syntax tree without the positions of its nodes in the text."""
+    """Return a syntax tree without the positions of its nodes in the SQL text."""
     if isinstance(node, list):
         return [_without_locations(child) for child in node]
     if isinstance(node, dict):
@@ -280,7 +288,7 @@ def _without_locations(node: Any) -> Any:
 
 
 def _normalize(statement: str) -> str:
-    """Remove differences that arise when DuckDB stores a view and reads it again.
+    """Remove differences in the text of a definition that depend on DuckDB's version.
 
     DuckDB changes the order of the names after EXCLUDE, so this function sorts them. DuckDB 1.5 writes
     `main.list_value` and `CAST('t' AS BOOLEAN)`, but DuckDB 2 writes `list_value` and `true`.

@@ -30,11 +30,11 @@ UNTIL_REVEALED = datetime.max  # the embargo has no date: it ends when a command
 
 
 class Hidden(NamedTuple):
-    """Tasks with hidden data.
+    """Tasks whose names or scores are not public.
 
     Attributes:
-        anonymous: Ids of the tasks with hidden names.
-        blind: End of the embargo of each task with hidden scores, by id of the task.
+        anonymous: Ids of the tasks that hide the names of participants.
+        blind: For each task that hides its scores: the time when the scores become public, by task id.
     """
 
     anonymous: frozenset[str] = frozenset()
@@ -42,12 +42,12 @@ class Hidden(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Return a sentence for each task whose scores are hidden."""
+        """Sentences for users, one for each task that hides its scores."""
         return [_sentence(slug, until) for slug, until in self.blind.items()]
 
 
 def find_hidden(connection: Connection, time: datetime) -> Hidden:
-    """Return the tasks whose names or scores are not public at `time` (in UTC)."""
+    """Return the tasks whose names or scores are not yet public at a time (in UTC)."""
     table = models.task
     rows = connection.execute(select(table.c.slug, table.c.anonymous_until, table.c.blind_until).order_by(
         table.c.task_id)).all()
@@ -57,12 +57,12 @@ def find_hidden(connection: Connection, time: datetime) -> Hidden:
 
 
 def is_public(connection: Connection) -> bool:
-    """Return whether the file is a public file, and not the registry itself."""
+    """Return True if this file is a published copy of a registry without hidden data."""
     return has_row(connection, "publication")
 
 
 def find_left_out(connection: Connection) -> Hidden:
-    """Return the tasks whose names or scores are missing in a public file.
+    """Return the tasks whose names or scores were left out of a public file.
 
     If the file is the registry itself, no task is returned.
     """
@@ -71,9 +71,11 @@ def find_left_out(connection: Connection) -> Hidden:
 
 
 def describe_hidden(connection: Connection) -> dict[str, str]:
-    """Return a description of the data that is not public now, by task.
+    """Describe the data of each task that is not public now, as a phrase for users.
 
-    A task without such data is absent. The result is empty if the file is a public file.
+    Returns:
+        Phrases such as `names until 2026-12-01 12:00 UTC`, by task id. Tasks without hidden data are absent. For a
+        public file, the result is empty.
     """
     if is_public(connection):
         return {}
@@ -91,15 +93,15 @@ def describe_hidden(connection: Connection) -> dict[str, str]:
 
 
 def note_hidden(connection: Connection) -> list[str]:
-    """Return a message for each task with data that is not public now."""
+    """Return a message for users about each task with data that is not public now."""
     return [f"{slug}: not public: {description}; `--public` shows only public data"
             for slug, description in describe_hidden(connection).items()]
 
 
 def find_next_reveal(connection: Connection) -> datetime | None:
-    """Return the time (in UTC) at which the next embargo ends.
+    """Return the next time (in UTC) at which names or scores become public.
 
-    Returns None if no embargo has a date in the future.
+    Returns None if no task has such a time.
     """
     table, time = models.task, now()
     rows = connection.execute(select(table.c.anonymous_until, table.c.blind_until)).all()
@@ -108,7 +110,7 @@ def find_next_reveal(connection: Connection) -> datetime | None:
 
 
 def require_scores(connection: Connection, task: str | None) -> None:
-    """Raise a HiddenError if the scores of `task` are missing in a public file.
+    """Raise a HiddenError if a public file lacks the scores of `task`.
 
     If `task` is None, the error is raised only if the scores of all tasks are missing.
     """
@@ -122,7 +124,7 @@ def require_scores(connection: Connection, task: str | None) -> None:
 
 
 def describe_until(until: datetime) -> str:
-    """Return the end of an embargo as text.
+    """Describe the time until which data is hidden, for a message.
 
     >>> describe_until(datetime(2026, 12, 1, 12)), describe_until(UNTIL_REVEALED)
     ('until 2026-12-01 12:00 UTC', 'until the organisers reveal them')
@@ -141,10 +143,10 @@ def _sentence(task: str, until: datetime) -> str:
 
 
 def draw_pseudonyms(connection: Connection, task_id: int) -> dict[str, dict[str, str]]:
-    """Draw a pseudonym for each team and system of a task that has no pseudonym.
+    """Give a random pseudonym to each team and system of a task that has none.
 
     Returns:
-        The new pseudonyms by id, as a text, for each of the keys `teams` and `systems`.
+        The new pseudonyms: `{"teams": {"3": "Team 07"}, "systems": {"5": "System 07A"}}`, by id as text.
 
     Raises:
         InputError: The name of a team is the pseudonym of another team.
@@ -178,7 +180,7 @@ def draw_pseudonyms(connection: Connection, task_id: int) -> dict[str, dict[str,
 
 
 def _find_logged_pseudonyms(connection: Connection, task_id: int) -> set[str]:
-    """Return all pseudonyms of teams in the log, including purged teams."""
+    """Return all pseudonyms of teams that the log records, including deleted teams."""
     task = models.task
     slug = connection.execute(select(task.c.slug).where(task.c.task_id == task_id)).scalar_one()
     return {name for entry in read_entries(connection, "pseudonyms", subject=slug)
@@ -186,7 +188,7 @@ def _find_logged_pseudonyms(connection: Connection, task_id: int) -> set[str]:
 
 
 def is_system_of(pseudonym: str, team: str) -> bool:
-    """Return whether a pseudonym of a system belongs to a team with this pseudonym.
+    """Return True if a system's pseudonym belongs to the team with this pseudonym.
 
     >>> is_system_of("System 07A", "Team 07"), is_system_of("System 071A", "Team 07")
     (True, False)
@@ -195,15 +197,18 @@ def is_system_of(pseudonym: str, team: str) -> bool:
 
 
 def _team_pseudonyms(n: int) -> list[str]:
-    """Return all pseudonyms with equally many digits: at least 2n for `n` teams."""
+    """List possible pseudonyms `Team 01`, `Team 02`, ...: at least 2n for n teams.
+
+    All have the same number of digits.
+    """
     digits = max(2, len(str(2 * n)))
     return [f"Team {number:0{digits}}" for number in range(1, 10**digits)]
 
 
 def _system_pseudonyms(team: str, n: int) -> list[str]:
-    """Return at least 2n pseudonyms for the `n` systems of a team.
+    """List possible pseudonyms `System 07A`, `System 07B`, ... for a team's systems.
 
-    All of these pseudonyms have the same number of letters.
+    There are at least 2n for n systems, and all have the same number of letters.
     """
     size = 1
     while len(ascii_uppercase)**size < 2 * n:

@@ -37,16 +37,17 @@ FAILURES = (DBAPIError, duckdb.Error)  # types of DuckDB's errors, with or witho
 
 
 def cause_of(error: BaseException) -> BaseException | None:
-    """Return the error of DuckDB inside an error of SQLAlchemy.
-
-    Other errors are returned unchanged.
-    """
+    """Return the DuckDB error in an SQLAlchemy error, or another error unchanged."""
     return error.orig if isinstance(error, DBAPIError) else error
 
 
 @contextmanager
 def explaining(path: Path) -> Iterator[None]:
-    """Convert DuckDB's errors about the file at `path` into errors of this program."""
+    """Convert DuckDB's errors in a block into errors that users understand.
+
+    Args:
+        path: Path of the database file, for the messages.
+    """
     try:
         yield
     except FAILURES as error:
@@ -59,7 +60,7 @@ def explaining(path: Path) -> Iterator[None]:
 
 
 def explain(message: str, path: Path) -> RegistryError | None:
-    """Return an error of this program that explains an error message of DuckDB.
+    """Convert an error message of DuckDB into an error that users understand.
 
     Returns None if the message is not about the use of the file at `path`.
     """
@@ -81,9 +82,9 @@ def explain(message: str, path: Path) -> RegistryError | None:
 
 
 def _is_locked(message: str) -> bool:
-    """Return whether a message of DuckDB says that another process has the file open.
+    """Return True if a DuckDB message says that another process has the file open.
 
-    The message on Windows differs from the message on Linux.
+    The messages on Windows and Linux differ.
     """
     return any(phrase in message for phrase in (
         "Could not set lock", "File is already open in", "being used by another process"))
@@ -93,7 +94,7 @@ NO_ACCESS = {"enable_external_access": "false"}  # DuckDB still opens the databa
 
 
 class Reach(NamedTuple):
-    """Files and folders that a connection may read and write."""
+    """Files and folders that SQL on a connection may read and write."""
 
     files: Sequence[Path] = ()
     folders: Sequence[Path] = ()
@@ -103,11 +104,10 @@ NOWHERE = Reach()
 
 
 def confine(driver: Any, reach: Reach) -> None:
-    """Disable access to all files except the files in `reach`.
+    """Forbid SQL on a connection to access any file that is not in `reach`.
 
-    Call this before any query.
-
-    DuckDB accepts these settings only after its start, and only while access to files is enabled.
+    Call this before any query. DuckDB accepts these settings only after its start, and only while access to files is
+    enabled.
     """
     # DuckDB checks the pattern in a call of `read_parquet`, and not only the files that match the pattern.
     folders = [name for folder in reach.folders for name in (str(folder), glob.escape(str(folder)))]
@@ -143,11 +143,11 @@ Identity = tuple[int, int]  # device and inode; they change if another file repl
 
 @dataclass
 class _OpenFile:
-    """A file that this process has open.
+    """A database file that this process has open.
 
     Attributes:
         name: Path under which DuckDB has opened the file.
-        folder: Temporary folder of `name`; None if DuckDB has opened the original path.
+        folder: Temporary folder that contains `name`; None if DuckDB has opened the original path.
         n_connections: Number of open connections.
     """
 
@@ -157,7 +157,7 @@ class _OpenFile:
 
 
 class _Key(NamedTuple):
-    """Identification of an open file: its path, identity, mode and configuration."""
+    """Key of an open file: its path, its inode, its mode and its configuration."""
 
     path: Path
     identity: Identity | None
@@ -167,19 +167,20 @@ class _Key(NamedTuple):
 
 @dataclass
 class _Files:
-    """All files that this process has open; hold the lock while you change them."""
+    """The database files that this process has open; hold the lock to change them."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     open_files: dict[_Key, _OpenFile] = field(default_factory=dict)
 
     def choose_name(self, key: _Key) -> _OpenFile:
-        """Return the path under which to open a file.
+        """Choose the path under which DuckDB opens a file.
 
-        A file gets a second name only if all of its connections are read-only, because DuckDB does not notice changes
-        that are made under another name.
+        DuckDB cannot open one path with two configurations, or for two files. A second file or configuration therefore
+        gets a link in a temporary folder. This is done only if all connections to the file are read-only, because
+        DuckDB does not notice changes that are made under another name.
         """
-        if (known := self.open_files.get(key)) is not None:
-            return known
+        if (open_file := self.open_files.get(key)) is not None:
+            return open_file
         same_path = [other for other in self.open_files if other.path == key.path]
         if not same_path or not all(other.read_only and key.read_only for other in same_path
                                     if other.identity == key.identity):
@@ -190,7 +191,7 @@ class _Files:
         return _OpenFile(name, folder)
 
     def close(self, key: _Key) -> None:
-        """Record that a connection was closed; forget the file after its last connection."""
+        """Count one connection less; forget the file after its last connection."""
         file = self.open_files[key]
         file.n_connections -= 1
         if not file.n_connections:
@@ -203,7 +204,7 @@ _files = _Files()
 
 
 def is_open(path: Path) -> bool:
-    """Return whether this process has a file open.
+    """Return True if this process has the database at `path` open.
 
     `path` must have no symbolic links.
     """
@@ -213,7 +214,7 @@ def is_open(path: Path) -> bool:
 @contextmanager
 def connecting(path: Path, *, read_only: bool, config: dict[str, Any], patience: float,
                reach: Reach = NOWHERE) -> Iterator[Connection]:
-    """Open a DuckDB file, and close the connection after the block.
+    """Open a DuckDB file, and close the connection at the end of the block.
 
     Args:
         path: Path without symbolic links.
@@ -237,9 +238,9 @@ def connecting(path: Path, *, read_only: bool, config: dict[str, Any], patience:
 
 
 def roll_back(connection: Connection) -> None:
-    """Roll a transaction back.
+    """Roll back the transaction of a connection.
 
-    After a fatal error, DuckDB refuses all statements; this function then does nothing.
+    This does nothing after a fatal error, because DuckDB then refuses all statements.
     """
     try:
         connection.rollback()
@@ -249,7 +250,11 @@ def roll_back(connection: Connection) -> None:
 
 
 def _connect(path: Path, read_only: bool, config: dict[str, Any], patience: float) -> tuple[Connection, _Key]:
-    """Open a file; return the connection, and the key that `_Files.close` needs."""
+    """Open a database file.
+
+    Returns:
+        The connection, and the key that `_Files.close` needs.
+    """
     deadline = time.monotonic() + patience
     while True:
         try:
@@ -276,7 +281,7 @@ def _connect(path: Path, read_only: bool, config: dict[str, Any], patience: floa
 
 
 def _identify(path: Path) -> Identity | None:
-    """Return the identity of a file; None if it does not exist."""
+    """Return device and inode of a file; None if the file does not exist."""
     try:
         stat = path.stat()
     except OSError:
@@ -286,10 +291,9 @@ def _identify(path: Path) -> Identity | None:
 
 @contextmanager
 def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[None]:
-    """Commit the transaction at the end of the block.
+    """Commit the changes of a block at its end; roll them back if the block fails.
 
-    The transaction is rolled back if the block fails, or after a dry run. Changes that the block has committed itself
-    remain.
+    A dry run also rolls them back. If the block itself commits, its earlier changes remain.
     """
     try:
         yield

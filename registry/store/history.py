@@ -49,29 +49,29 @@ _RESULT = """
 
 
 class Section(NamedTuple):
-    """A part of a history, with a title; all rows have the same keys."""
+    """A titled table of a history, such as "files"; all rows have the same keys."""
 
     title: str
     rows: list[Row]
 
 
 def find_history(connection: Connection, name: str) -> list[Section]:
-    """Return the history of a comparison, a study, a pair, a run, or a submission.
+    """Return how a stored result came about: its inputs, settings, program and log.
 
-    The form of `name` depends on the object:
+    `name` identifies a result or an action:
 
     - comparison or study: its signature, or the id at the end of the signature;
     - pair of systems A and B: the signature or id of the comparison, followed by `/A~B`; write each system as
       `team/system@version`, `team/system` or `system`;
-    - run: `run:` and the number of the run;
+    - run of a command: `run:` and its number;
     - submission: `task/test_set/team/system@version`, or without `@version` for all versions.
 
     Args:
         connection: Connection to the registry.
-        name: Name of the object.
+        name: Name of the result or action.
 
     Raises:
-        UnknownNameError: The registry has no object of this name.
+        UnknownNameError: The registry does not contain this name.
     """
     kind, _, number = name.partition(":")
     if kind == "run":
@@ -91,7 +91,7 @@ def find_history(connection: Connection, name: str) -> list[Section]:
 
 
 def read_log_head(connection: Connection) -> list[Section]:
-    """Return the head of the log: the last entry, whose hash covers all entries.
+    """Return the last entry of the log; its hash covers all entries of the log.
 
     Raises:
         MismatchError: The file is public, so its log is redacted.
@@ -103,11 +103,11 @@ def read_log_head(connection: Connection) -> list[Section]:
 
 
 def _find_comparison(connection: Connection, line: str) -> Row | None:
-    """Return the latest comparison with this signature.
+    """Return the latest comparison with a signature; None if there is none.
 
-    The id at the end of a signature is enough.
-
-    Returns None if no comparison has the signature.
+    Args:
+        connection: Connection to the registry.
+        line: The signature, or only the id at its end.
     """
     rows = select_rows(connection, "SELECT * FROM comparison WHERE ends_with(signature, :end) ORDER BY comparison_id",
                        end=f"id:{line.rpartition('id:')[2]}")
@@ -115,7 +115,7 @@ def _find_comparison(connection: Connection, line: str) -> Row | None:
 
 
 def _compare_signature(line: str, stored: str) -> list[Section]:
-    """Return the fields in which a given signature differs from the stored one.
+    """List the fields in which a user's signature differs from the stored signature.
 
     Args:
         line: Signature that the user gave, or only its id.
@@ -133,7 +133,12 @@ def _compare_signature(line: str, stored: str) -> list[Section]:
 
 
 def _comparison_or_study(connection: Connection, line: str) -> list[Section]:
-    """Return the history of the comparison or study with this signature or id."""
+    """Return the history of the comparison or study that has a signature.
+
+    Args:
+        connection: Connection to the registry.
+        line: The signature, or only the id at its end.
+    """
     row = _find_comparison(connection, line)
     if row is None:
         studies = select_rows(connection, "SELECT signature, study, subject, digest, created_at, run_id FROM study "
@@ -170,10 +175,10 @@ def _comparison_or_study(connection: Connection, line: str) -> list[Section]:
 
 
 def _describe_family(family: str | Sequence[str] | Mapping[str, Sequence[str]]) -> str:
-    """Return a text about the boards whose p-values are corrected together.
+    """Describe the leaderboards whose p-values are corrected together.
 
     Args:
-        family: Recorded boards; or the setting in the manifest, if the correction covers only one board.
+        family: Leaderboards that were recorded; or the setting in the manifest, if each leaderboard is corrected alone.
 
     >>> _describe_family({"boards": ["test, acc", "test, f1"], "absent": ["dev, f1"], "digests": []})
     '2 boards (test, acc; test, f1), and without comparison yet: dev, f1'
@@ -186,7 +191,7 @@ def _describe_family(family: str | Sequence[str] | Mapping[str, Sequence[str]]) 
 
 
 def _gold(connection: Connection, revision: int) -> Section:
-    """Return a section with the files of a gold revision."""
+    """List the files of one version of the gold, as a section of a history."""
     return Section("gold", select_rows(connection, """
         SELECT role, source.name AS file, source.digest, revision.reader, revision.revision, revision.created_at
         FROM gold_revision AS revision JOIN gold_source USING (gold_revision_id)
@@ -195,11 +200,11 @@ def _gold(connection: Connection, revision: int) -> Section:
 
 
 def _pair(connection: Connection, comparison: Row, line: str, systems: str) -> list[Section]:
-    """Return the history of the result of one pair in a comparison.
+    """Return the history of the test of two systems within a comparison.
 
     Args:
         connection: Connection to the registry.
-        comparison: Row of the comparison.
+        comparison: Row of the table `comparison`.
         line: Signature or id of the comparison, as the user gave it.
         systems: The names of the two systems, as `A~B`.
     """
@@ -235,9 +240,9 @@ def _pair(connection: Connection, comparison: Row, line: str, systems: str) -> l
 
 
 def _find_pair(systems: str, submissions: Mapping[str, int]) -> tuple[int, int]:
-    """Return the ids of the two submissions in a text `A~B`.
+    """Return the submission ids of the two systems in a text `A~B`.
 
-    Names of systems may contain the character `~`, so all divisions of the text are tried.
+    System names may contain `~`, so every `~` is tried as the separator.
 
     Args:
         systems: The text.
@@ -256,7 +261,7 @@ def _find_pair(systems: str, submissions: Mapping[str, int]) -> tuple[int, int]:
 
 
 def _run(connection: Connection, number: int) -> list[Section]:
-    """Return parameters, environment, inputs and log entries of one command."""
+    """Return parameters, environment, input files and log entries of one command."""
     rows = select_rows(connection, "SELECT * FROM run WHERE run_id = :number", number=number)
     if not rows:
         return []
@@ -273,7 +278,12 @@ def _run(connection: Connection, number: int) -> list[Section]:
 
 
 def _submission(connection: Connection, name: str) -> list[Section]:
-    """Return the history of a submission, or of all versions of a system."""
+    """Return the history of a submission, or of all versions of a system.
+
+    Args:
+        connection: Connection to the registry.
+        name: `task/test_set/team/system@version`, or without `@version` for all versions.
+    """
     facts = ", ".join(f"submission.{field.column}" for field in SUBMISSION_FIELDS
                       if field.name not in ("track", "version", "declared"))
     rows = select_rows(connection, f"""
@@ -311,9 +321,9 @@ def _submission(connection: Connection, name: str) -> list[Section]:
 
 
 def _facts(title: str, row: Row, names: Sequence[str]) -> Section:
-    """Return a section with one row for each value of `row` that `names` selects.
+    """Make a section with the rows "what" and "value" from some columns of a row.
 
-    Values that are None are left out.
+    Columns without a value are left out.
     """
     return Section(title, [{"what": name, "value": str(row[name])} for name in names if row[name] is not None])
 
@@ -322,7 +332,7 @@ Listing = tuple[list[str], list[dict[str, Any]]]
 
 
 def list_tasks(connection: Connection) -> Listing:
-    """Return all tasks."""
+    """List all tasks for users: column names, and rows."""
     keys, rows = _select(connection, """
         SELECT slug AS id, title, version, seed,
             (SELECT count(*) FROM test_set WHERE test_set.task_id = task.task_id) AS test_sets,
@@ -336,9 +346,10 @@ def list_tasks(connection: Connection) -> Listing:
 
 
 def list_submissions(connection: Connection) -> Listing:
-    """Return all submissions.
+    """List all submissions for users: column names, and rows.
 
-    The column `id` has the full names. The column `ranked` is true for submissions on current boards.
+    The column `id` has the full names. The column `ranked` is true for the latest version of a system, unless it is
+    withdrawn.
     """
     facts = ", ".join(f"submission.{field.column}" for field in SUBMISSION_FIELDS
                       if field.is_declared and field.type not in ("id", "object"))
@@ -358,7 +369,7 @@ def list_submissions(connection: Connection) -> Listing:
 
 
 def list_teams(connection: Connection) -> Listing:
-    """Return all teams and systems.
+    """List all teams and their systems for users: column names, and rows.
 
     The column `pseudonym` is empty in tasks that were never anonymous.
     """
@@ -370,7 +381,7 @@ def list_teams(connection: Connection) -> Listing:
 
 
 def list_runs(connection: Connection) -> Listing:
-    """Return all commands that have changed the registry.
+    """List all commands that changed the registry: column names, and rows.
 
     The column `ended_at` is empty if the command was interrupted.
     """

@@ -24,9 +24,9 @@ Name = tuple[str, str, str]  # team, system and version; they identify a submiss
 
 
 class Ledger:
-    """The submissions of one task, with their scorings and files.
+    """All submissions to one task in memory, with fast look-up and bulk insertion.
 
-    `write` stores all additions.
+    New rows are collected; `write` stores them in the database.
     """
 
     def __init__(self, connection: Connection, task_id: int) -> None:
@@ -73,7 +73,7 @@ class Ledger:
 
     @property
     def names(self) -> dict[str, set[str]]:
-        """Names of the systems of each team, by name of the team."""
+        """Names of the systems of each team, by team name."""
         names = defaultdict[str, set[str]](set)
         for row in self._known.values():
             names[row.team].add(row.system)
@@ -84,43 +84,43 @@ class Ledger:
         return (models.team, self._task_id, name) in self._ids
 
     def track_id(self, name: str) -> int:
-        """Return the id of a track; add the track if it is new."""
+        """Return the id of the track `name`; add the track if it is new."""
         return self._id(models.track, {"task_id": self._task_id}, name)
 
     def find(self, test_set_id: int, name: Name) -> NamedSubmission | None:
-        """Return the submission with this name; None if it does not exist."""
+        """Return a submission by team, system and version; None if it does not exist."""
         return self._known.get((test_set_id, name))
 
     def sources(self, submission_id: int) -> list[str]:
-        """Return the digests of the files of a submission, one digest per run."""
+        """Return the digests of the submitted files of a submission, one file per run."""
         return self._sources[submission_id]
 
     def has_scoring(self, submission_id: int, gold_revision_id: int, missing: str) -> bool:
-        """Return whether a submission has a scoring with a gold revision.
+        """Return True if a submission was already scored with one version of the gold.
 
         Args:
             submission_id: Id of the submission.
-            gold_revision_id: Id of the gold revision.
-            missing: Policy for missing answers of the scoring.
+            gold_revision_id: Id of the version of the gold.
+            missing: Policy for missing answers; scores with another policy do not count.
         """
         return (submission_id, gold_revision_id, missing) in self._scorings
 
     def same_answers(self, submission: NamedSubmission) -> str | None:
-        """Return the first submission of another system with the same answers.
+        """Return another system's submission with exactly the same answers.
 
         Returns:
-            The name of that submission, `team/system@version`; None if no other system has the same answers.
+            The name of the first such submission, `team/system@version`; None if there is none.
         """
         return next((row.named for row in self._same[submission.test_set_id, submission.digest]
                      if row.system_id != submission.system_id), None)
 
     def add(self, test_set: TestSetRow, name: Name, sources: Sequence[tuple[str, str]],
             **values: Any) -> NamedSubmission:
-        """Add a submission.
+        """Add a submission, and its team and system if they are new.
 
         Args:
             test_set: Test set of the submission.
-            name: Team, system and version; a new team or system is added.
+            name: Team, system and version.
             sources: Digest and name of the file of each run.
             values: Other columns of the table `submission`.
         """
@@ -139,26 +139,35 @@ class Ledger:
         return row
 
     def add_scoring(self, submission_id: int, gold_revision_id: int, missing: str, **values: int) -> int:
-        """Add a scoring, and return its id.
+        """Record that a submission is scored with one version of the gold.
 
         Args:
             submission_id: Id of the submission.
-            gold_revision_id: Id of the gold revision that the submission is joined with.
+            gold_revision_id: Id of the version of the gold.
             missing: Policy for missing answers.
             values: Other columns of the table `scoring`.
+
+        Returns:
+            Id of the new row in the table `scoring`.
         """
         self._scorings.add((submission_id, gold_revision_id, missing))
         return self._insert(models.scoring, submission_id=submission_id, gold_revision_id=gold_revision_id,
                             missing=missing, **values)
 
     def add_rows(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-        """Add rows that contain their ids, or whose table has no id."""
+        """Add rows to a table; the rows contain all columns, including their ids.
+
+        If the table has no id column, the rows have no ids.
+        """
         self._waiting[table] += map(dict, rows)
 
     def add_columns(self, table: Table, columns: Columns, n_rows: int) -> None:
-        """Add `n_rows` rows to a table.
+        """Add rows to a table, given as columns (see `insert_bulk`).
 
-        The rows are given as columns, as for `insert_bulk`.
+        Args:
+            table: The table.
+            columns: An array of values, or one value for all rows, by name of the column.
+            n_rows: Number of rows.
         """
         if n_rows:
             self._columns[table].append({name: np.full(n_rows, column) if np.isscalar(column) else column
@@ -168,13 +177,13 @@ class Ledger:
             self._write_columns()
 
     def reserve(self, table: Table, n: int) -> int:
-        """Reserve `n` consecutive ids of a table, and return the first id."""
+        """Reserve `n` consecutive ids in a table for new rows, and return the first id."""
         first = self._next.get(table) or next_id(self._connection, table)
         self._next[table] = first + n
         return first
 
     def write(self) -> None:
-        """Write all added rows to the database."""
+        """Store all added rows in the database."""
         for table, rows in self._waiting.items():
             insert_many(self._connection, table, rows)
         self._waiting.clear()
@@ -188,18 +197,18 @@ class Ledger:
         self._rows_in_columns = 0
 
     def _id(self, table: Table, owner: dict[str, int], name: str, **columns: None) -> int:
-        """Return the id of a track, team or system; add the row if it is new.
+        """Return the id of a track, team or system; add it if it is new.
 
         Args:
-            table: Table of the row.
-            owner: Name and value of the column that refers to the owner: the task, or the team of a system.
+            table: Table of the track, team or system.
+            owner: Column that refers to the owner, with its value: `{"task_id": 1}`, or `{"team_id": 3}` for a system.
             name: Name of the track, team or system.
             columns: Other columns of a new row.
         """
         (owner_id,) = owner.values()
-        if (known := self._ids.get((table, owner_id, name))) is None:
-            known = self._ids[table, owner_id, name] = self._insert(table, **owner, name=name, **columns)
-        return known
+        if (row_id := self._ids.get((table, owner_id, name))) is None:
+            row_id = self._ids[table, owner_id, name] = self._insert(table, **owner, name=name, **columns)
+        return row_id
 
     def _insert(self, table: Table, **values: Any) -> int:
         row_id = self.reserve(table, 1)

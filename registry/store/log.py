@@ -50,9 +50,10 @@ TableDigests = Mapping[str, str]
 
 
 def digested_columns(table: str) -> list[str]:
-    """Return the columns that the digest of a table covers.
+    """Return the columns of a table that its digest covers.
 
-    The result is empty if the table has no digest.
+    Texts that people wrote are not covered, because they may be deleted on request. The result is empty if the table
+    has no digest.
     """
     if table not in _TEXTS:
         return []
@@ -61,7 +62,11 @@ def digested_columns(table: str) -> list[str]:
 
 
 def table_digests(connection: Connection) -> TableDigests:
-    """Return the digest of each table, by table; the order of rows does not matter."""
+    """Return a digest of the contents of each table, to detect changes from outside.
+
+    Returns:
+        Digests by name of the table. The order of the rows does not matter.
+    """
     queries = []
     for table in _TEXTS:
         columns = ", ".join(f'"{name}"' for name in digested_columns(table))
@@ -79,14 +84,14 @@ BLANK = (None, "", "{}")  # values of columns after a purge: actor, text, and JS
 
 @dataclass
 class Journal:
-    """The log of one command, which may use several transactions.
+    """The writer of the log entries of one command, in one or more transactions.
 
-    The row of the run is inserted at the first change, so a command that changes nothing is not logged.
+    A command that changes nothing is not logged: the command itself is recorded at its first change.
 
     Attributes:
         command: Name of the command.
         parameters: Parameters of the command.
-        inputs: Digests of all files that the command has read, by name of the file.
+        inputs: Digest of each file that the command has read, by name of the file.
         actor: User who started the command; None if users are not recorded.
     """
 
@@ -103,9 +108,9 @@ class Journal:
         return self._run_id is not None
 
     def read(self, name: str, digest: str) -> None:
-        """Record that a file was read.
+        """Record that the command has read a file, with its digest.
 
-        If another file with the same name was read before, the name gets a number.
+        If the command has read another file with the same name, the name gets a number, such as `gold.tsv (2)`.
         """
         numbered, n = name, 1
         while self.inputs.setdefault(numbered, digest) != digest:
@@ -113,14 +118,14 @@ class Journal:
             numbered = f"{name} ({n})"
 
     def begin(self, connection: Connection) -> None:
-        """Record the tables that another program has altered since the last command.
+        """Find the tables that another program has altered since the last command.
 
-        Call this method before the first change.
+        `close` logs these tables. Call this method before the first change.
         """
         self._altered = find_altered_tables(connection)
 
     def run_id(self, connection: Connection) -> int:
-        """Return the id of the run; the first call inserts the run."""
+        """Return the id of the command in the table `run`; the first call inserts it."""
         if self._run_id is None:
             program, salt, parameters = code(), new_salt(), canonical_json(self.parameters)
             self._run_id = insert(
@@ -132,20 +137,20 @@ class Journal:
         return self._run_id
 
     def forget(self) -> None:
-        """Forget the run, because its changes were discarded."""
+        """Forget the id of the command, because its transaction was rolled back."""
         self._run_id = None
 
     def event(self, connection: Connection, action: str, subject: str, **details: Any) -> None:
-        """Log one change."""
+        """Log one change: an action, such as `compare`, on a named subject."""
         append(connection, [self.entry(connection, action, subject, **details)])
 
     def entry(self, connection: Connection, action: str, subject: str, **details: Any) -> dict[str, Any]:
-        """Return the log entry of one change, for `append`."""
+        """Make the log entry of one change, for `append`, without storing it."""
         return {"run_id": self.run_id(connection), "at": now(), "actor": self.actor, "action": action,
                 "subject": subject, "details": canonical_json(details)}
 
     def close(self, connection: Connection) -> None:
-        """Log the end of the command, its inputs, and the digests of tables.
+        """Log the end of the command, with its inputs and the digests of all tables.
 
         Call this method in the last transaction of the command.
         """
@@ -160,7 +165,10 @@ class Journal:
 
 
 def append(connection: Connection, entries: Sequence[Mapping[str, Any]]) -> None:
-    """Append entries to the log, and compute their hashes."""
+    """Store entries at the end of the log, with hashes.
+
+    Each hash also covers all earlier entries, so that changes of the log can be detected.
+    """
     if not entries:
         return
     event, run = models.event.c, models.run
@@ -177,10 +185,7 @@ def append(connection: Connection, entries: Sequence[Mapping[str, Any]]) -> None
 
 
 class Entry(NamedTuple):
-    """An entry of the log.
-
-    `subject` and `details` are empty if a purge has deleted them.
-    """
+    """A log entry; `subject` and `details` are empty if their texts were deleted."""
 
     event_id: int
     run_id: int
@@ -190,9 +195,12 @@ class Entry(NamedTuple):
 
 
 def read_entries(connection: Connection, *actions: str, subject: str | None = None) -> Iterator[Entry]:
-    """Yield the log entries of these actions, oldest first.
+    """Yield the log entries with given actions, oldest first.
 
-    If `subject` is given, only entries about that subject are returned.
+    Args:
+        connection: Connection to the registry.
+        actions: Names of actions, such as `rescore`.
+        subject: Name of the object that was changed; None means all objects.
     """
     event = models.event
     query = select(event.c.event_id, event.c.run_id, event.c.action, event.c.subject, event.c.details).where(
@@ -204,7 +212,7 @@ def read_entries(connection: Connection, *actions: str, subject: str | None = No
 def find_altered_tables(connection: Connection) -> list[str]:
     """Return the tables that another program has changed since the last command.
 
-    The result is empty if the log has no table digests yet.
+    The tables are compared with the digests in the log. The result is empty if the log has no digests yet.
     """
     event = models.event.c
     details = connection.execute(select(event.details).where(event.action == "end").order_by(
@@ -216,44 +224,47 @@ def find_altered_tables(connection: Connection) -> list[str]:
 
 
 def new_salt() -> str:
-    """Return a random text that nobody can guess."""
+    """Return a random text that makes digests impossible to guess."""
     return secrets.token_hex(16)
 
 
 def digest_of_inputs(salt: str, inputs: str) -> str:
-    """Return the salted digest of the inputs of a run.
+    """Return the salted digest of the names and digests of a command's input files.
 
-    The salt is necessary because names of files may contain names of participants, and could be guessed.
+    Without a secret salt, names of participants in file names could be guessed from the digest.
     """
     return digest_json([salt, inputs])
 
 
 def digest_of_words(salt: str, event: Mapping[Any, Any]) -> str:
-    """Return the salted digest of the texts of an event that a purge may delete."""
+    """Return the salted digest of the texts in a log entry.
+
+    The texts may be deleted later; the digest then remains, so that the hashes of the log can still be verified.
+    """
     return digest_json([salt, *(event[name] for name in _WORDS)])
 
 
 def digest_of_run(run: Row[Any]) -> str:
-    """Return the digest of a run.
+    """Return the digest of the facts about a command that are fixed when it begins.
 
-    The digest covers the values that are known when the run begins; the parameters are covered by their salted digest.
+    These are, for example, its name, version and start. The parameters are covered by their own salted digest.
     """
     return digest_json([str(run._mapping[name]) for name in _RUN_COLUMNS])
 
 
 def link(previous_hash: str | None, event: Mapping[Any, Any], run_digest: str) -> str:
-    """Return the hash of an event, which covers the hash of the previous event.
+    """Return the hash of a log entry and of the hash of the previous entry.
 
-    For the first event of the log, `previous_hash` is None.
+    Args:
+        previous_hash: Hash of the previous entry; None for the first entry.
+        event: The entry.
+        run_digest: Digest of the command that wrote the entry.
     """
     return digest_json([previous_hash, run_digest, *(str(event[name]) for name in _EVENT_COLUMNS)])
 
 
 def now() -> datetime:
-    """Return the current time in UTC.
-
-    The value has no time zone, like the times in the database.
-    """
+    """Return the current time in UTC, without a time zone, as in the database."""
     return datetime.now(UTC).replace(tzinfo=None)
 
 
@@ -261,14 +272,14 @@ Key = tuple[int, int]  # scoring id and metric id
 
 
 class Rescoring(NamedTuple):
-    """Scores that changed when one command computed them again.
+    """Scores that changed when a command computed them again.
 
     Attributes:
-        run_id: Id of the run.
-        scores: For each score: scoring id, metric id, digest before the change, digest after the change.
-        otherwise: Digest of the new code of each metric whose scores differ although the statistics are equal, by name
-            of the metric.
-        results: Digests of the results that depend on the old scores, by digest of the comparison.
+        run_id: Id of the command's row in the table `run`.
+        scores: For each score: id in the table `scoring`, metric id, digest before the change, digest after it.
+        otherwise: Metrics that now give other scores for equal statistics, because their code changed: digest of the
+            new code, by name of the metric.
+        results: Digests of the comparisons' results that used the old scores, by digest of the comparison.
     """
 
     run_id: int
@@ -278,25 +289,28 @@ class Rescoring(NamedTuple):
 
 
 def rescorings(connection: Connection) -> list[Rescoring]:
-    """Return all logged changes of computed scores, oldest first."""
+    """Return all recomputations that changed stored scores, oldest first."""
     return [Rescoring(entry.run_id, **{key: entry.details[key] for key in ("scores", "otherwise", "results")})
             for entry in read_entries(connection, "rescore")]
 
 
 def metric_version(connection: Connection, metric: str) -> str:
-    """Return the name of a metric under which its pair results are stored.
+    """Return the name under which test results of a metric are stored.
 
-    This is the name of the metric. If a later version of the code has computed different scores from the same
-    statistics, the digest of that code follows.
+    This is usually the name of the metric. If a change of its code has changed scores of equal statistics, the digest
+    of the new code follows, so that old results are not used.
     """
     digests = [change.otherwise[metric] for change in rescorings(connection) if metric in change.otherwise]
     return f"{metric} by {digests[-1]}" if digests else metric
 
 
 def has_rescored_since(connection: Connection, run_id: int, keys: Iterable[Key]) -> bool:
-    """Return whether any of these scores has changed since a run.
+    """Return True if any of some scores has changed since a command ran.
 
-    Each key is a scoring id and a metric id.
+    Args:
+        connection: Connection to the registry.
+        run_id: Id of the command's row in the table `run`.
+        keys: For each score: id in the table `scoring`, and metric id.
     """
     wanted, digests_before, digests_now = set(keys), dict[Key, str](), dict[Key, str]()
     for change in rescorings(connection):
@@ -313,12 +327,12 @@ _TO_THE_MINUTE = re.compile(r"[Tt ]\d\d:\d\d(?!:)")
 
 @dataclass(frozen=True)
 class Moment:
-    """A moment in the past.
+    """A time in the past, to show the registry as it was then.
 
     Attributes:
-        entry: Id of the last log entry before the moment.
-        time: The moment as text, with a preposition, such as "on 2026-11-22".
-        signature: Signature of a comparison, if the user gave the signature of a comparison; otherwise None.
+        entry: Id of the last log entry before this time.
+        time: The time as text, with a preposition, such as "on 2026-11-22".
+        signature: Signature of the comparison that defines the time, if the user named a comparison; otherwise None.
     """
 
     entry: int
@@ -327,12 +341,12 @@ class Moment:
 
     @property
     def heading(self) -> str:
-        """Sentence that is printed above output as of this moment."""
+        """Sentence above output about the past, such as `As it stood on 2026-11-22.`."""
         return f"As it stood {self.time}."
 
 
 def is_time(name: str) -> bool:
-    """Return whether a text begins with a date; the signature of a result does not.
+    """Return True if a text begins with a date, unlike the signature of a result.
 
     >>> [is_time(name) for name in ("2026-11-22", "2026-11-22T12:00Z", "20261122", "id:20261122")]
     [True, True, False, False]
@@ -341,14 +355,11 @@ def is_time(name: str) -> bool:
 
 
 def find_moment(connection: Connection, name: str) -> Moment:
-    """Return the moment that a text describes.
+    """Convert a date, time or signature into a moment in the history of the registry.
 
-    The text has one of these forms:
-
-    - a date: the moment is the end of the day in UTC;
-    - a date and a time with time zone: the moment is the end of this minute, or second;
-    - the signature of a comparison or a study, or the id at the end of the signature: the moment is the end of the
-      command that computed the comparison or the study.
+    - `2026-11-22`: the end of the day in UTC;
+    - `2026-11-22T12:00Z`: the end of this minute, or of the second if the text has seconds;
+    - the signature of a comparison or a study, or the id at its end: the end of the command that computed it.
 
     Args:
         connection: Connection to the registry.
@@ -371,7 +382,7 @@ def find_moment(connection: Connection, name: str) -> Moment:
 
 
 def _parse_end(name: str) -> datetime:
-    """Parse a day, minute or second; return the time in UTC at which it ends."""
+    """Return the end (in UTC) of the day, minute or second that a text names."""
     try:
         if _DATE.fullmatch(name):
             return datetime.combine(date.fromisoformat(name), time.min) + timedelta(days=1)
@@ -403,11 +414,11 @@ def _find_computed(connection: Connection, signature: str) -> Moment:
 
 
 def _find_last_entry(connection: Connection, latest: str, **parameters: object) -> int | None:
-    """Return the id of the last log entry that ends a command.
+    """Return the id of the last log entry that ends a command; None if there is none.
 
     Args:
         connection: Connection to the registry.
-        latest: SELECT that returns the id of an entry; later entries are ignored.
+        latest: SELECT of the id of a log entry; later entries are ignored.
         parameters: Parameters of the SELECT.
     """
     entry = connection.execute(text(f"""

@@ -40,9 +40,9 @@ def _id(name: str) -> Column[int]:
 
 
 def _column(kind: type[TypeEngine[Any]]) -> Callable[..., Column[Any]]:
-    """Return a function that makes a column of this type.
+    """Return a function that makes table columns of one SQL type.
 
-    The column is NOT NULL by default.
+    The columns are NOT NULL by default.
     """
     return lambda name, *, null=False: Column(name, kind, nullable=null)
 
@@ -251,7 +251,7 @@ of_family = {name: [tables[name] for tables in (statistics, whole_statistics) if
 
 
 def _attach_comments() -> None:
-    """Add comments to all tables and columns.
+    """Add the comments in `comments.toml` to all tables and columns.
 
     Raises:
         KeyError: A comment is missing.

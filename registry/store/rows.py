@@ -23,7 +23,7 @@ _MAX_VALUES = 250  # up to this number of values, INSERT with parameters is fast
 
 
 class Coded(NamedTuple):
-    """A column with few distinct texts.
+    """A text column with few distinct values, stored as indices.
 
     Attributes:
         codes: For each row, the index of its text in `texts`.
@@ -38,27 +38,33 @@ Columns = Mapping[str, NDArray[Any] | Coded | int | float | bool]
 
 
 def driver_of(connection: Connection) -> Any:
-    """Return DuckDB's own connection, in the same transaction."""
+    """Return DuckDB's own connection inside an SQLAlchemy connection.
+
+    Both use the same transaction.
+    """
     return connection.connection.driver_connection
 
 
 def next_id(connection: Connection, table: Table) -> int:
-    """Return the first free id of a table, whose first column must be its id."""
+    """Return an unused id for a new row: the largest id in the table, plus 1.
+
+    The first column of the table must be its id.
+    """
     (column, *_) = table.columns
     query = f'SELECT max("{column.name}") FROM "{table.name}"'  # noqa: S608
     return int(connection.exec_driver_sql(query).scalar_one() or 0) + 1
 
 
 def find_nonempty(connection: Connection, tables: Iterable[str]) -> set[str]:
-    """Return the names of the tables that have at least one row."""
+    """Return the names of those tables that have at least one row."""
     query = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (FROM \"{table}\")" for table in tables)
     return set(connection.exec_driver_sql(query).scalars())
 
 
 def has_row(connection: Connection, source: str) -> bool:
-    """Return whether a table has a row.
+    """Return True if a table has at least one row.
 
-    Call this function before the query of a complex view, whose planning takes ten milliseconds.
+    This is a cheap check before the query of a complex view, which DuckDB needs ten milliseconds to plan.
 
     Args:
         connection: Connection to the registry.
@@ -77,13 +83,15 @@ def insert(connection: Connection, table: Table, **values: Any) -> int:
 
 
 def insert_bulk(connection: Connection, table: Table, columns: Columns) -> None:
-    """Insert any number of rows at the speed of DuckDB; nan becomes NULL.
+    """Insert rows that are given as columns, fast even for millions of rows.
+
+    Masked values and nan become NULL.
 
     Args:
         connection: Connection in a transaction.
         table: Table of the rows.
-        columns: Values of all columns of the table, by name. Each value is an array, coded texts, or one number for all
-            rows. All arrays have the same length. Masked values become NULL.
+        columns: Values of all columns of the table, by name. Each is an array, a `Coded` column, or one number for all
+            rows. All arrays have the same length.
 
     Raises:
         ValueError: A column is missing or unknown, or the lengths of the arrays differ.
@@ -110,7 +118,7 @@ def insert_bulk(connection: Connection, table: Table, columns: Columns) -> None:
 
 
 def _to_list(column: NDArray[Any] | Coded | float, n: int) -> list[Any]:
-    """Return the values of a column of `n` rows; nan becomes None."""
+    """Return the values of a column with `n` rows as a list; nan becomes None."""
     if isinstance(column, Coded):
         return [column.texts[code] for code in column.codes]
     if isinstance(column, np.ndarray):
@@ -120,10 +128,10 @@ def _to_list(column: NDArray[Any] | Coded | float, n: int) -> list[Any]:
 
 @contextmanager
 def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> Iterator[None]:
-    """Register arrays as columns of a table `_columns` until the end of the block.
+    """Make arrays available to SQL as columns of a table `_columns` within the block.
 
-    For many rows, DuckDB gets only one thread. Several threads would divide the rows differently than the table does,
-    and DuckDB would have to copy the rows again.
+    If the arrays are long, DuckDB uses only one thread. Several threads would divide the rows differently than the
+    target table does, and DuckDB would have to copy the rows again.
     """
     driver, is_large = driver_of(connection), len(next(iter(arrays.values()))) > _ROWS_OF_A_THREAD
     driver.register("_columns", arrays)
@@ -138,7 +146,11 @@ def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> I
 
 
 def _to_sql(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[str, NDArray[Any]]]:
-    """Return the SQL expression of a column, and the arrays in it, by name."""
+    """Return the SQL expression that inserts a column.
+
+    Returns:
+        The expression, and the arrays that it needs, by name.
+    """
     if isinstance(column, Coded):
         literals = ", ".join(map(quote, column.texts))
         return f'([{literals}])["{name}" + 1]', {name: column.codes}
@@ -151,9 +163,9 @@ def _to_sql(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[
 
 
 def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows that are given as dictionaries.
+    """Insert rows that are given as dictionaries with a value for every column.
 
-    Each row needs a value for every column; only the id may be missing. None and nan become NULL.
+    If the ids are missing, the rows get new ids. None and nan become NULL.
     """
     if not rows:
         return
@@ -166,9 +178,9 @@ def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str
 
 
 def _column(values: list[Any]) -> NDArray[Any]:
-    """Return values as an array; None becomes a masked value.
+    """Return values as an array in which each None is a masked value.
 
-    The array contains no None, because DuckDB imports pandas for a column with many None.
+    An array with many None would make DuckDB import pandas.
     """
     if None not in values:
         if isinstance(values[0], datetime):
@@ -180,10 +192,9 @@ def _column(values: list[Any]) -> NDArray[Any]:
 
 
 def text_column(values: list[str]) -> NDArray[Any]:
-    """Return texts as a column for `insert_bulk`.
+    """Return texts as an array, for a column of `insert_bulk`.
 
-    Short texts become an array of fixed width, because DuckDB tries to import pandas for each Python object in an
-    array.
+    Short texts become an array of fixed width, because Python objects in an array can make DuckDB import pandas.
     """
     longest = max(map(len, values), default=0)
     if longest <= _MAX_FIXED_WIDTH:
@@ -208,9 +219,9 @@ def quote(text: str | Path) -> str:
 
 
 def parquet_at(path: Path) -> str:
-    """Return the SQL expression that reads one Parquet file.
+    """Return the SQL expression that reads exactly one Parquet file.
 
-    DuckDB does not interpret characters of the path as a pattern, and does not add columns for folders `key=value`.
+    DuckDB would otherwise interpret special characters as a pattern, and add columns for folders named `key=value`.
 
     >>> parquet_at(Path("a[1]/key=b.parquet"))
     "read_parquet('a[[]1]/key=b.parquet', hive_partitioning = false)"

@@ -25,7 +25,7 @@ from registry.version import __version__
 
 
 def create_comments(connection: Connection, metadata: MetaData) -> None:
-    """Write the comments on tables and columns into the database."""
+    """Store the comments on all tables and columns in the database."""
     comments: list[ExecutableDDLElement] = []
     for table in metadata.tables.values():
         comments += [SetTableComment(table), *(SetColumnComment(column) for column in table.columns)]
@@ -49,7 +49,7 @@ class View:
 
 @dataclass(frozen=True)
 class Macro:
-    """A macro.
+    """An SQL macro: a function in the database with parameters and comments.
 
     Attributes:
         name: Name of the macro.
@@ -69,18 +69,18 @@ class Macro:
 
     @property
     def full_comment(self) -> str:
-        """Comment on the macro, with one more line for each parameter and column."""
+        """The macro's comment, followed by one line for each parameter and column."""
         return "\n".join([self.comment, *(f"parameter {name}: {about}" for name, about in self.parameters.items()),
                           *(f"column {name}: {about}" for name, about in self.columns.items())])
 
 
 def load_views() -> list[View]:
-    """Return all views in an order in which they can be created."""
+    """Read the SQL files of all views; a view follows the views that it uses."""
     return [View(path.stem.partition("_")[2], *parse_sql_file(path)) for path in _list_files("views")]
 
 
 def load_macros() -> list[Macro]:
-    """Return all macros in an order in which they can be created."""
+    """Read the SQL files of all macros; a macro follows the macros that it uses."""
     macros = []
     for path in _list_files("macros"):
         comment, about, statement = parse_sql_file(path)
@@ -97,10 +97,10 @@ def _list_files(folder: str) -> list[Path]:
 
 
 def parse_sql_file(path: Path) -> tuple[str, dict[str, str], str]:
-    """Parse the SQL file of a view or a macro.
+    """Parse the SQL file of a view or macro into comments and a statement.
 
     Returns:
-        The comment on the view or macro; the comments on columns or parameters, by name; and the SQL statement.
+        The comment on the view or macro; the comments on its columns or parameters, by name; and the SQL statement.
     """
     lines = path.read_text("utf-8").splitlines()
     n_head = next(n for n, line in enumerate(lines) if not line.startswith("--"))
@@ -112,7 +112,7 @@ def parse_sql_file(path: Path) -> tuple[str, dict[str, str], str]:
 
 
 def create_views(connection: Connection) -> None:
-    """Create all views and macros, with their comments."""
+    """Create all views and macros in the database, with their comments."""
     statements = []
     for view in load_views():
         statements.append(f'CREATE VIEW "{view.name}" AS\n{view.select}')
@@ -139,7 +139,7 @@ _REVISION = "SELECT version_num FROM alembic_version LEFT JOIN (FROM pair_result
 
 
 def check(connection: Connection, path: Path) -> None:
-    """Raise an error if a database has another schema than this program.
+    """Raise an error if a database lacks the schema of this version of the program.
 
     Raises:
         SchemaError: Another version of the program made the registry.
@@ -156,10 +156,7 @@ def check(connection: Connection, path: Path) -> None:
 
 
 def create(connection: Connection) -> None:
-    """Create all tables, views and macros with their comments.
-
-    The caller commits the transaction.
-    """
+    """Create all tables, views and macros with their comments, without a commit."""
     tables = [str(CreateTable(table).compile(dialect=connection.dialect)) for table in models.metadata.sorted_tables]
     driver_of(connection).execute(";\n".join(tables))  # in one call, which is several times as fast
     create_comments(connection, models.metadata)
@@ -167,9 +164,9 @@ def create(connection: Connection) -> None:
 
 
 def make(connection: Connection) -> None:
-    """Create the schema of a new registry, and store its revision.
+    """Create everything in a new registry: tables, views, macros and schema version.
 
-    The revision is stored in the table of alembic.
+    The version is stored in the table `alembic_version`, as alembic does.
     """
     connection.exec_driver_sql(_VERSION)  # begins the transaction of all statements
     create(connection)

@@ -44,7 +44,7 @@ State = tuple[int, int, int]  # identifies a version of a file: inode, size and 
 
 @contextmanager
 def write_lock(database: Database, command: str, patience: float = 0) -> Iterator[None]:
-    """Hold the lock that a process needs to write to a registry.
+    """Hold the lock that a process needs to replace the file of a registry.
 
     Args:
         database: The registry.
@@ -77,10 +77,16 @@ def write_lock(database: Database, command: str, patience: float = 0) -> Iterato
 
 
 def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -> None:
-    """Wait for the lock.
+    """Wait until this process gets the lock, and inform the user about the wait.
 
-    A process tries more often if it has waited longer. The process that has waited longest therefore usually gets
-    the lock first.
+    The longer a process waits, the more often it tries. So the process that has waited longest usually gets the lock
+    first.
+
+    Args:
+        lock: The lock.
+        database: The registry.
+        writer: File in which the holder of the lock writes its id and command.
+        seconds: Longest waiting time; a LockedError is raised after it.
     """
     began, is_informed = time.monotonic(), False
     while True:
@@ -100,7 +106,8 @@ def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -
 def _read_writer(writer: Path) -> tuple[int | None, str]:
     """Return the id and the command of the process that holds the lock.
 
-    Returns (None, "") if the process is unknown.
+    Args:
+        writer: File in which the process has written them. If it cannot be read, the result is (None, "").
     """
     with suppress(OSError, ValueError):
         pid, command = json.loads(writer.read_text("utf-8"))
@@ -113,11 +120,11 @@ def _lock_path(path: Path, suffix: str) -> Path:
 
 
 class Copy:
-    """A copy of a registry, or a new registry, that may replace the original file.
+    """A temporary copy of a registry, which a command changes and then publishes.
 
     Attributes:
         database: The copy.
-        is_new: True if the registry is new, so that no original exists.
+        is_new: True if the registry is new, so that there is no original.
     """
 
     def __init__(self, original: Database, database: Database, state: State | None) -> None:
@@ -126,18 +133,18 @@ class Copy:
 
     @property
     def is_changed(self) -> bool:
-        """True if the copy has changes.
+        """True if a command has changed the copy.
 
-        DuckDB does not change the file if nothing is written to it.
+        DuckDB does not touch the file if nothing is written to it.
         """
         return self.is_new or _read_state(self.database.path) != self._copied_state
 
     def is_current(self) -> bool:
-        """Return whether the original file is still the same as when it was copied."""
+        """Return True if nobody has changed the original since it was copied."""
         return self._original.exists() and _read_state(self._original.path) == self._original_state
 
     def publish(self, *, compact: bool = False) -> None:
-        """Replace the original by the copy.
+        """Replace the original file by the copy.
 
         The copy must be closed, and the caller must hold the lock.
 
@@ -145,7 +152,7 @@ class Copy:
             compact: Whether to rewrite the file, so that deleted rows are physically gone.
 
         Raises:
-            InputError: Another program has created a file of this name.
+            InputError: The registry is new, and another program has created a file at its path.
             StoreError: Another program has changed the original, or the folder is not writable.
         """
         path, finished = self._original.path.resolve(), self.database.path
@@ -170,9 +177,13 @@ class Copy:
             raise StoreError(self._original.named, f"cannot be replaced by a new file: {error.strerror}") from None
 
     def _replace_original(self, finished: Path, path: Path) -> None:
-        """Rename the finished file to `path`.
+        """Replace the original file by the finished copy, by renaming the copy.
 
-        On Windows, the function first waits until no program has the original open.
+        On Windows, this function first waits until no program has the original open.
+
+        Args:
+            finished: The finished copy.
+            path: Path of the original, without symbolic links.
         """
         deadline = time.monotonic() + max(RETRY_SECONDS, self._original.patience.seconds)
         while True:
@@ -189,9 +200,10 @@ class Copy:
             time.sleep(_FILE_POLL)
 
     def _write_compact(self) -> Path:
-        """Copy tables, views and macros into a new file; return the path of the file.
+        """Write the copy again, without the space of deleted rows, into a new file.
 
-        The new file has no deleted rows.
+        Returns:
+            Path of the new file.
         """
         fresh = self.database.path.with_name("fresh.duckdb")
         with self.database.holding(reach=Reach(folders=[fresh.parent])) as connection:
@@ -207,9 +219,9 @@ class Copy:
 
 @contextmanager
 def working_copy(database: Database, *, create: bool = False) -> Iterator[Copy]:
-    """Copy a registry into a temporary folder next to it.
+    """Copy a registry into a temporary folder next to it, within the block.
 
-    If the registry does not exist and `create` is true, a new registry is made in the folder.
+    If the registry does not exist and `create` is true, the folder gets a new registry.
 
     Raises:
         InputError, SchemaError: The path has no registry, or no registry can be made there.
@@ -230,9 +242,9 @@ def working_copy(database: Database, *, create: bool = False) -> Iterator[Copy]:
 
 
 def copy_into(folder: Path, database: Database, *, create: bool = False) -> Copy:
-    """Copy a registry into a folder.
+    """Copy a registry into an existing folder.
 
-    If the registry does not exist and `create` is true, a new registry is made in the folder.
+    If the registry does not exist and `create` is true, the folder gets a new registry.
 
     Raises:
         InputError, SchemaError, LockedError, OSError: As `working_copy`.
@@ -246,6 +258,13 @@ def copy_into(folder: Path, database: Database, *, create: bool = False) -> Copy
 
 def copy_file(database: Database, target: Path) -> State:
     """Copy the file of a registry, with DuckDB's write-ahead log if it exists.
+
+    Args:
+        database: The registry.
+        target: Path of the copy.
+
+    Returns:
+        Inode, size and modification time of the original, to detect later changes.
 
     Raises:
         InputError: The path has no registry.
@@ -279,7 +298,7 @@ def _read_state(path: Path) -> State:
 
 
 def _sync_file(path: Path) -> None:
-    """Write the data of a file from the cache of the operating system to the disk."""
+    """Force the data of a file from the cache of the operating system to the disk."""
     with path.open("r+b") as file:  # Windows cannot sync a file that is open only for reading
         os.fsync(file.fileno())
 
@@ -291,15 +310,15 @@ T = TypeVar("T")
 
 
 class Session:
-    """The connection of a command to its copy of the registry, in one transaction."""
+    """One command's transaction on its copy of the registry."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
     def limit_memory(self, memory: int | None) -> None:
-        """Let DuckDB use a quarter of `memory` bytes.
+        """Let DuckDB use a quarter of `memory` bytes, and the disk for larger data.
 
-        DuckDB writes larger data to the disk.
+        If `memory` is None, nothing changes.
         """
         if memory is not None:
             self.connection.exec_driver_sql(f"SET memory_limit = '{max(_LEAST_MEMORY, memory // 4)}B'")
@@ -308,10 +327,10 @@ class Session:
 @contextmanager
 def writing(database: Database, journal: Journal, *, create: bool = False, dry_run: bool = False,
             compact: bool = False) -> Iterator[Session]:
-    """Open a session for the changes of one command.
+    """Make a copy of the registry for one command, and publish it after the block.
 
-    Other commands may read at the same time, but may not write. If the block fails, no change is stored. A dry run
-    works in a temporary folder, and needs neither the lock nor the permission to write.
+    Meanwhile other commands may read, but not write. If the block fails, no change is stored. A dry run works in a
+    temporary folder, and needs neither the lock nor the permission to write.
 
     Args:
         database: The registry.
@@ -340,7 +359,7 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
 
 
 def create(database: Database) -> bool:
-    """Create a registry if it does not exist; return whether it was created.
+    """Create a registry if it does not exist; return True if it was created.
 
     Raises:
         LockedError, InputError, SchemaError, StoreError: As `writing`.
@@ -358,9 +377,15 @@ def create(database: Database) -> bool:
 def compute(database: Database, journal: Journal, work: Callable[[Session], T], *, dry_run: bool = False) -> T:
     """Run a long computation and store its results, while other commands may write.
 
-    The function `work` computes in a copy of the registry, without the lock. If another command has changed the
-    registry in the meantime, `work` is called again with a new copy; pair results of the previous call are then already
-    stored. After several failed attempts, the last attempt holds the lock from its beginning.
+    `work` computes in a copy of the registry, without the lock. If another command has changed the registry meanwhile,
+    `work` is called again with a new copy, to which the test results of the previous call are added first. After two
+    failed attempts, the third attempt holds the lock from its beginning.
+
+    Args:
+        database: The registry.
+        journal: Log of the command.
+        work: Function that computes and stores results; its result is returned.
+        dry_run: Whether to discard all changes.
 
     Raises:
         LockedError, InputError, SchemaError, StoreError: As `writing`.
@@ -394,7 +419,13 @@ def compute(database: Database, journal: Journal, work: Callable[[Session], T], 
 
 @contextmanager
 def _session(copy: Copy, database: Database, journal: Journal, *, dry_run: bool = False) -> Iterator[Session]:
-    """Open the copy of a registry for all changes of a command, and log the command.
+    """Open a copy of a registry for a command, and log the command at the end.
+
+    Args:
+        copy: The copy.
+        database: The original registry.
+        journal: Log of the command.
+        dry_run: Whether to discard all changes.
 
     Raises:
         StoreError: The registry is a public file.
@@ -413,9 +444,9 @@ def _session(copy: Copy, database: Database, journal: Journal, *, dry_run: bool 
 
 
 def back_up(database: Database, target: Path) -> None:
-    """Copy a database into a new file.
+    """Copy a registry into a new file, and check every block of the copy.
 
-    The copy gets its final name only after every block was read without error.
+    The copy gets its final name only after all blocks were read without error.
 
     Raises:
         InputError, SchemaError, LockedError: As `Database.reading`, or the new file already exists.
@@ -430,11 +461,11 @@ def back_up(database: Database, target: Path) -> None:
 
 
 def find_unreadable(connection: Connection) -> dict[str, str]:
-    """Read every block of every table; DuckDB compares each block with its checksum.
+    """Read all tables; DuckDB thereby compares every block with its checksum.
 
     Returns:
-        The first table that cannot be read, with the reason; empty if all tables can be read. After an error, the
-        connection cannot be used.
+        The first unreadable table with the reason; empty if all tables can be read. After an error, the connection
+        cannot be used.
     """
     for table in models.metadata.tables:
         try:

@@ -18,23 +18,30 @@ _LEVEL = 4  # needs a fifth of the time of zlib's default, and a tenth more spac
 
 
 def store(connection: Connection, digest: str, name: str, content: bytes) -> None:
-    """Store the bytes of a file under their digest, if they are not yet stored."""
+    """Store the content of a gold or submitted file, unless it is already stored.
+
+    Args:
+        connection: Connection to the registry.
+        digest: Digest that identifies the content.
+        name: Name of the file.
+        content: Content of the file.
+    """
     if not is_stored(connection, digest):
         connection.execute(models.source.insert().values(
             digest=digest, name=name, n_bytes=len(content), content=zlib.compress(content, _LEVEL), created_at=now()))
 
 
 def is_stored(connection: Connection, digest: str) -> bool:
-    """Return whether the bytes with this digest are stored."""
+    """Return True if the registry contains a file with this digest."""
     query = select(models.source.c.digest).where(models.source.c.digest == digest)
     return connection.execute(query).first() is not None
 
 
 def fetch(connection: Connection, digest: str) -> bytes:
-    """Return the bytes of a stored file.
+    """Return the content of the stored file with this digest.
 
     Raises:
-        MismatchError: The bytes are not stored, because the registry is a public file that was written without them.
+        MismatchError: The file is not stored, because the registry is a public file that was written without it.
     """
     query = select(models.source.c.content).where(models.source.c.digest == digest)
     content = connection.execute(query).scalar()
@@ -46,7 +53,7 @@ def fetch(connection: Connection, digest: str) -> bytes:
 
 
 def sizes_of_submissions(connection: Connection, submission_ids: Sequence[int]) -> dict[int, int]:
-    """Return the total file size of each submission in bytes, by submission id."""
+    """Return the total size of each submission's files in bytes, by submission id."""
     link, source = models.submission_source, models.source
     query = select(link.c.submission_id, func.sum(source.c.n_bytes)).join(
         link, link.c.source_digest == source.c.digest).where(

@@ -29,10 +29,10 @@ _MAX_LOADED = 2**21  # largest number of items, over several submissions, in mem
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Statistics of one run of a submission by one metric.
+    """Sufficient statistics of the items in one run of a submission, for one metric.
 
     Attributes:
-        scoring_id: Id of the scoring.
+        scoring_id: Id of the scoring: the submission, joined with one version of the gold.
         metric_id: Id of the metric.
         item_ids: Ids of the items, [items].
         statistics: Sufficient statistics, [items, columns].
@@ -48,7 +48,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class KnownAnswers:
-    """All stored answers to the items of a gold revision, as columns [answers]."""
+    """All stored answers to the items of one version of the gold, as columns."""
 
     item_ids: Ids
     keys: list[str]
@@ -58,9 +58,14 @@ class KnownAnswers:
 
 
 def insert_statistics(connection: Connection, family: str, blocks: Sequence[Block]) -> None:
-    """Insert blocks of one statistics family.
+    """Store the statistics of some runs by metrics of one statistics family.
 
     One statement inserts all blocks of a table, because DuckDB uses several threads only for about 10^5 rows or more.
+
+    Args:
+        connection: Connection to the registry.
+        family: Name of the statistics family.
+        blocks: Statistics of each run and metric.
     """
     whole = [block for block in blocks if family in models.whole_statistics and _are_whole(block.statistics)]
     if whole:
@@ -76,7 +81,7 @@ def _are_whole(statistics: Floats) -> bool:
 
 
 def _insert(connection: Connection, table: Table, dtype: type[np.int32 | np.float64], blocks: Sequence[Block]) -> None:
-    """Insert blocks of statistics into one table.
+    """Insert the statistics of some runs into one table.
 
     Every second block is inserted in reverse order. The item ids then have no jumps, and DuckDB compresses them to half
     the size.
@@ -100,7 +105,14 @@ def _insert(connection: Connection, table: Table, dtype: type[np.int32 | np.floa
 
 
 def delete_statistics(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int]) -> None:
-    """Delete the statistics and scores of scorings by one metric."""
+    """Delete stored scores of submissions by one metric, and their statistics.
+
+    Args:
+        connection: Connection to the registry.
+        family: Statistics family of the metric.
+        metric_id: Id of the metric.
+        scoring_ids: Ids of scorings: submissions that were scored with one version of the gold.
+    """
     for table in (*models.of_family[family], models.replicate_score, models.score):
         connection.execute(table.delete().where(
             table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids))))
@@ -108,19 +120,20 @@ def delete_statistics(connection: Connection, family: str, metric_id: int, scori
 
 def load_statistics(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
                     first_item: int, n_items: int) -> tuple[list[Floats], Flags]:
-    """Load the statistics of submissions by one metric.
+    """Load the sufficient statistics of several submissions for one metric.
 
     Args:
         connection: Connection to the registry.
-        family: Family of the metric.
+        family: Statistics family of the metric.
         metric_id: Id of the metric.
-        scoring_ids: Ids of the scorings, in the order of the result.
-        first_item: First item id of the gold revision; the item ids are consecutive.
-        n_items: Number of items of the gold revision.
+        scoring_ids: Ids of the submissions' scorings, in the order of the result.
+        first_item: Id of the first item of the gold; the ids of the other items follow.
+        n_items: Number of items of the gold.
 
     Returns:
-        The statistics of each submission, [items, runs, columns] in the order of the gold; and an array that is true if
-        an item is present, [items, runs of all submissions]. With the policy `drop`, unanswered items are not present.
+        For each submission an array [items, runs, columns], in the order of the gold; and an array that is true if an
+        item has statistics, [items, runs of all submissions]. With the policy `drop`, unanswered items have no
+        statistics.
     """
     names = FAMILIES[family].columns
     keys = "scoring_id", "replicate", "item_id"
@@ -146,21 +159,20 @@ def load_statistics(connection: Connection, family: str, metric_id: int, scoring
 
 
 class StoredStatistics(Sequence[Floats]):
-    """Sequence of the statistics of submissions by one metric.
+    """The statistics of submissions for one metric, read from the registry on access.
 
-    Each element is an array, [items, runs, columns].
-
-    The statistics of only a few submissions are in memory at the same time. A submission is incomplete if statistics of
-    some items are not stored.
+    Element n is the array [items, runs, columns] of submission n. Only a few submissions are in memory at the same
+    time.
 
     Attributes:
-        present: True if a run of an incomplete submission has an item, [items, runs of incomplete submissions].
-        of_present: Index of the submission of each run in `present`, [runs of incomplete submissions].
+        present: True if a run has statistics of an item, [items, runs]. Only the runs of incomplete submissions are
+            included: those that lack the statistics of some item.
+        of_present: For each run in `present`, the index of its submission, [runs].
     """
 
     def __init__(self, connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
                  first_item: int, n_items: int) -> None:
-        """Find the incomplete submissions; the arguments are those of `load_statistics`."""
+        """Find the submissions without statistics of some items; arguments as above."""
         self._scoring_ids, self._n_items = list(scoring_ids), n_items
         self._n_loaded = max(1, _MAX_LOADED // max(1, n_items))
         self._load = partial(load_statistics, connection, family, metric_id, first_item=first_item, n_items=n_items)
@@ -177,7 +189,7 @@ class StoredStatistics(Sequence[Floats]):
             self.present = np.concatenate([self.present, present], axis=1)
 
     def take(self, items: Ints) -> None:
-        """Select the items of all returned statistics.
+        """Restrict and reorder the items of all statistics that are returned from now on.
 
         Args:
             items: Positions of the items in the gold, in the order of the result.
@@ -209,7 +221,18 @@ class StoredStatistics(Sequence[Floats]):
 
 def _find_complete(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
                    n_items: int) -> set[int]:
-    """Return the ids of the scorings that have statistics of every item in every run."""
+    """Find the submissions that have statistics of all items in all runs.
+
+    Args:
+        connection: Connection to the registry.
+        family: Statistics family of the metric.
+        metric_id: Id of the metric.
+        scoring_ids: Ids of scorings: submissions that were scored with one version of the gold.
+        n_items: Number of all items.
+
+    Returns:
+        Their scoring ids.
+    """
     counts: dict[int, dict[int, int]] = defaultdict(dict)
     for table in models.of_family[family]:
         keys = table.c.scoring_id, table.c.replicate
@@ -222,9 +245,9 @@ def _find_complete(connection: Connection, family: str, metric_id: int, scoring_
 
 
 def fetch_columns(connection: Connection, query: Any) -> dict[str, NDArray[Any]]:
-    """Run a SELECT, and return each column as an array, by name.
+    """Run a SELECT, and return each column as an array, by name of the column.
 
-    This is fast, because no Python object is made for a row.
+    This is fast, because DuckDB makes no Python object for each row.
     """
     statement = str(query.compile(connection, compile_kwargs={"literal_binds": True}))
     fetched: dict[str, NDArray[Any]] = driver_of(connection).execute(statement).fetchnumpy()
@@ -233,13 +256,13 @@ def fetch_columns(connection: Connection, query: Any) -> dict[str, NDArray[Any]]
 
 def insert_items(connection: Connection, gold_revision_id: int, keys: list[str],
                  attributes: dict[str, list[str | None]]) -> int:
-    """Insert the items of a gold revision, and return the id of the first item.
+    """Store the items of a new version of the gold; return the id of the first item.
 
     Args:
         connection: Connection to the registry.
-        gold_revision_id: Id of the gold revision.
+        gold_revision_id: Id of the version of the gold.
         keys: Key of each item.
-        attributes: Values of each attribute, one per item, by name of the attribute; None means no value.
+        attributes: By name of an attribute, its value for each item; None means no value.
     """
     first, n = next_id(connection, models.item), len(keys)
     ids = np.arange(first, first + n, dtype=np.int32)
@@ -259,9 +282,15 @@ def insert_items(connection: Connection, gold_revision_id: int, keys: list[str],
 
 def answer_columns(gold_revision_id: int, first_id: int, item_ids: Sequence[int], keys: Sequence[str],
                    types: Sequence[str], *, in_gold: bool) -> Columns:
-    """Return distinct answers to items as columns of the table `answer`.
+    """Return new rows of the table `answer` as columns, to insert them in bulk.
 
-    The answers get consecutive ids, beginning with `first_id`.
+    Args:
+        gold_revision_id: Id of the version of the gold.
+        first_id: Id of the first answer; the ids of the other answers follow.
+        item_ids: Id of the item of each answer.
+        keys: Key of each answer, such as the position of a span.
+        types: Type of each answer, such as a label.
+        in_gold: Whether the gold contains the answers.
     """
     return {
         "answer_id": np.arange(first_id, first_id + len(keys), dtype=np.int32), "gold_revision_id": gold_revision_id,
@@ -271,7 +300,7 @@ def answer_columns(gold_revision_id: int, first_id: int, item_ids: Sequence[int]
 
 
 def load_answers(connection: Connection, gold_revision_id: int) -> KnownAnswers:
-    """Load all stored answers to the items of a gold revision."""
+    """Load all stored answers to the items of one version of the gold."""
     answer = models.answer
     columns = fetch_columns(connection, select(answer).where(answer.c.gold_revision_id == gold_revision_id))
     return KnownAnswers(columns["item_id"], columns["key"].tolist(), columns["type"].tolist(), columns["answer_id"],
@@ -280,10 +309,10 @@ def load_answers(connection: Connection, gold_revision_id: int) -> KnownAnswers:
 
 def response_columns(scoring_id: int, lengths: Sequence[int], answer_ids: Ids, correct: Flags,
                      scores: Floats) -> Columns:
-    """Return the answers of one submission as columns of the table `response`.
+    """Return the answers of one submission as new rows of `response`, in columns.
 
     Args:
-        scoring_id: Id of the scoring.
+        scoring_id: Id of the scoring of the submission.
         lengths: Number of answers of each run, [runs].
         answer_ids: Ids of the answers of all runs, first run first.
         correct: Whether the gold contains each answer.
@@ -297,7 +326,7 @@ def response_columns(scoring_id: int, lengths: Sequence[int], answer_ids: Ids, c
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """The answers that submissions give, with the scores that the systems give them.
+    """Which submissions give which answers, and with which scores.
 
     Attributes:
         given: Whether a submission gives an answer, [answers, submissions].
@@ -311,7 +340,7 @@ class Responses:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Stored answers to the items of a gold revision, sorted by id.
+    """All stored answers to the items of one version of the gold, sorted by id.
 
     Attributes:
         ids: Ids of the answers in ascending order, [answers].
@@ -327,7 +356,7 @@ class Answers:
 
 
 def load_responses(connection: Connection, scoring_ids: Sequence[int], answer_ids: Ints) -> Responses:
-    """Load the answers that each submission gives in its first run.
+    """Find out which of some answers each submission gives in its first run.
 
     Args:
         connection: Connection to the registry.
@@ -350,21 +379,21 @@ def load_responses(connection: Connection, scoring_ids: Sequence[int], answer_id
 
 def load_correct(connection: Connection, gold_revision_id: int,
                  runs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.uint64], int]:
-    """Load the gold answers that each run gives.
+    """Return bit vectors of the gold answers that each run gives.
 
-    In a task without stored answers, the correct items of each run are loaded instead.
+    If the task has no stored answers, the bits are the items that a run answers correctly.
 
     Args:
         connection: Connection to the registry.
-        gold_revision_id: Id of the gold revision.
+        gold_revision_id: Id of the version of the gold.
         runs: Scoring id and run number of each run.
 
     Returns:
-        One bit for each gold answer or item, in words of 64 bits, [runs, words]; and the number of gold answers or
-        items. The order of the bits is the same for all runs. Unused bits are 0.
+        The bits in words of 64 bits, [runs, words], in the same order for all runs; unused bits are 0. And the number
+        of gold answers or items.
 
     Raises:
-        MismatchError: Items have no answers, and the scores of some run are not all 0 or 1.
+        MismatchError: Items have no answers, and the item scores of some run are not all 0 or 1.
     """
     has_answers = connection.execute(
         select(models.answer.c.answer_id).where(models.answer.c.gold_revision_id == gold_revision_id).limit(1)).first()
@@ -392,7 +421,12 @@ def load_correct(connection: Connection, gold_revision_id: int,
 
 
 def _require_binary(connection: Connection, scoring_ids: Sequence[int]) -> None:
-    """Raise a MismatchError if a scoring has an item with a score other than 0 and 1."""
+    """Raise a MismatchError if some submission has an item score other than 0 and 1.
+
+    Args:
+        connection: Connection to the registry.
+        scoring_ids: Ids of scorings: submissions that were scored with one version of the gold.
+    """
     binary = set(connection.execute(text("SELECT scoring_id FROM binary_scoring")).scalars())
     if not binary.issuperset(scoring_ids):
         raise MismatchError("items have no answers, and not all of their scores by the primary metric are 0 or 1, so "
@@ -400,7 +434,10 @@ def _require_binary(connection: Connection, scoring_ids: Sequence[int]) -> None:
 
 
 def load_named_answers(connection: Connection, gold_revision_id: int) -> Answers:
-    """Return all stored answers to the items of a gold revision, with item keys."""
+    """Load all stored answers to the items of one version of the gold, sorted by id.
+
+    Each answer is returned with the key of its item.
+    """
     answer, item = models.answer, models.item
     loaded = fetch_columns(connection, (
         select(answer.c.answer_id, answer.c.item_id, item.c.key.label("item_key"), answer.c.key, answer.c.type,
@@ -412,7 +449,7 @@ def load_named_answers(connection: Connection, gold_revision_id: int) -> Answers
 
 
 def _find_indices(ids: Ints, loaded: NDArray[Any]) -> Ints:
-    """Return the index in `ids` of each id in `loaded`; -1 if the id is absent."""
+    """Return the position in `ids` of each id in `loaded`; -1 if `ids` lacks it."""
     indices = np.full(1 + max(ids.max(initial=0), loaded.max(initial=0)), -1, dtype=np.int64)
     indices[ids] = np.arange(len(ids))
     return np.asarray(indices[loaded])

@@ -30,14 +30,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StudyEntry:
-    """A study with its command: name of the module in `registry.studies`, name of the class, and help text."""
+    """Entry in the list of studies: the location of its class, and its help text.
+
+    `module` is the name of a module in `registry.studies`.
+    """
 
     module: str
     class_name: str
     help: str
 
     def load(self) -> type[Study]:
-        """Import the class of the study."""
+        """Import and return the class of the study."""
         study: type[Study] = getattr(import_module(f"{__name__}.{self.module}"), self.class_name)
         return study
 
@@ -68,7 +71,9 @@ RESOLVED_STUDIES = {
 
 
 def load_study(name: str) -> type[Study]:
-    """Import the class of a study by its name; studies of other packages are called `name@package`.
+    """Return the class of a study by its name, such as `power`.
+
+    If another installed package defines the study, its name has the form `name@package`.
 
     Raises:
         InputError: The package is not installed, or has no such study.

@@ -39,7 +39,7 @@ from registry.significance import (
 from registry.significance.base import Observed
 from registry.significance.diagnostics.assumptions import FEW, is_categorical, misuses
 from registry.significance.diagnostics.exchangeability import FEW_SKEWED
-from registry.significance.diagnostics.judges import n_telling
+from registry.significance.diagnostics.judges import count_informative_units
 from registry.significance.effects import check_normality
 from registry.significance.multiple import count_required_units, explain_too_few_units
 from registry.significance.pairwise.permutation import ENUMERATED
@@ -55,9 +55,10 @@ VARIANTS: tuple[PairTest, ...] = (Permutation(studentized=True), Bootstrap("stud
 
 
 class Advise(BoardStudy):
-    """A verdict on every test for a board, the recommended test, and the steps to it.
+    """The significance tests that are valid for a leaderboard, with a recommendation.
 
-    The steps follow the decision tree of Dror et al. (2018), with answers from the statistics of the task.
+    The recommendation follows the decision tree of Dror et al. (2018). Its questions are answered from the data of the
+    task.
     """
 
     name: ClassVar[str] = "advise"
@@ -103,7 +104,7 @@ class Advise(BoardStudy):
 
 @dataclass(frozen=True)
 class Verdict:
-    """Verdict on a test for a board.
+    """Whether a significance test can be used for a leaderboard, and why.
 
     Attributes:
         status: `valid`, `warning` if results may be misleading, or `refused` if the test cannot be used.
@@ -115,7 +116,10 @@ class Verdict:
 
 
 def describe_score(matrix: Matrix) -> str:
-    """Describe how the score of a matrix (one row per unit) is computed."""
+    """Return in words how a score is computed, such as `a ratio of sums over units`.
+
+    `matrix` has the sufficient statistics from which the score is computed, one row per unit (item or cluster).
+    """
     if isinstance(matrix, PairMatrix):
         return "a correlation with gold values"
     if matrix.is_mean:
@@ -124,7 +128,13 @@ def describe_score(matrix: Matrix) -> str:
 
 
 def judge_test(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
-    """Decide whether a test may be used on a matrix (one row per unit)."""
+    """Return whether a significance test is valid for these data, and why.
+
+    Args:
+        test: The significance test.
+        matrix: The statistics of all systems, one row per unit.
+        unit: The name of the unit, such as `cluster`; None skips the check that the test supports the unit.
+    """
     if unit is not None and unit not in test.units:
         return Verdict("refused", f"{test.name} needs {' or '.join(f'{name}s' for name in test.units)} as units")
     if reason := test.refusal(matrix):
@@ -135,17 +145,17 @@ def judge_test(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
 
 
 def list_preferred(matrix: Matrix, unit: str | None = None) -> tuple[PairTest, ...]:
-    """Return tests in the order of preference; the first valid one is recommended.
+    """Return the significance tests that suit the data, in order of preference.
 
-    The default is permutation, which assumes no population and is exact for ratios of sums. The bootstrap comes first
-    if permutation must be simulated and there are many units, because its resamples also yield intervals. Special
-    cases:
+    The study recommends the first of them that is valid. Usually the permutation test comes first: it assumes no
+    population, and its p-values are exact for ratios of sums. The bootstrap comes first if permutations would be
+    simulated and there are many units, because its resamples also yield intervals. Special cases:
 
-    - systems that are not exchangeable, and few clusters of different sizes: studentized permutation;
+    - few clusters of different sizes, if systems are not exchangeable: studentized permutation;
     - skewed differences: the studentized bootstrap if there are many units, otherwise betting (`bounded`);
     - single responses: Fisher's test if each is judged once, otherwise permutation of responses;
     - random runs: the crossed test, which generalizes to other items and other runs even if there are few;
-    - judged items: the test that fits a slope to each difference.
+    - items that a judge scored: the test that fits a slope to each difference.
     """
     if matrix.answers_to is not None:
         return Fisher(), ResponsePermutation()
@@ -161,7 +171,10 @@ def list_preferred(matrix: Matrix, unit: str | None = None) -> tuple[PairTest, .
 
 
 def explain_test(test: PairTest) -> list[Row]:
-    """Describe a test in rows of `about` and `text`."""
+    """Return the null hypothesis, assumptions and source of a test as table rows.
+
+    Each row has a heading (`about`) and a `text`.
+    """
     families = "any" if test.families is None else ", ".join(test.families)
     facts = {"test": repr(test), "is": str(type(test).__doc__).partition("\n")[0], "null hypothesis": test.null,
              "assumes": test.assumes, "units": ", ".join(test.units), "statistics": families,
@@ -171,24 +184,27 @@ def explain_test(test: PairTest) -> list[Row]:
 
 
 def _make_steps(matrix: Matrix, score: str, recommended: PairTest | None, settings: Settings) -> Iterator[Row]:
-    """Answer the questions of the decision tree (Figure 1)."""
-    n = n_telling(matrix)
+    """Yield the questions of a decision tree for tests, with answers for these data.
+
+    The tree is Figure 1 of Dror et al. (2018). Each row has a question, an answer and a reason.
+    """
+    n = count_informative_units(matrix)
     if matrix.judged is not None:
-        known, because = "nearly", (f"means over the {n} units with human judgements are nearly normal: "
+        answer, reason = "nearly", (f"means over the {n} units with human judgements are nearly normal: "
                                     "prediction-powered uses t with the degrees of freedom of these units")
     elif score == _SHARE:
-        known, because = "yes", ("among the units that only one of two systems gets right, the number of each is "
+        answer, reason = "yes", ("among the units that only one of two systems gets right, the number of each is "
                                  "binomial: McNemar's exact test, which is identical to permutation here")
     elif matrix.is_mean and n >= NORMAL_FROM:
-        known, because = "nearly", (f"the mean of {n} units is nearly normal (central limit theorem): t is valid; "
+        answer, reason = "nearly", (f"the mean of {n} units is nearly normal (central limit theorem): t is valid; "
                                     "permutation needs no such argument")
     elif isinstance(matrix, PairMatrix):
-        known, because = "nearly", ("for normal values, which williams and steiger assume; on ranks these reject too "
+        answer, reason = "nearly", ("for normal values, which williams and steiger assume; on ranks these reject too "
                                     "often if correlations are high")
     else:
-        known, because = "no", (f"with {n} units the mean may not be normal" if matrix.is_mean else
+        answer, reason = "no", (f"with {n} units the mean may not be normal" if matrix.is_mean else
                                 f"the score is {score}, not a mean of units")
-    yield {"question": "Does the statistic come from a known distribution?", "answer": known, "because": because}
+    yield {"question": "Does the statistic come from a known distribution?", "answer": answer, "because": reason}
     is_small, judged = n < FEW, "" if matrix.judged is None else " with human judgements"
     yield {"question": "Is the data small?", "answer": "yes" if is_small else "no", "because": (
         f"{n} units{judged} are fewer than {FEW}: the bootstrap rejects too often (footnote 3)" if is_small else
@@ -202,26 +218,32 @@ def _make_steps(matrix: Matrix, score: str, recommended: PairTest | None, settin
 
 
 def _explain_permutation(matrix: Matrix, settings: Settings) -> str:
-    """Explain whether permutation p-values of a ratio of sums are exact; some neighbours on the board are inspected."""
+    """Return in words whether permutation tests have exact p-values for these data.
+
+    The score must be a ratio of sums. To save time, only some pairs of adjacent systems are examined.
+    """
     neighbours = [(n, n + 1) for n in range(matrix.statistics.shape[1] - 1)]
     pairs = Observed.of(matrix, neighbours[::max(1, len(neighbours) // _N_INSPECTED)])
     n_exact = sum(o.n_discordant <= ENUMERATED or not math.isinf(Permutation().work(o, settings)) for o in pairs)
     if n_exact == len(pairs):
         return "permutation p-values are exact here, not simulated"
-    simulated = f"simulated: {Permutation().why_drawn(matrix)}"
+    simulated = f"simulated: {Permutation().explain_simulation(matrix)}"
     return (f"the p-values of {len(pairs) - n_exact} of {len(pairs)} neighbours are {simulated}" if n_exact else
             f"permutation p-values are {simulated}")
 
 
 def _list_facts(board: Board, matrix: Matrix, score: str, alpha: float) -> Iterator[tuple[str, object]]:
-    """Yield facts about the board; ties and normality are measured on pairs of neighbours."""
+    """Yield facts about the data of a leaderboard, as pairs of a label and a value.
+
+    Ties and normality are measured on pairs of adjacent systems.
+    """
     cluster = board.key.test_set.cluster_attribute
     yield "metric", f"{board.key.metric.name}: {score}"
     yield "family of statistics", matrix.family or board.metric.family
     yield "items", len(board.items)
     yield "units", matrix.n_units
     if matrix.judged is not None:
-        yield "smallest number of units with human judgements", n_telling(matrix)
+        yield "smallest number of units with human judgements", count_informative_units(matrix)
     yield "clusters", "none declared" if cluster is None else f"by {cluster}"
     yield "systems", len(board.members)
     neighbours = Observed.of(matrix, [(n, n + 1) for n in range(len(board.members) - 1)])
@@ -252,7 +274,7 @@ def _format_range(values: Sequence[float]) -> str:
 def _describe(case: Case, matrix: Matrix, score: str, recommended: PairTest | None) -> list[str]:
     board, test = case.board, case.test
     unit = case.request.significance.unit or "item"
-    judged = "" if matrix.judged is None else f", {n_telling(matrix)} of them with human judgements"
+    judged = "" if matrix.judged is None else f", {count_informative_units(matrix)} of them with human judgements"
     sentences = [f"The score is {score}, here of {counted(matrix.n_units, unit)}{judged}: "
                  + ("no test is valid without a warning." if recommended is None else f"use {recommended!r}.")]
     declared = judge_test(test, matrix, unit)
@@ -271,7 +293,10 @@ def _describe(case: Case, matrix: Matrix, score: str, recommended: PairTest | No
 
 
 def _warn_of_skewed_units(matrix: Matrix, recommended: PairTest | None, alpha: float) -> Iterator[str]:
-    """Describe the limits of tests of skewed differences in few units."""
+    """Yield sentences about the limits of tests if unit differences are skewed.
+
+    They name the low power of the test `bounded`, and the risk of large losses that are too rare to occur in few units.
+    """
     if not matrix.is_mean or is_categorical(matrix) or matrix.runs is not None:
         return
     n = matrix.n_units

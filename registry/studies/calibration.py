@@ -35,13 +35,16 @@ from registry.studies.gains import (
 from registry.studies.study import BoardStudy, Case, Finding, Row, option
 from registry.studies.threshold import DRAWS, find_interval, resample_systems
 
-BANDS = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)  # of p-values, extending table 1
+BANDS = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)  # ends of ranges of p-values
 WIDTH = 0.2  # half the width of the borderline band, as a share of alpha
 _MANY = 6  # pairs of domains above which one sentence summarizes all
 
 
 class Domains(BoardStudy):
-    """Share of pairs whose better system is also better on other test sets, by p-value."""
+    """Share of system pairs in which the same system is better on another test set.
+
+    Pairs are grouped by their p-value on the first test set.
+    """
 
     name: ClassVar[str] = "domains"
     title: ClassVar[str] = "Does a gain carry over to other test sets?"
@@ -79,18 +82,34 @@ class Domains(BoardStudy):
 
 
 def make_bands(alpha: float) -> list[tuple[float, float]]:
-    """Return the lower and upper ends of bands of p-values: first a band around alpha, then all bands in order."""
+    """Return ranges of p-values, each as (lower end, upper end).
+
+    The first range is 20 % below to 20 % above alpha. The others follow each other and cover 0 to 1.
+    """
     return [(alpha * (1 - WIDTH), alpha * (1 + WIDTH)), *pairwise(BANDS)]
 
 
 def is_inside(p: Floats, low: float, high: float) -> Flags:
-    """Return True for each p-value in the band (low, high]. A band from 0 includes 0, which exact p-values can be."""
+    """Return True for each p-value in the range (low, high].
+
+    A range from 0 includes 0, because exact p-values can be 0.
+    """
     inside: Flags = (p <= high) & ((p > low) | (low == 0))
     return inside
 
 
 def find_agreeing(gains: Gains, board: Board, other: Board) -> tuple[Gains, Flags]:
-    """Return the pairs that are also on another board, and True for each pair whose better system is the same."""
+    """Check on another leaderboard which system of each pair is better.
+
+    Args:
+        gains: Pairs of systems, the better one on `board` first.
+        board: The leaderboard of these pairs.
+        other: The other leaderboard.
+
+    Returns:
+        The pairs with defined scores on both leaderboards, and for each of them True if the same system is better on
+            both.
+    """
     indices = {(member.team, member.system): n for n, member in enumerate(other.members)}
     index = np.array([indices.get((member.team, member.system), -1) for member in board.members])
     gains = gains.select((index[gains.better] >= 0) & (index[gains.worse] >= 0))
@@ -101,14 +120,14 @@ def find_agreeing(gains: Gains, board: Board, other: Board) -> tuple[Gains, Flag
 
 
 def make_band_row(band: tuple[float, float], is_correct: Flags, counts: Iterable[Ints], confidence: float) -> Row:
-    """Return the row of a band of p-values: the share of correct tests in the band, and its interval.
+    """Return a table row with the share of correct tests in a range of p-values.
 
     Args:
-        band: Lower and upper end.
-        is_correct: True for each test in the band that names the better system, [tests].
-        counts: How often each test is in a resample, in arrays of [tests] or [resamples, tests].
-        confidence: Confidence of the interval. The interval is nan if all or no tests are correct, because all
-            resamples agree.
+        band: Lower and upper end of the range.
+        is_correct: For each test with a p-value in the range: True if it names the truly better system, [tests].
+        counts: How often each test occurs in a resample, in arrays of [tests] or [resamples, tests].
+        confidence: Confidence of the interval of the share. The interval is nan if all or no tests are correct, because
+            all resamples agree.
     """
     low = high = math.nan
     if is_correct.any() and not is_correct.all():
@@ -120,7 +139,17 @@ def make_band_row(band: tuple[float, float], is_correct: Flags, counts: Iterable
 
 
 def _yield_bands(case: Case, name: str, other: str, domains: dict[str, Board], gains: Gains) -> Iterator[Row]:
-    """Yield the rows of bands of p-values on one domain: the share of tests that agree with another domain."""
+    """Yield table rows that show how often two test sets agree on the better system.
+
+    Each row is about pairs of systems with p-values in one range.
+
+    Args:
+        case: The settings of the study.
+        name: The test set, or attribute value, whose p-values are used.
+        other: The test set that is compared with it.
+        domains: The leaderboard of each test set.
+        gains: Pairs of systems with their p-values on `name`.
+    """
     confidence = case.request.significance.confidence
     gains, agree = find_agreeing(gains, domains[name], domains[other])
     systems = resample_systems(len(domains[name].members), case.settings.seed)
@@ -166,8 +195,8 @@ _MAX_SETS, _MAX_SIZE = 10_000, 10**6
 class Calibration(BoardStudy):
     """The share of tests that name the truly better system, by p-value.
 
-    Test sets are sampled from the whole test set, which decides which system is truly better. With --domains other test
-    sets decide (Berg-Kirkpatrick et al. 2012, section 4.2).
+    Small test sets are sampled from the whole test set. A system is truly better if it has the better score on the
+    whole test set. With --domains other test sets decide (Berg-Kirkpatrick et al. 2012, section 4.2).
     """
 
     name: ClassVar[str] = "calibration"
@@ -221,14 +250,16 @@ class Calibration(BoardStudy):
 
 @dataclass(frozen=True, eq=False)
 class JudgedTests:
-    """Tests on sampled test sets of pairs that differ in the population.
+    """Tests of two systems on sampled test sets, and whether each test is correct.
+
+    A test is correct if it names the system that is also better on the whole test set.
 
     Attributes:
         test_sets: Index of each test's test set, [tests].
-        pairs: Gains and p-values, [tests].
-        is_correct: Whether the test names the truly better system, [tests].
-        ratios: True difference of each pair divided by its standard error, above 0, [pairs].
-        n_left_out: Number of tests of pairs that are equal in the population.
+        pairs: The two systems, difference and p-value of each test, [tests].
+        is_correct: True if the test names the truly better system, [tests].
+        ratios: True difference of each pair of systems divided by its standard error, above 0, [pairs].
+        n_left_out: Number of tests whose two systems are equal on the whole test set.
     """
 
     test_sets: Ints
@@ -239,11 +270,12 @@ class JudgedTests:
 
     @classmethod
     def judge(cls, sets: Sequence[Gains], whole: Floats, alpha: float) -> JudgedTests:
-        """Decide which tests name the truly better system.
+        """Decide for each test whether it names the truly better system.
 
         Args:
-            sets: Pairs with a gain on each sampled test set.
-            whole: True difference of each pair, [systems, systems].
+            sets: For each sampled test set, the tested pairs of systems, the better one first.
+            whole: Difference of each pair on the whole test set, which counts as the true difference, [systems,
+                systems].
             alpha: Significance level of the critical gains.
         """
         tests = join(sets)
@@ -256,15 +288,18 @@ class JudgedTests:
 
 
 def compute_expected_share(p: Floats, ratios: Floats) -> Floats:
-    """Return the probability that a test names the truly better system, if errors are normal, [tests].
+    """Return the expected share of correct tests for each p-value, [tests].
 
-    Let the true difference of pair j be r_j standard errors, and z = gain / standard error. A test names the better
-    system with the probability sum_j phi(z - r_j) / sum_j (phi(z - r_j) + phi(z + r_j)). If the r_j
-    are from N(0, tau^2), this is Phi(z tau / sqrt(tau^2 + 1)). If all systems are equally good, it is 1/2 for every p.
+    Errors of differences are assumed to be normal. A test with the difference z, in standard errors, has the share
+
+        sum_j phi(z - r_j) / sum_j (phi(z - r_j) + phi(z + r_j)),
+
+    where r_j is the true difference of pair j in standard errors, and phi the normal density. If the r_j are from N(0,
+    tau^2), this is Phi(z tau / sqrt(tau^2 + 1)). If all systems are equally good, it is 1/2 for every p.
 
     Args:
         p: One-sided p-values, [tests].
-        ratios: True differences of all pairs divided by their standard errors, [pairs].
+        ratios: True differences r_j of all pairs, [pairs].
     """
     from scipy.special import ndtri
 
@@ -278,7 +313,11 @@ def compute_expected_share(p: Floats, ratios: Floats) -> Floats:
 
 
 def _compute_ratios(pairs: Gains, whole: Floats, alpha: float) -> Floats:
-    """Return the true difference of every pair divided by its standard error, estimated as critical gain / z(alpha)."""
+    """Return each pair's true difference divided by its standard error, [pairs].
+
+    The standard error is estimated as critical gain / z(alpha). The critical gain is the difference that would be just
+    significant at the level alpha.
+    """
     from scipy.special import ndtri
 
     first, second = np.minimum(pairs.better, pairs.worse), np.maximum(pairs.better, pairs.worse)
@@ -289,7 +328,7 @@ def _compute_ratios(pairs: Gains, whole: Floats, alpha: float) -> Floats:
 
 
 def _measure_band(tests: JudgedTests, band: tuple[float, float], counts: tuple[Ints, Ints], confidence: float) -> Row:
-    """Return the row of a band.
+    """Return a table row with the share of correct tests in a range of p-values.
 
     Its interval resamples test sets and systems, because tests that share a test set or a system are not independent.
     """

@@ -25,18 +25,18 @@ from registry.significance.distributions import log_t_p
 from registry.significance.effects import measure_design_effect
 from registry.significance.intervals import influences, standard_errors
 from registry.significance.pairwise.crossed import Over
-from registry.significance.pairwise.independent import correlation, understatement
+from registry.significance.pairwise.independent import compute_error_ratio, correlation
 from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems
 
 
 class Correlation(BoardStudy):
-    """The correlation of the systems of every pair, and the significant pairs that an independent test would miss.
+    """Correlations of systems, and significant pairs that are missed without them.
 
-    The table has the correlation r12 of the systems' results, and the ratio of the standard errors with and without the
-    assumption of independence (Yeh 2000, section 2.1). A pair is significant by the test and the correction
-    of the task. Two further p-values use Student's t and the same correction. `p_independent` assumes independent
-    systems, and `p_paired` uses the standard error of the difference. For means of units these are the two-sample and
-    the matched-pair t-test.
+    For every pair, the table has the correlation r12 of the two systems' results. It also has the ratio of the standard
+    errors with and without the assumption of independence (Yeh 2000, section 2.1). A pair is significant by the test
+    and the correction of the task. Two further p-values use Student's t and the same correction: `p_independent`
+    assumes independent systems, and `p_paired` uses the standard error of the difference. For means of units these are
+    the two-sample and the matched-pair t-test.
     """
 
     name: ClassVar[str] = "correlation"
@@ -66,19 +66,24 @@ class Correlation(BoardStudy):
             a, b = (influence[:, system] for system in o.pair)
             rows.append({
                 "system_a": names[o.pair[0]], "system_b": names[o.pair[1]], "difference": o.difference,
-                "r12": correlation(a, b), "factor": understatement(a, b), "p_adjusted": p, "p_paired": paired,
+                "r12": correlation(a, b), "factor": compute_error_ratio(a, b), "p_adjusted": p, "p_paired": paired,
                 "p_independent": independent, "missed": p <= alpha < independent})
         return Finding({"pairs": rows}, _describe_correlation(rows, alpha))
 
 
-def _run_t_tests(influence: Floats, o: Observed) -> tuple[float, float]:
-    """Return the paired and the two-sample p-value of a difference."""
-    a, b = (influence[:, system] for system in o.pair)
-    if not o.n_discordant:
+def _run_t_tests(influence: Floats, observed: Observed) -> tuple[float, float]:
+    """Return the p-values of a paired and of a two-sample t-test of two systems.
+
+    Args:
+        influence: The effect of each unit on the score of each system, [units, systems].
+        observed: The two systems and their observed difference.
+    """
+    a, b = (influence[:, system] for system in observed.pair)
+    if not observed.n_discordant:
         return 1.0, 1.0
     n, independent_error = len(a), float(np.hypot(standard_errors(a), standard_errors(b)))
-    return (_compute_t_p(o.difference, float(standard_errors(a - b)), n - 1),
-            _compute_t_p(o.difference, independent_error, 2 * n - 2))
+    return (_compute_t_p(observed.difference, float(standard_errors(a - b)), n - 1),
+            _compute_t_p(observed.difference, independent_error, 2 * n - 2))
 
 
 def _compute_t_p(difference: float, error: float, degrees: int) -> float:
@@ -108,10 +113,11 @@ _CHANGES = {(True, True): "", (True, False): "lost", (False, True): "gained", (F
 
 
 class Dependence(BoardStudy):
-    """The effect of clusters: intra-cluster correlation, design effect, and changed decisions.
+    """How test results change if clusters of items are the units instead of items.
 
     The study tests every pair twice, with items and with whole clusters as the units, by the test and the correction of
-    the task (Yeh 2000, section 4; Dror et al. 2018, section 5).
+    the task (Yeh 2000, section 4; Dror et al. 2018, section 5). It reports the intra-cluster correlation, the design
+    effect, and pairs that become significant or not significant.
     """
 
     name: ClassVar[str] = "dependence"
@@ -185,13 +191,13 @@ def _describe_dependence(summary: Row, rows: list[Row], alpha: float) -> list[st
 
 
 class Variance(BoardStudy):
-    """Variance components of every difference, and its tests over items, over runs, and over both.
+    """Contributions of items, runs and prompts to the error of every difference.
 
     Every system needs at least two runs. The table `pairs` has the standard error of each difference if only items are
     random, only runs, or both, with adjusted p-values. The table `sources` has the standard deviations of items, of the
     runs of either system, of prompts and annotators if runs differ by these, and of their interactions. It also has the
     contribution of each source to the squared error. The table `more` has the error with one more level of a factor,
-    and with twice as many.
+    such as one more run, and with twice as many levels.
     """
 
     name: ClassVar[str] = "variance"
@@ -244,9 +250,10 @@ def _make_source_rows(pair: CrossedPair, sources: list[Source], axes: Sequence[s
 
 
 def _make_more_rows(pair: CrossedPair, sources: list[Source], names: Sequence[str]) -> Iterator[Row]:
-    """Yield the standard errors with more levels of each factor, such as more runs.
+    """Yield the standard errors of a difference with more items, runs or prompts.
 
-    If each system has its own levels, both systems get more.
+    Each row is about one factor, such as runs: the error now, with one more level, and with twice as many levels. If
+    each system has its own levels, both systems get more.
     """
     for axis in pair.axes:
         levels = [table.shape[axis] for table in pair.tables]

@@ -41,7 +41,10 @@ from registry.studies.study import BoardStudy, Case, Finding, Row, option
 
 
 class _AllBoardsStudy(BoardStudy):
-    """A study of all boards including facets, by items or clusters, with fixed runs."""
+    """Base class of studies that include all leaderboards, also those of facets.
+
+    The units are items or clusters, never single responses.
+    """
 
     task: ClassVar = "all"
     choice: ClassVar = ("metric",)
@@ -53,8 +56,9 @@ class _AllBoardsStudy(BoardStudy):
 class Effects(_AllBoardsStudy):
     """Effect sizes of every pair with their intervals, and tests of equivalence.
 
-    The table also has clustering and normality of the differences. The p-value of a difference comes from the declared
-    test, as in `registry pairs`, and its interval from the bootstrap; a message names both.
+    The table also has design effects of clusters, and tests of normality of the differences. The p-value of a
+    difference comes from the declared test, as in `registry pairs`, and its interval from the bootstrap; a message
+    names both.
     """
 
     name: ClassVar[str] = "effects"
@@ -73,7 +77,10 @@ class Effects(_AllBoardsStudy):
         tested = _test_pairs(case, matrix, np.array(pairs).reshape(-1, 2)) or intervals
 
         def compute_rows(system: int) -> list[Any]:
-            """Return the rows of a system's pairs with all later systems, and the positions of infinite values."""
+            """Return the table rows of all pairs of one system with a later system.
+
+            JSON has no infinite numbers, so the second value lists their rows, keys and signs.
+            """
             chosen = [n for n, pair in enumerate(pairs) if pair[0] == system]
             rows = [row for n, observed in zip(chosen, Observed.of(matrix, [pairs[n] for n in chosen]), strict=True)
                     for row in _make_rows(board, observed, (tested[n], intervals[n]), case)]
@@ -95,7 +102,10 @@ class Effects(_AllBoardsStudy):
 
 
 def _test_pairs(case: Case, matrix: Matrix, pairs: Ints) -> list[PairResult]:
-    """Test pairs with the declared test and alternatives; return an empty list if the test refuses the matrix."""
+    """Test pairs of systems with the declared test, one- or two-sided as declared.
+
+    The result is empty if the test does not support the matrix.
+    """
     if case.test.refusal(matrix):
         return []
     results: dict[int, PairResult] = {}
@@ -108,7 +118,7 @@ def _test_pairs(case: Case, matrix: Matrix, pairs: Ints) -> list[PairResult]:
 
 
 def _warn(matrix: Matrix, pairs: Ints, request: Request) -> Iterator[Message]:
-    """Warn if bootstrap intervals or tests of equivalence are known to be unreliable for such data."""
+    """Warn if bootstrap intervals or equivalence tests are unreliable for these data."""
     yield from misuses(Bootstrap(), matrix)
     if matrix.runs is not None or isinstance(matrix, PairMatrix) or request.significance.margin is None:
         return
@@ -119,10 +129,11 @@ def _warn(matrix: Matrix, pairs: Ints, request: Request) -> Iterator[Message]:
 class Best(_AllBoardsStudy):
     """Confidence sets of ranks, the systems that may be the best, and their leads.
 
-    Rank sets hold for all systems simultaneously, ties included; marginal sets hold for each system separately. A
-    system may be the best unless another one is significantly better. The systems that are marked as among the best TAU
-    include all systems that truly belong to these. Standard errors are estimated in every resample. With less than 20
-    items, documents or other units, use --method holm.
+    A rank set is a range of ranks that contains a system's true rank with the given confidence. Rank sets hold for all
+    systems simultaneously, ties included; marginal sets hold for each system separately. A system may be the best
+    unless another one is significantly better. The systems that are marked as among the best TAU include all systems
+    that truly belong to these. Standard errors are estimated in every resample. With less than 20 items, documents or
+    other units, use --method holm.
     """
 
     name: ClassVar[str] = "best"
@@ -140,7 +151,11 @@ class Best(_AllBoardsStudy):
         return {} if self.method == "holm" else {"resamples": RANK_DRAWS}
 
     def check_case(self, case: Case) -> list[Message]:
-        """Warn if rank sets of this method are unreliable for such data, or cannot distinguish systems."""
+        """Warn if confidence sets of ranks are unreliable or too wide for these data.
+
+        Raises:
+            InputError: The selected method does not support the data.
+        """
         return rank_warnings(self._check_board(case).matrix, self.method, alpha=case.request.significance.alpha,
                              resamples=case.settings.resamples)
 
@@ -171,7 +186,11 @@ class Best(_AllBoardsStudy):
         return Finding({"systems": rows}, [reading], self.check_case(case))
 
     def _check_board(self, case: Case) -> Board:
-        """Return the board, or raise an error if the method does not support it."""
+        """Return the leaderboard of the study.
+
+        Raises:
+            InputError: The selected method of rank sets does not support the data of the leaderboard.
+        """
         board, matrix = case.board, case.board.matrix
         if reason := explain_run_refusal(matrix):
             raise InputError(str(reason))
@@ -184,13 +203,13 @@ class Best(_AllBoardsStudy):
 
 
 def _make_rows(board: Board, observed: Observed, results: tuple[PairResult, PairResult], case: Case) -> Iterator[Row]:
-    """Yield the rows of a pair.
+    """Yield table rows with the difference and effect sizes of one pair of systems.
 
     Args:
-        board: The board.
-        observed: The pair with its statistics.
+        board: The leaderboard.
+        observed: The two systems with their statistics.
         results: The result of the declared test, and the result of the bootstrap, which has the interval.
-        case: The boards and settings of the study.
+        case: The leaderboards and settings of the study.
     """
     request, settings, (a, b), (tested, interval) = case.request, case.settings, observed.pair, results
     test = "bootstrap" if tested is interval else repr(case.test)
@@ -222,9 +241,9 @@ def _make_rows(board: Board, observed: Observed, results: tuple[PairResult, Pair
 
 
 def _identify(board: Board, **systems: int) -> Row:
-    """Return the keys that identify a row: the board and the systems.
+    """Return the columns that identify a table row: task, test set, metric, systems.
 
-    `systems` has the index of each system by the suffix of its keys, such as `_a`.
+    Each argument in `systems` is a suffix with the index of a system: `_a=0` yields `system_a` and `submission_a`.
     """
     key = board.key
     row = {"task": key.task.slug, "test_set": key.test_set.name, "track": key.track, "facet": key.facet_name,

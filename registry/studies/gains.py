@@ -27,7 +27,7 @@ Places = Ints
 
 
 class Gains(NamedTuple):
-    """Pairs of systems with a positive gain.
+    """Pairs of systems that differ in score, with one-sided p-values.
 
     Attributes:
         better: Index of the system with the better score, [pairs].
@@ -44,31 +44,35 @@ class Gains(NamedTuple):
     critical: Floats
 
     def select(self, selection: Flags | Places) -> Gains:
-        """Return some of the pairs, selected by flags [pairs] or by indices."""
+        """Return the pairs that a Boolean mask [pairs] or an array of indices selects."""
         return Gains(self.better[selection], self.worse[selection], self.gain[selection], self.p[selection],
                      self.critical[selection])
 
 
 def join(sets: Sequence[Gains]) -> Gains:
-    """Concatenate the pairs of several test sets."""
+    """Combine the pairs of systems of several test sets into one object."""
     return Gains(*map(np.concatenate, zip(*sets, strict=True)))
 
 
 def pack(sets: Iterable[Gains]) -> list[Any]:
-    """Convert the pairs of test sets to JSON values; an undefined critical gain becomes None."""
+    """Convert the pairs of systems of each test set to JSON values.
+
+    Undefined numbers become None. `unpack` converts the values back.
+    """
     return [replace_undefined([column.tolist() for column in gains]) for gains in sets]
 
 
 def unpack(packed: Iterable[Sequence[Any]]) -> list[Gains]:
-    """Convert the JSON values that `pack` returned back to pairs."""
+    """Convert JSON values from `pack` back to pairs of systems of each test set."""
     return [Gains(np.array(better, dtype=np.int64), np.array(worse, dtype=np.int64), np.array(gain), np.array(p),
                   np.array(critical, dtype=np.float64)) for better, worse, gain, p, critical in packed]
 
 
 def measure_gains(matrix: Matrix, settings: Settings, alpha: float, systems_per_set: int | None = None) -> Gains:
-    """Test all pairs that have a gain, and drop pairs with an undefined p-value.
+    """Test every pair of systems that differ in score, by the one-sided bootstrap.
 
-    The critical gain is half the width of the confidence interval that is dual to the test.
+    Pairs with an undefined p-value are left out. The critical gain of a pair, which would be just significant, is its
+    gain minus the lower end of the confidence interval that belongs to the test.
 
     Args:
         matrix: Statistics of the systems.
@@ -92,10 +96,10 @@ def measure_gains(matrix: Matrix, settings: Settings, alpha: float, systems_per_
 
 
 def arrange_by_unit(matrix: Matrix) -> Matrix:
-    """Return the matrix with one row per unit, for the bootstrap.
+    """Return a statistics matrix with one row per unit (item or cluster).
 
     Raises:
-        InputError: The bootstrap does not accept the matrix.
+        InputError: The bootstrap does not support the matrix, for example because its rows are single responses.
     """
     if matrix.answers_to is not None:
         raise InputError("the bootstrap resamples items, not single responses; use --unit item")
@@ -106,7 +110,7 @@ def arrange_by_unit(matrix: Matrix) -> Matrix:
 
 
 def explain_no_gains(boards: Iterable[Board]) -> InputError:
-    """Return the error that no gain on these boards can be tested."""
+    """Return an error with the reason why no pair of systems could be tested."""
     if all(board.matrix.by_unit.n_units == 1 for board in boards):
         return InputError("one unit cannot be resampled, so no gain can be tested; use --unit item if clusters are "
                           "the units")
@@ -115,19 +119,24 @@ def explain_no_gains(boards: Iterable[Board]) -> InputError:
 
 
 def report_left_out(matrix: Matrix, gains: Gains) -> list[Message]:
-    """Return a message with the number of pairs that have a gain but no p-value."""
+    """Report the number of pairs that differ in score but have no p-value.
+
+    The list is empty if all such pairs have a p-value.
+    """
     scores = matrix.by_unit.observed
     n = int((scores[:, None] > scores[None, :]).sum()) - len(gains.p)
     return [Message("pairs-left-out", {"n": n})] if n else []
 
 
 def warn_of_bootstrap(matrix: Matrix) -> list[Message]:
-    """Return the warnings about one-sided p-values of the bootstrap."""
+    """Return warnings about the one-sided p-values of the bootstrap for these data."""
     return one_sided_misuses(Bootstrap(), matrix.by_unit)
 
 
 def find_values(case: Case, board: Board, attribute: str) -> NDArray[np.object_]:
-    """Return the value of an attribute for every submission, [systems]; None if a submission does not have it.
+    """Return each submission's value of an attribute, such as its team, [systems].
+
+    The value is None if the submission does not have the attribute.
 
     Raises:
         UnknownNameError: No submission has the attribute.
@@ -140,13 +149,23 @@ def find_values(case: Case, board: Board, attribute: str) -> NDArray[np.object_]
 
 
 def compare_values(gains: Gains, values: NDArray[np.object_]) -> list[bool | None]:
-    """Return for every pair whether its systems share the value of an attribute; None if a system has no value."""
+    """Return for each pair of systems whether both have the same attribute value.
+
+    The result is None if one of them has no value.
+
+    Args:
+        gains: The pairs of systems.
+        values: The attribute value of each system, [systems].
+    """
     return [None if values[a] is None or values[b] is None else bool(values[a] == values[b])
             for a, b in zip(gains.better, gains.worse, strict=True)]
 
 
 def make_pair_rows(board: Board, gains: Gains, attribute: str, values: NDArray[np.object_]) -> list[Row]:
-    """Return the pairs of a board as rows in ascending order of the gain."""
+    """Return one table row per pair of systems, in ascending order of the gain.
+
+    Each row says whether the two systems share the value of the attribute, in the column `group`.
+    """
     groups = {True: f"same {attribute}", False: f"different {attribute}", None: None}
     systems = name_systems(board.members)
     rows = [{"test_set": board.key.test_set.name, "system_a": systems[a], "system_b": systems[b], "gain": gain,
@@ -156,14 +175,16 @@ def make_pair_rows(board: Board, gains: Gains, attribute: str, values: NDArray[n
     return sorted(rows, key=lambda row: (row["gain"], row["system_a"], row["system_b"]))
 
 
-_MAX_BYTES = 2**26  # of the statistics of test sets that are tested together
+_MAX_BYTES = 2**26  # statistics of the test sets that are tested together
 
 
 def prepare_matrix(matrix: Matrix) -> Matrix:
-    """Return the matrix with one row per unit and without strata, so that test sets can be sampled from all units.
+    """Return a statistics matrix from whose rows new test sets can be sampled.
+
+    The result has one row per unit and no strata.
 
     Raises:
-        InputError: The bootstrap does not accept the matrix, there is a single unit, or the score is a correlation and
+        InputError: The bootstrap does not support the matrix, there is a single unit, or the score is a correlation and
             the units are clusters.
     """
     matrix = arrange_by_unit(matrix)
@@ -175,12 +196,14 @@ def prepare_matrix(matrix: Matrix) -> Matrix:
 
 
 def place_side_by_side(matrix: Matrix, sets: Places) -> Matrix:
-    """Combine test sets into one matrix [units of a set, sets x systems, columns].
+    """Combine sampled test sets into one matrix, so that one call tests all of them.
+
+    Every system appears once per test set: the result is [units of a set, sets x systems, columns].
 
     Args:
         matrix: Matrix with one row per unit. For a correlation only one test set is allowed, because all its systems
             share the gold's values.
-        sets: Units of each test set, possibly repeated, [sets, units of a set].
+        sets: Units (rows of `matrix`) of each test set, possibly repeated, [sets, units of a set].
     """
     statistics = matrix.statistics[sets.T].reshape(sets.shape[1], -1, matrix.statistics.shape[2])
     return replace(matrix, statistics=statistics, judged=None, runs=matrix.runs and tuple(
@@ -188,22 +211,27 @@ def place_side_by_side(matrix: Matrix, sets: Places) -> Matrix:
 
 
 def warn_of_sets(matrix: Matrix, units: Places) -> list[Message]:
-    """Return the warnings about p-values on a sampled test set with these units of the matrix."""
+    """Return warnings about p-values on one sampled test set.
+
+    The test set consists of the rows `units` of the statistics matrix.
+    """
     strata = [] if matrix.strata is None else [Message("strata-left-out")]
     return [*warn_of_bootstrap(place_side_by_side(prepare_matrix(matrix), units[None])), *strata]
 
 
 def measure_gains_of_sets(matrix: Matrix, sets: Places, settings: Settings, alpha: float) -> Iterator[Gains]:
-    """Test all pairs with a gain on each of many test sets that share the resamples.
+    """Test every pair of systems that differ in score, on each of many test sets.
+
+    All test sets share the same bootstrap resamples.
 
     Args:
         matrix: Result of `prepare_matrix`.
-        sets: Units of each test set, [sets, units of a set].
+        sets: Units (rows of `matrix`) of each test set, [sets, units of a set].
         settings: Settings of the bootstrap.
         alpha: Significance level of the critical gains.
 
     Yields:
-        The gains of each test set in turn, without pairs whose critical gain is undefined.
+        The pairs of each test set in turn, without pairs whose critical gain is undefined.
     """
     systems = matrix.statistics.shape[1]
     max_sets = min(_MAX_BYTES // (8 * sets.shape[1] * matrix.statistics[0].size),

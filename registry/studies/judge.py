@@ -32,7 +32,7 @@ from registry.judged import (
 )
 from registry.messages import Message
 from registry.metrics import JudgedMean
-from registry.significance.diagnostics.judges import get_judged_items, hangs_on_few_errors
+from registry.significance.diagnostics.judges import depends_on_few_errors, get_judged_items
 from registry.significance.distributions import log_normal_ps
 from registry.significance.matrix import JudgedItems
 from registry.significance.multiple import adjust
@@ -42,14 +42,15 @@ _MIN_SAMPLE_P = 1e-4  # below this p-value the judged items are reported not to 
 
 
 class Judge(BoardStudy):
-    """The judge's agreement with people, its bias by system, and corrected scores and differences.
+    """Agreement of an automatic judge with people, and scores that correct its bias.
 
-    The table `systems` has every system's corrected score with its interval, the slope, and lambda: the slope times the
-    share of items without human judgement. `labelled` is the number of items with human judgement, and `effective` the
-    number that would be needed for the same error without a judge. `correlation` compares both scores, and `bias` is
-    the judge's mean excess. `beyond` is the bias minus the mean bias of all systems, and `p_beyond` its p-value,
-    adjusted over the systems. The table `pairs` has every difference with its own slope, and its p-value, adjusted over
-    the pairs. `error_of_scores` is the error of the difference on the board, whose scores have one slope each.
+    A judge is a program that scores all items; people judged a sample of them. The table `systems` has every system's
+    corrected score with its interval, the slope, and lambda: the slope times the share of items without human
+    judgement. `labelled` is the number of items with human judgement, and `effective` the number that would be needed
+    for the same error without a judge. `correlation` compares both scores, and `bias` is the judge's mean excess.
+    `beyond` is the bias minus the mean bias of all systems, and `p_beyond` its p-value, adjusted over the systems. The
+    table `pairs` has every difference with its own slope, and its p-value, adjusted over the pairs. `error_of_scores`
+    is the error of the difference on the board, whose scores have one slope each.
     """
 
     name: ClassVar[str] = "judge"
@@ -74,7 +75,7 @@ class Judge(BoardStudy):
         alpha = case.request.significance.alpha
         units = board.matrix.units
         systems = [make_corrected_row(statistics, metric, units, alpha) for statistics in scored]
-        pairs = [make_corrected_row(items.apart(a, b), metric, units, alpha)
+        pairs = [make_corrected_row(items.subtract(a, b), metric, units, alpha)
                  for a, b in combinations(range(len(names)), 2)]
         influence = [compute_influences(statistics, np.array(row["slope"]))
                      for statistics, row in zip(scored, systems, strict=True)]
@@ -90,7 +91,17 @@ class Judge(BoardStudy):
 
 
 def make_corrected_row(statistics: Floats, metric: JudgedMean, units: Ints | None, alpha: float) -> Row:
-    """Return a corrected score with its normal interval, and the effective number of human judgements."""
+    """Return a judge's mean score, corrected by human judgements, with its interval.
+
+    The row also has the effective number of human judgements: the number that would give the same error without a
+    judge.
+
+    Args:
+        statistics: The judge's and people's scores of each item, [items, columns].
+        metric: The metric, which can fix the slope of the correction.
+        units: Cluster of each item; None if items are independent.
+        alpha: Significance level; the normal interval has the confidence 1 - alpha.
+    """
     from scipy.special import ndtri
 
     mean = estimate(statistics, metric.slope, units)
@@ -103,7 +114,10 @@ def make_corrected_row(statistics: Floats, metric: JudgedMean, units: Ints | Non
 
 
 def _measure_biases(scored: Floats, units: Ints | None) -> list[Row]:
-    """Compare the judge with people on the items that both scored, from [systems, items, columns]."""
+    """Return for each system how much higher the judge scores it than people do.
+
+    Only items that both scored count. `scored` has the scores of each system, [systems, items, columns].
+    """
     weights, excess = scored[:, :, WEIGHT], scored[:, :, WEIGHTED_JUDGE] - scored[:, :, WEIGHTED_HUMAN]
     total = weights.sum(axis=1)
     bias = excess.sum(axis=1) / total
@@ -121,7 +135,10 @@ def _measure_biases(scored: Floats, units: Ints | None) -> list[Row]:
 
 
 def _correlate(statistics: Floats) -> float:
-    """Return Pearson's r of the judge's and people's scores, weighted by the inverse sampling probabilities."""
+    """Return Pearson's correlation of the judge's scores with people's scores.
+
+    Items are weighted by the inverse of their sampling probabilities.
+    """
     labelled = statistics[statistics[:, LABELLED] > 0]
     w, (x, y) = labelled[:, WEIGHT], (labelled[:, n] / labelled[:, WEIGHT] for n in (WEIGHTED_HUMAN, WEIGHTED_JUDGE))
     x, y = (values - (w * values).sum() / w.sum() for values in (x, y))
@@ -130,7 +147,10 @@ def _correlate(statistics: Floats) -> float:
 
 
 def _warn(case: Case, rows: Sequence[Row], scored: Floats, items: JudgedItems) -> Iterator[Message]:
-    """Warn of favoured systems, of judged items that are few or not a sample, and of few errors of the judge."""
+    """Warn if the judge favours systems, or if human judgements do not suffice.
+
+    They do not suffice if they are few, are not a random sample of the items, or contain few errors of the judge.
+    """
     alpha, matrix = case.request.significance.alpha, case.board.matrix
     names, sign = [row["system"] for row in rows], -1 if matrix.lower_is_better else 1
     if favoured := [f"{row['system']} ({sign * row['beyond']:+.3g})" for row in rows if row["p_beyond"] <= alpha]:
@@ -139,12 +159,15 @@ def _warn(case: Case, rows: Sequence[Row], scored: Floats, items: JudgedItems) -
     if (fewest := min(row["labelled"] for row in rows)) < FEW_LABELLED:
         yield Message("few-judged-items", {"items": int(fewest), "least": FEW_LABELLED})
     if uncertain := [name for name, statistics in zip(names, scored, strict=True)
-                     if hangs_on_few_errors(statistics, items)]:
+                     if depends_on_few_errors(statistics, items)]:
         yield Message("few-judge-errors-systems", {"systems": ", ".join(uncertain)})
 
 
 def _warn_of_no_sample(scored: Floats, names: Sequence[str], units: Ints | None) -> list[Message]:
-    """Warn of systems whose items with human judgement differ from the other items in the judge's mean."""
+    """Warn of systems whose human-judged items are not the declared random sample.
+
+    On these items the judge's mean score differs too much from its mean over all items.
+    """
     systems = [name for name, statistics in zip(names, scored, strict=True)
                if not statistics[:, LABELLED].all()
                and _compute_max_sample_p(statistics, units) < _MIN_SAMPLE_P / len(names)]
@@ -152,11 +175,16 @@ def _warn_of_no_sample(scored: Floats, names: Sequence[str], units: Ints | None)
 
 
 def _compute_max_sample_p(statistics: Floats, units: Ints | None) -> float:
-    """Return an upper bound of the p-value that the judged items are the declared sample, from [items, columns].
+    """Test whether the items that people judged are the declared random sample.
 
-    The test compares the judge's mean over the sample with its mean over all items. The judge scored all items, so the
-    variance of the sample mean is known. Bernstein's inequality holds for samples of any size, even if people judged
-    none of a few exceptional items. With clusters the variance is at least the one between clusters.
+    Returns an upper bound of the p-value. The test compares the judge's mean over the sample with its mean over all
+    items. The judge scored all items, so the variance of the sample mean is known. Bernstein's inequality holds for
+    samples of any size, even if people judged none of a few exceptional items. With clusters the variance is at least
+    the one between clusters.
+
+    Args:
+        statistics: The judge's and people's scores of each item, [items, columns].
+        units: Cluster of each item; None if items are independent.
     """
     items, judge, _, _, _, labelled, w, _, w_judge = statistics.sum(axis=0)[:9]
     centred = statistics[:, JUDGE] - statistics[:, ITEMS] * judge / items

@@ -27,7 +27,7 @@ from registry.significance import PairResult
 from registry.significance.diagnostics.assumptions import one_sided_misuses
 from registry.significance.histories import (
     NewBests,
-    Shown,
+    ShownScores,
     find_new_bests,
     find_new_bests_by_ladder,
     run_ladder,
@@ -43,7 +43,11 @@ _SKEWED = 0.015  # squared skewness / units above which it does not hold: about 
 
 
 def make_winner_rows(board: Board, alpha: float) -> tuple[list[Row], list[Message]]:
-    """Return the rows of the best submission, with its plain and corrected interval, and the warnings about these."""
+    """Return a table row about the best submission, and warnings about its intervals.
+
+    The best of many submissions has a high score partly by chance. So the row has two intervals of its score: a plain
+    one, and one that is corrected for this selection. The result is empty if no submission can be selected.
+    """
     influences = Influences.of(board.matrix)
     winner = correct_winner(influences, alpha)
     if winner is None:
@@ -59,9 +63,10 @@ def make_winner_rows(board: Board, alpha: float) -> tuple[list[Row], list[Messag
 
 
 def _warn_of_winner(influences: Influences, best: int) -> Iterator[Message]:
-    """Warn of few units, and of a system that is almost always correct.
+    """Warn if the confidence interval of the best score may be too short.
 
-    In both cases a score that is high by chance has a small standard error, so its interval is too short.
+    This happens if there are few units, or if the system is almost always correct. In both cases a score that is high
+    by chance has a small standard error.
     """
     if influences.n_units < _MANY_UNITS:
         yield Message("winner-few-units", {"units": influences.n_units, "least": _MANY_UNITS})
@@ -71,17 +76,18 @@ def _warn_of_winner(influences: Influences, best: int) -> Iterator[Message]:
 
 
 _RESAMPLES = 100_000
-_DEFAULT_STEP = 0.01  # of a Ladder
+_DEFAULT_STEP = 0.01  # improvement of the score that a Ladder requires
 
 
 class NewBest(BoardStudy):
     """Submissions that are significantly better than all earlier ones.
 
     Each version that scores higher than all earlier ones is tested against each of them, and alpha is spent over time.
-    With --release scores the error is bounded if no submission was selected by the scores of earlier ones. With
-    --release ladder submissions may be selected by the scores that a Ladder with this --step showed, and by nothing
-    else. The table `winner` has the score of the best submission with its plain interval, and with the hybrid interval,
-    which is corrected for the selection. The table `ladder` has the scores that a Ladder may show.
+    With --release scores the error is bounded if no submission was selected by the scores of earlier ones. A Ladder
+    shows a new score only if it improves by a step (Blum and Hardt 2015): with --release ladder submissions may be
+    selected by the scores that a Ladder with this --step showed, and by nothing else. The table `winner` has the score
+    of the best submission with its plain interval, and with the hybrid interval, which is corrected for the selection.
+    The table `ladder` has the scores that a Ladder may show.
     """
 
     name: ClassVar[str] = "new-best"
@@ -114,7 +120,7 @@ class NewBest(BoardStudy):
         assert isinstance(case.subject, HistorySubject)  # from `find_subjects`
         history = _History.test_versions(case, case.subject)
         shown = self._run_ladder(history) if self.release == "ladder" else None
-        alpha, values = case.request.significance.alpha, (self.highest - self.lowest) / self._get_grain(history)
+        alpha, values = case.request.significance.alpha, (self.highest - self.lowest) / self._get_rounding_step(history)
         if shown is None:
             new_bests = find_new_bests(history.claims, alpha, self.submissions)
         else:
@@ -132,7 +138,7 @@ class NewBest(BoardStudy):
         return Finding(tables, [*self._describe(rows, case), *map(_describe_winner, winner)],
                        [*warnings, *winner_warnings])
 
-    def _run_ladder(self, history: _History) -> Shown:
+    def _run_ladder(self, history: _History) -> ShownScores:
         sign = -1 if history.board.matrix.lower_is_better else 1
         scores = history.scores[~np.isnan(history.scores)]
         if self.lowest >= self.highest or (len(scores) and not self.lowest <= scores.min() <= scores.max()
@@ -142,12 +148,15 @@ class NewBest(BoardStudy):
         if history.step:
             shown = run_ladder(sign * history.scores, history.step)
         else:
-            shown = run_ladder_by_errors(sign * history.scores, history.compute_error, self._get_grain(history))
+            shown = run_ladder_by_errors(sign * history.scores, history.compute_error, self._get_rounding_step(history))
         # A submission that was left out may have raised the shown score.
-        return Shown(sign * shown.scores, shown.raised | history.is_left_out)
+        return ShownScores(sign * shown.scores, shown.raised | history.is_left_out)
 
-    def _get_grain(self, history: _History) -> float:
-        """Return the unit to which the Ladder rounds scores."""
+    def _get_rounding_step(self, history: _History) -> float:
+        """Return the unit to which the Ladder rounds scores, such as 0.01.
+
+        A Ladder shows a new score only if it improves by a step (Blum and Hardt 2015).
+        """
         return history.step or (self.highest - self.lowest) / history.board.matrix.n_units
 
     def _describe(self, rows: list[Row], case: Case) -> list[str]:
@@ -172,12 +181,12 @@ def _describe_winner(row: Row) -> str:
 
 @dataclass(frozen=True, eq=False)
 class HistorySubject(BoardSubject):
-    """A board with all versions of all systems.
+    """A leaderboard with all submitted versions of all systems, in order of time.
 
     Attributes:
         order: Names of the submissions in the order of submission. The name of a withdrawn or unscored submission is
             empty; it counts, because alpha was spent on it.
-        step: Step of the Ladder.
+        step: Smallest improvement that the Ladder shows (Blum and Hardt 2015).
     """
 
     order: tuple[str, ...]
@@ -185,20 +194,19 @@ class HistorySubject(BoardSubject):
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Content of the board, and the order of submission."""
         places = sorted((name, n) for n, name in enumerate(self.order) if name)
         return {**super().identity, "places": places, "submitted": len(self.order), "step": self.step}
 
 
 @dataclass(frozen=True, eq=False)
 class _History:
-    """Submissions in the order of time; the scores of withdrawn and unscored submissions are nan.
+    """All submissions in the order of time, each with its test against earlier ones.
 
     Attributes:
-        board: Board of the other submissions.
-        step: Step of the Ladder.
-        members: Index of each submission on the board, or -1, [submissions].
-        scores: [submissions].
+        board: Leaderboard of the submissions that are scored and not withdrawn.
+        step: Smallest improvement that the Ladder shows.
+        members: Index of each submission on the board, or -1 if it is withdrawn or unscored, [submissions].
+        scores: Score of each submission, nan if it is withdrawn or unscored, [submissions].
         is_highest: True for each submission that scores higher than all earlier ones, [submissions].
         log_p: Largest log p-value against all earlier submissions, or, if `is_highest` is False, against the best of
             them, [submissions].
@@ -215,7 +223,7 @@ class _History:
 
     @classmethod
     def test_versions(cls, case: Case, subject: HistorySubject) -> _History:
-        """Test all submissions against earlier ones."""
+        """Test every submission against earlier submissions, and return all results."""
         indices = {member.name: n for n, member in enumerate(case.board.members)}
         members = [indices.get(name, -1) for name in subject.order]
         scores = np.array([case.board.scores[n] if n >= 0 else np.nan for n in members])
@@ -235,7 +243,10 @@ class _History:
 
     @property
     def claims(self) -> Floats:
-        """Log p-value of each possible new best, [submissions]; 0 if an earlier submission scores as high."""
+        """Log p-value of each submission that may be a new best, [submissions].
+
+        It is 0 if an earlier submission scores as high.
+        """
         return np.where(self.is_highest, self.log_p, 0.0)
 
     @cached_property
@@ -248,17 +259,22 @@ class _History:
         return Influences.of(self.board.matrix)
 
     def compute_error(self, n: int, earlier: int) -> float:
-        """Return the standard error of the difference of two submissions."""
+        """Return the standard error of the difference of submissions `n` and `earlier`."""
         influences, pair = self._influences, [self.members[n], self.members[earlier]]
         return math.sqrt(float(influences.centred_squares[pair[0], pair[1]] + influences.runs[pair].sum()))
 
     def warn_of_left_out(self) -> Iterator[Message]:
-        """Warn of withdrawn and unscored submissions."""
+        """Warn if withdrawn or unscored submissions are left out."""
         if n := int(self.is_left_out.sum()):
             yield Message("submissions-left-out", {"n": n})
 
-    def make_rows(self, new_bests: NewBests, shown: Shown | None) -> Iterator[Row]:
-        """Yield one row per submission on the board."""
+    def make_rows(self, new_bests: NewBests, shown: ShownScores | None) -> Iterator[Row]:
+        """Yield a table row for each submission: its score, test, and decision.
+
+        Args:
+            new_bests: The decisions: the submissions that are significantly better than all earlier ones.
+            shown: The scores that the Ladder showed; None if the Ladder is not used.
+        """
         board = self.board
         for n, index in enumerate(self.members):
             if index < 0:
@@ -276,10 +292,10 @@ class _History:
 
 
 def _find_opponents(scores: Floats, is_highest: Flags) -> Iterator[tuple[int, int]]:
-    """Yield pairs of a submission and an earlier one that it is tested against.
+    """Yield the pairs of submissions to test: a submission and an earlier one.
 
     A submission that scores higher than all earlier ones is paired with each of these. Any other submission is paired
-    only with the best earlier one.
+    only with the best earlier one. `scores` are in order of time; higher is better.
     """
     scored = np.flatnonzero(~np.isnan(scores))
     for n, submission in enumerate(scored[1:], 1):
@@ -289,7 +305,13 @@ def _find_opponents(scores: Floats, is_highest: Flags) -> Iterator[tuple[int, in
 
 
 def _add_history(connection: Connection, subject: BoardSubject, step: float) -> Iterator[HistorySubject]:
-    """Yield the subject with all submitted versions, if any version is scored."""
+    """Yield a leaderboard with all submitted versions; nothing if none is scored.
+
+    Args:
+        connection: Connection to the registry.
+        subject: The leaderboard with the current versions.
+        step: Smallest improvement that the Ladder shows.
+    """
     (key,) = subject.keys
     versions = [version for version in catalog.all_versions(connection, key.test_set.test_set_id)
                 if version[0].track == key.track]
@@ -303,7 +325,10 @@ def _add_history(connection: Connection, subject: BoardSubject, step: float) -> 
 
 
 def _warn_of_few_resamples(rows: list[Row]) -> Iterator[Message]:
-    """Warn if the number of resamples is too small for simulated p-values to reach their significance levels."""
+    """Warn if simulated p-values cannot be as small as their significance levels.
+
+    The smallest simulated p-value is about 1 / resamples.
+    """
     limited = [row for row in rows if row["resamples"] and not math.isnan(row["log10_level"])
               and -math.log10(row["resamples"] + 1) > row["log10_level"]]
     if limited:

@@ -23,7 +23,7 @@ from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
 from registry.significance.diagnostics.exchangeability import find_skewed
 from registry.significance.matrix import Matrix
-from registry.significance.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, compute_discordance
+from registry.significance.power import BootstrapDesign, Design, ExactMcNemar, MatchedTDesign, compute_discordance
 from registry.significance.resampling.scores import resampling_refusal, score_resamples, share_resamples
 from registry.significance.units import has_binary_units, unit_differences
 from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems, option
@@ -35,7 +35,7 @@ _STEPS = 24  # points of a power curve, which ends at 1.5 times the detectable d
 
 
 class Power(BoardStudy):
-    """The smallest difference that the test set detects, for every pair.
+    """The smallest true difference of each pair of systems that a test set detects.
 
     The study also computes the number of units that a difference needs, and its type S and type M errors (Gelman and
     Carlin 2014). The variance is estimated from the pairs of the task; without a task it follows from declared rates.
@@ -106,9 +106,12 @@ class Power(BoardStudy):
             raise InputError(f"alpha is {alpha!r}; expected a number above 0 and below 1")
 
     def _make_declared_design(self, correlation: float, alpha: float) -> Design | None:
-        """Return the test for the declared rates or deviation and this correlation.
+        """Return the test whose power is computed from declared accuracies or deviation.
 
-        Return None if a default correlation is impossible for the rates.
+        Return None if the accuracies rule out this correlation, and it is one of the default correlations.
+
+        Raises:
+            InputError: The accuracies rule out a declared correlation.
         """
         if self.deviation is not None:
             return MatchedTDesign(alpha, self.deviation * math.sqrt(2 * (1 - correlation)))
@@ -151,13 +154,19 @@ class Power(BoardStudy):
         return [*misuses(Bootstrap(), matrix), *few]
 
     def make_rows(self, test: _PlannedTest) -> list[Row]:
-        """Return the detectable difference for each number of units."""
+        """Return a table row for each number of units, with the detectable difference.
+
+        `test` is the planned test of one pair of systems.
+        """
         return [test.identity | {"test": test.name, "units": n,
                                  "detectable": test.design.find_detectable(n, self.power)}
                 | self._describe_difference(test.design, n) for n in test.units]
 
     def _describe_difference(self, design: Design, units: int) -> Row:
-        """Return the columns about the declared difference; empty if no difference is declared."""
+        """Return the power and the errors of type S and M for the declared difference.
+
+        The columns include the number of units that the difference needs. They are empty if no difference is declared.
+        """
         if self.difference is None:
             return {}
         if self.difference > design.largest:
@@ -167,7 +176,7 @@ class Power(BoardStudy):
         return _make_power_row(design, self.difference, units) | {"needed": needed}
 
     def make_curve(self, test: _PlannedTest) -> list[Row]:
-        """Return rows with the power of one pair for increasing true differences."""
+        """Return the power curve of one pair of systems: power by true difference."""
         units, largest = test.units[0], test.design.largest
         detectable = test.design.find_detectable(units, self.power)
         end = largest if math.isnan(detectable) else min(1.5 * detectable, largest)
@@ -175,12 +184,23 @@ class Power(BoardStudy):
                 for x in np.linspace(0, end, _STEPS + 1)[1:]]
 
     def make_size_rows(self, test: _PlannedTest) -> list[Row]:
-        """Return rows with the detectable difference of one pair for larger and smaller test sets."""
+        """Return the detectable difference of one pair by the size of the test set.
+
+        The sizes range from an eighth to 16 times the first planned number of units.
+        """
         return [test.identity | {"units": n, "detectable": test.design.find_detectable(n, self.power)}
                 for n in (round(test.units[0] * 2.0**k) for k in range(-3, 5)) if n > 1]
 
     def describe(self, rows: Sequence[Row], n: int, noun: str) -> list[str]:
-        """Describe the detectable and the declared difference, for the median of n pairs or correlations."""
+        """Return sentences about the detectable and the declared difference.
+
+        They apply to the median of the tests.
+
+        Args:
+            rows: Rows of `make_rows`.
+            n: Number of tests.
+            noun: What distinguishes the tests: `pair` or `correlation`.
+        """
         first = [row for row in rows if row["units"] == rows[0]["units"]]
         values = sorted(_replace_nan(row["detectable"]) for row in first)
         median = first[_find_median(first)]
@@ -207,7 +227,13 @@ class Power(BoardStudy):
 
 @dataclass(frozen=True, eq=False)
 class _PlannedTest:
-    """A planned test: the keys of its rows, its statistical design, and the planned numbers of units."""
+    """A significance test whose power is computed for planned numbers of units.
+
+    Attributes:
+        identity: Columns that identify the rows of this test, such as the two systems.
+        design: The test with the variance that determines its power.
+        units: Planned numbers of units.
+    """
 
     identity: Row
     design: Design
@@ -215,29 +241,34 @@ class _PlannedTest:
 
     @property
     def name(self) -> str:
-        return {ExactMcNemar: "mcnemar", MatchedTDesign: "t", DrawnDesign: "bootstrap"}[type(self.design)]
+        return {ExactMcNemar: "mcnemar", MatchedTDesign: "t", BootstrapDesign: "bootstrap"}[type(self.design)]
 
 
 def _warn_of_skewed(matrix: Matrix) -> list[Message]:
-    """Warn of pairs whose power by Student's t is inaccurate, because the means of units are not normal."""
+    """Warn if differences are too skewed to compute the power from Student's t."""
     warnings = find_skewed(SystemPairs.every(matrix), one_sided=True)
     return board_warnings(warnings, matrix.statistics.shape[1], Message("skewed-power"))
 
 
-def _make_design(case: Case, o: Observed, alpha: float) -> Design | None:
-    """Return the design with the variance of a pair; None if the systems do not differ in any unit."""
-    if not o.n_discordant or math.isnan(o.difference):
+def _make_design(case: Case, observed: Observed, alpha: float) -> Design | None:
+    """Return the test of a pair of systems with its variance, to compute its power.
+
+    The variance is estimated from the observed results of the pair. The result is None if these do not vary, for
+    example because the systems do not differ in any unit.
+    """
+    if not observed.n_discordant or math.isnan(observed.difference):
         return None
-    if o.is_mean:
-        gains, _ = unit_differences(o)
-        if has_binary_units(o):
+    if observed.is_mean:
+        gains, _ = unit_differences(observed)
+        if has_binary_units(observed):
             return ExactMcNemar(alpha, float(np.count_nonzero(gains)) / len(gains))
         if np.ptp(gains):
             return MatchedTDesign(alpha, float(gains.std(ddof=1)))
-    resampled = score_resamples(o.matrix, case.settings)
-    deviations = o.matrix.difference(*(resampled[:, system] for system in o.pair)) - o.difference
+    resampled = score_resamples(observed.matrix, case.settings)
+    deviations = observed.matrix.difference(*(resampled[:, system] for system in observed.pair)) - observed.difference
     deviations = deviations[~np.isnan(deviations)]
-    return DrawnDesign(alpha, deviations, o.matrix.n_units) if len(deviations) and np.ptp(deviations) else None
+    is_varying = len(deviations) and np.ptp(deviations)
+    return BootstrapDesign(alpha, deviations, observed.matrix.n_units) if is_varying else None
 
 
 def _make_power_row(design: Design, difference: float, units: int) -> Row:
@@ -246,7 +277,10 @@ def _make_power_row(design: Design, difference: float, units: int) -> Row:
 
 
 def _find_median(rows: Sequence[Row]) -> int:
-    """Return the index of the median by detectable difference, then by descending power."""
+    """Return the index of the row with the median detectable difference.
+
+    Rows with equal detectable differences are ordered by descending power.
+    """
     order = sorted(range(len(rows)), key=lambda n: (_replace_nan(rows[n]["detectable"]), -rows[n].get("power", 0.0)))
     return order[len(order) // 2]
 

@@ -26,7 +26,7 @@ from registry.metrics.sets import Ties, count_accepted, find_accepted, order_tie
 from registry.provenance import StudySignature
 from registry.significance.diagnostics.assumptions import warn_of_shared_candidates
 from registry.significance.distributions import clopper_pearson
-from registry.significance.pairwise.independent import fisher_tail, same_items
+from registry.significance.pairwise.independent import fisher_tail, give_one_answer_per_item
 from registry.store import catalog
 from registry.store.catalog import GoldRevisionRow, Member, TaskRow, TestSetRow
 from registry.store.statistics import find_repeated, load_named_answers, load_responses
@@ -37,7 +37,7 @@ Counts = Ints
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """The candidates of a test set with the scores of its systems.
+    """Candidate answers of a test set, with the scores that each system gives them.
 
     Attributes:
         systems: Names of the systems, [systems].
@@ -59,10 +59,11 @@ class Ranked:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The n-best lists of one system; all arrays are [cut-offs].
+    """Precision and recall of one system's n-best lists, for increasing n.
 
-    `accepted` is the length of a list, which may differ from n because of ties, or because the system returns fewer
-    candidates. `ci_low` and `ci_high` are the Clopper-Pearson interval of the precision.
+    All arrays are [cut-offs]; the cut-offs are the sizes n. `accepted` is the length of a list, which may differ from n
+    because of ties, or because the system returns fewer candidates. `ci_low` and `ci_high` are the Clopper-Pearson
+    interval of the precision.
     """
 
     system: str
@@ -75,7 +76,10 @@ class Curve:
 
     @property
     def precision(self) -> Floats:
-        """Share of accepted candidates that are correct; nan for an empty list."""
+        """Share of the candidates in each n-best list that are correct, [cut-offs].
+
+        It is nan for an empty list.
+        """
         shares: Floats = np.divide(self.right, self.accepted, out=np.full(len(self.n), np.nan),
                                    where=self.accepted > 0)
         return shares
@@ -83,12 +87,14 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """Comparison of two systems; all arrays are [cut-offs].
+    """Tests of two systems' n-best lists, for increasing n.
+
+    All arrays are [cut-offs]; the cut-offs are the sizes n.
 
     Attributes:
         system_a, system_b: Names of the systems.
         n: Cut-offs.
-        only_a, only_b: Number of candidates in D1 and in D2.
+        only_a, only_b: Number of candidates that only one of the systems accepts (D1 and D2 of Evert 2004).
         right_a, right_b: Number of correct candidates among them.
         p_value, log10_p: Fisher's test, two-sided by point probabilities.
         significant: True if p <= alpha.
@@ -107,12 +113,19 @@ class Contest:
 
     @property
     def favours(self) -> Counts:
-        """1 if the share of correct candidates is larger in D1, -1 if it is larger in D2, else 0."""
+        """The system that each comparison favours: 1 for A, -1 for B, 0 for neither.
+
+        The favoured system has the larger share of correct candidates among those that only one system accepts,
+        [cut-offs].
+        """
         return np.sign(self.right_a * self.only_b - self.right_b * self.only_a)
 
     @property
     def differs_up_to(self) -> int | None:
-        """Last cut-off up to which all differences are significant in the same direction; None if the first is not."""
+        """Largest n up to which all n-best lists differ significantly in one direction.
+
+        It is None if the lists of the first cut-off do not differ significantly.
+        """
         same = self.significant & (self.favours == self.favours[0])
         first = int(np.argmin(same)) if not same.all() else len(same)
         return int(self.n[first - 1]) if first else None
@@ -120,7 +133,13 @@ class Contest:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Curves of all systems, and comparisons of all pairs in the order of the systems."""
+    """Precision, recall and significance tests of the n-best lists of all systems.
+
+    Attributes:
+        baseline: Precision of a random selection.
+        curves: Precision and recall of each system.
+        contests: Tests of each pair of systems.
+    """
 
     baseline: float
     curves: tuple[Curve, ...]
@@ -129,7 +148,10 @@ class Evaluation:
 
 def evaluate(ranked: Ranked, grid: Counts, *, ties: Ties = "random", confidence: float = 0.95,
           alpha: float = 0.05) -> Evaluation:
-    """Evaluate the n-best lists of all systems at every cut-off of the increasing `grid`."""
+    """Evaluate the n-best lists of all systems, and test every pair of systems.
+
+    `grid` has the list sizes n in ascending order.
+    """
     lists = [_find_entries(ranked, system, grid, ties) for system in range(len(ranked.systems))]
     total, curves = int(ranked.right.sum()) or np.nan, []
     for name, (entry, sizes) in zip(ranked.systems, lists, strict=True):
@@ -145,7 +167,12 @@ def evaluate(ranked: Ranked, grid: Counts, *, ties: Ties = "random", confidence:
 
 
 def _find_entries(ranked: Ranked, system: int, grid: Counts, ties: Ties) -> tuple[Counts, Counts]:
-    """Return the index of the first cut-off at which the system accepts each candidate, and the sizes of its lists."""
+    """Find for each candidate the smallest n-best list of a system that contains it.
+
+    Returns:
+        The index in `grid` of the size n of this list, or len(grid) if there is none, [candidates]; and the actual
+            length of each list, which ties can change, [cut-offs].
+    """
     returned = np.flatnonzero(~np.isnan(ranked.scores[:, system]))
     scores = ranked.scores[returned, system]
     positions = sort_best_first(scores, ranked.order[returned])
@@ -156,7 +183,10 @@ def _find_entries(ranked: Ranked, system: int, grid: Counts, ties: Ties) -> tupl
 
 
 def _count_accepted(entry: Counts, n: int) -> Counts:
-    """Return the number of accepted candidates at n cut-offs, from each candidate's first cut-off."""
+    """Return the number of candidates in each of `n` nested n-best lists.
+
+    `entry` has the index of the first list that contains each candidate.
+    """
     return np.cumsum(np.bincount(entry, minlength=n + 1)[:n])
 
 
@@ -172,7 +202,7 @@ def _compare(a: Curve, b: Curve, both: Counts, right_both: Counts, alpha: float)
 
 @dataclass(frozen=True)
 class Variation:
-    """Precision of one system over repetitions.
+    """Variation of one system's precision over repetitions of an experiment.
 
     Attributes:
         system: Name of the system.
@@ -206,11 +236,11 @@ class Variation:
 
 def measure_variations(ranked: Ranked, repetition: Ints, *, average: int = 100,
                        confidence: float = 0.95) -> list[Variation]:
-    """Measure the variation of every system's precision over repetitions.
+    """Measure how much each system's precision varies over repeated experiments.
 
     Args:
         ranked: Candidates of all repetitions.
-        repetition: Number of each candidate's repetition, from 0, [candidates].
+        repetition: Number of the repetition to which each candidate belongs, from 0, [candidates].
         average: Mean number of accepted candidates per repetition; ties can increase it.
         confidence: Confidence of the intervals.
 
@@ -251,7 +281,7 @@ def _measure_variation(ranked: Ranked, system: int, repetition: Ints, n: int, av
 
 @dataclass(frozen=True, eq=False)
 class RankedTestSet:
-    """Candidates of one test set.
+    """Candidate answers of one test set, with the submissions that ranked them.
 
     Attributes:
         name: `task/test_set`.
@@ -270,7 +300,9 @@ class RankedTestSet:
     warnings: tuple[Message, ...]
 
     def load_repetition(self, connection: Connection, attribute: str) -> Ints:
-        """Number the values of an item attribute, and return the number of each candidate, [candidates].
+        """Return the number of the repetition to which each candidate belongs.
+
+        The values of an item attribute distinguish the repetitions, and are numbered from 0, [candidates].
 
         Raises:
             InputError: An item has no such attribute, or all items have the same value.
@@ -287,7 +319,9 @@ class RankedTestSet:
 
 def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: Sequence[str] = (),
          seed: int = 0) -> RankedTestSet:
-    """Load the candidates of a test set: all answers of the gold and of participating systems.
+    """Load all candidate answers of a test set, from the gold and from the systems.
+
+    Systems that do not participate are left out.
 
     Args:
         connection: Connection to the registry.
@@ -320,7 +354,7 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
     if not len(candidates):
         catalog.item_ids(connection, test_set.gold_revision_id)  # raises an error if the gold is withheld
         raise InputError(f"{name} has no candidate: neither the gold nor a system has any answer")
-    if same_items(items, responses.given[candidates]):
+    if give_one_answer_per_item(items, responses.given[candidates]):
         raise InputError(f"every system gives one answer to every item of {name}, so D1 and D2 are answers to the same "
                          "items and not independent; use `registry compare --test mcnemar`")
     chosen = [_find_system(members, system, name) for system in systems] or list(range(len(members)))
@@ -352,10 +386,10 @@ _MAX_REPETITIONS_PER_VARIANCE = 10  # repetitions per unit of the binomial varia
 
 
 class NBest(Study):
-    """The n-best lists of all systems, and the cut-offs at which two systems differ.
+    """Precision and recall of n-best lists, and the sizes at which systems differ.
 
     Precision has Clopper-Pearson intervals, and Fisher's test compares the candidates that only one of two systems
-    accepts (Evert 2004). --show pairs: the cut-offs at which two systems differ; tests: every test; curves: precision
+    accepts (Evert 2004). --show pairs: the sizes n at which two systems differ; tests: every test; curves: precision
     and recall; variation: precision over repetitions.
     """
 
@@ -436,13 +470,13 @@ class NBest(Study):
 
 @dataclass(frozen=True, eq=False)
 class RankedSubject:
-    """The candidates of a test set.
+    """A test set whose n-best lists are studied.
 
     Attributes:
         study: Study with its options.
         task: Row of the task.
-        test_set: Candidates.
-        repetition: Number of each candidate's repetition; None if the study does not use repetitions.
+        test_set: Candidate answers of the test set, with their scores.
+        repetition: Number of the repetition of each candidate; None if the study does not use repetitions.
     """
 
     study: NBest
@@ -452,18 +486,18 @@ class RankedSubject:
 
     @property
     def name(self) -> str:
-        """`task/test_set`."""
+        """Name of the test set, as `task/test_set`."""
         return self.test_set.name
 
     @property
     def row_identity(self) -> Row:
-        """Keys of every row: task and test set."""
+        """Columns that identify every row: the task and the test set."""
         task, _, name = self.name.partition("/")
         return {"task": task, "test_set": name}
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Digests of the candidates and their scores."""
+        """All data on which the result depends; arrays are replaced by digests."""
         ranked = self.test_set.ranked
         arrays = [ranked.right, ranked.scores, ranked.order, self.test_set.items - self.test_set.items.min()]
         return {"test_set": self.name, "task_version": self.task.version, "gold": self.test_set.gold.digest,
@@ -471,11 +505,11 @@ class RankedSubject:
                 "repetition": None if self.repetition is None else digest_array(self.repetition)}
 
     def load(self, connection: Connection, parts: Parts) -> RankedSubject:  # noqa: ARG002
-        """Return the subject, which already has its candidates."""
+        """Return this object, because its data are already loaded."""
         return self
 
     def signature(self, case: RankedSubject, identity: str) -> StudySignature:  # noqa: ARG002
-        """Return the signature of the evaluation."""
+        """Return the line that identifies a result: its study, test set, gold and seed."""
         gold = salt_digest(self.test_set.gold.digest, self.task.salt)
         return StudySignature(
             study=repr(self.study), metric="precision", task=self.task.slug, task_version=self.task.version,
@@ -485,7 +519,7 @@ class RankedSubject:
 
 
 def _summarize_contest(contest: Contest) -> Row:
-    """Return the columns that summarize at which cut-offs a pair differs significantly."""
+    """Return table columns that summarize at which sizes two n-best lists differ."""
     favours = " and ".join(name for side, name in ((1, contest.system_a), (-1, contest.system_b))
                            if side in contest.favours[contest.significant])
     return {"differs_up_to": contest.differs_up_to, "significant": int(contest.significant.sum()),
@@ -499,13 +533,19 @@ def _make_curve_rows(lists: Evaluation, submissions: tuple[str, ...]) -> Iterato
 
 
 def _make_rows(arrays: Contest | Curve, keys: Sequence[str]) -> Iterator[Row]:
-    """Yield one row per cut-off."""
+    """Convert arrays with one value per cut-off to one table row per cut-off.
+
+    `keys` names the arrays, which are attributes of `arrays`.
+    """
     for values in zip(*(getattr(arrays, key).tolist() for key in keys), strict=True):
         yield dict(zip(keys, values, strict=True))
 
 
 def format_significant(contest: Contest) -> str:
-    """Format the cut-offs at which a pair differs, with `first to last` for consecutive cut-offs."""
+    """List the cut-offs at which two systems differ significantly.
+
+    Consecutive cut-offs are joined: `100, 300 to 500`.
+    """
     ranges = []
     for significant, group in groupby(zip(contest.significant.tolist(), contest.n.tolist(), strict=True),
                                       key=lambda entry: entry[0]):
@@ -516,11 +556,11 @@ def format_significant(contest: Contest) -> str:
 
 
 def _warn_of_coarse(variations: Sequence[Variation]) -> Iterator[Message]:
-    """Warn if the steps between possible precisions are so large that the Kolmogorov-Smirnov test detects them.
+    """Warn if precisions have too few possible values for a test of normality.
 
-    Each step of the distribution function is up to 0.4 / s, if s is the binomial standard deviation of the number of
-    correct candidates. So the function differs by half a step from the normal one; the test allows 1.36 /
-    sqrt(repetitions) at 5 %.
+    A precision is a share of a number of candidates, so its distribution function has steps. Each step is up to 0.4 / s
+    high, if s is the binomial standard deviation of the number of correct candidates. So the function differs by half a
+    step from the normal one. The Kolmogorov-Smirnov test allows only 1.36 / sqrt(repetitions) at 5 %.
     """
     systems = [variation.system for variation in variations
                if variation.repetitions > (_MAX_REPETITIONS_PER_VARIANCE * variation.accepted * variation.precision
@@ -530,7 +570,10 @@ def _warn_of_coarse(variations: Sequence[Variation]) -> Iterator[Message]:
 
 
 def _warn_of_unequal_sizes(lists: Evaluation) -> Iterator[Message]:
-    """Warn of cut-offs at which acceptance sets differ in size (Evert 2004, footnote 13)."""
+    """Warn if systems accept different numbers of candidates at the same cut-off.
+
+    See Evert 2004, footnote 13.
+    """
     sizes = [(int(n), [int(curve.accepted[k]) for curve in lists.curves]) for k, n in enumerate(lists.curves[0].n)]
     unequal = [(max(accepted) / max(min(accepted), 1), n, accepted) for n, accepted in sizes if len(set(accepted)) > 1]
     if unequal:

@@ -29,7 +29,10 @@ from registry.version import __version__
 
 @dataclass(frozen=True)
 class StudyResult:
-    """The result of a study of one subject; `is_new` is False if it was stored before."""
+    """Result of a study for one subject, such as a leaderboard.
+
+    `is_new` is True if the result was computed now, and False if it was read from the database.
+    """
 
     study: Study
     task: str
@@ -41,7 +44,7 @@ class StudyResult:
 
 @dataclass
 class Archive:
-    """Reads stored studies from a database and stores new ones.
+    """Database in which a command stores the results of studies.
 
     Attributes:
         database: Database of the task.
@@ -60,16 +63,25 @@ class Archive:
     warnings: list[str] = field(default_factory=list, init=False)
 
     def warn(self, warning: str) -> None:
-        """Print a warning, and remember it."""
+        """Print a warning, and add it to the list of printed warnings."""
         self.warnings.append(warning)
         self.print_warning(warning)
 
     def store_parts(self, digest: str, parts: Mapping[str, str]) -> None:
-        """Store parts of an unfinished study in a separate transaction."""
+        """Store intermediate results of an unfinished study in a separate transaction.
+
+        `digest` identifies the study and its data.
+        """
         self._write(lambda connection: comparisons.store_parts(connection, digest, parts))
 
     def store(self, planned: PlannedStudy, result: StudyResult, content: str) -> None:
-        """Store a finished study, which replaces its parts."""
+        """Store the result of a finished study; it replaces the intermediate results.
+
+        Args:
+            planned: The study and its subject.
+            result: The result.
+            content: The tables of the result as JSON.
+        """
         def insert(connection: Connection) -> None:
             comparisons.store_study(
                 connection, planned.digest, study=repr(result.study), task_id=planned.task.task_id,
@@ -92,7 +104,12 @@ class Archive:
 
 
 class Loaded(NamedTuple):
-    """Loaded data and stored parts of a study; `case` is None if there is nothing to study."""
+    """Data from which a study is computed.
+
+    Attributes:
+        parts: Intermediate results of an interrupted computation.
+        case: Argument of `Study.run`; None if there is nothing to study.
+    """
 
     parts: Parts
     case: Any
@@ -100,7 +117,7 @@ class Loaded(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class PlannedStudy:
-    """A study of one subject, such as a board.
+    """A study of one subject, such as a leaderboard, with its stored result if any.
 
     Attributes:
         study: The study with its options.
@@ -123,7 +140,10 @@ class PlannedStudy:
     @classmethod
     def look_up(cls, connection: Connection, study: Study, task: TaskRow, subject: Subject,
                 request: Request) -> PlannedStudy:
-        """Look up the stored study of a subject, or its parts."""
+        """Find the stored result of a study of one subject, such as a leaderboard.
+
+        If there is none, the study has to be computed; intermediate results of an interrupted computation are loaded.
+        """
         content = {"study": repr(study), **subject.identity, "version": __version__, **versions([repr(study)])}
         digest = salt_digest(digest_json(content), task.salt)
         return cls(study, task, subject, request, digest, catalog.find(connection, StudyRow, digest=digest),
@@ -135,7 +155,9 @@ class PlannedStudy:
         return Loaded(parts, self.subject.load(connection, parts))
 
     def get_result(self, archive: Archive, loaded: Loaded | None = None) -> StudyResult | None:
-        """Return the stored result, or compute and store it; None if there is nothing to study.
+        """Return the result of the study: the stored one, or a new one, which is stored.
+
+        Return None if there is nothing to study.
 
         Args:
             archive: Stores the result.
@@ -168,12 +190,12 @@ class PlannedStudy:
 
 def plan_studies(connection: Connection, study: Study, choice: Choice, settings: Mapping[str, Any] | None = None,
                  execution: Execution | None = None) -> list[PlannedStudy]:
-    """Find the selected subjects of a study, and look up their stored results.
+    """Find the subjects of a study, such as leaderboards, and their stored results.
 
     Args:
         connection: Connection to the registry.
         study: The study with its options.
-        choice: Selected boards.
+        choice: Selected leaderboards.
         settings: Significance settings that override the task's.
         execution: Workers and memory.
 
@@ -194,9 +216,9 @@ def plan_studies(connection: Connection, study: Study, choice: Choice, settings:
 
 def run_study(archive: Archive, study: Study, choice: Choice, settings: Mapping[str, Any] | None = None,
               execution: Execution | None = None) -> list[StudyResult]:
-    """Return the results of a study for all selected subjects, and compute missing results.
+    """Return the results of a study for all selected leaderboards.
 
-    `plan_studies` documents the arguments.
+    Stored results are reused; missing results are computed and stored. `plan_studies` documents the arguments.
 
     Raises:
         UnknownNameError: A selected task, metric, test set, track or facet does not exist.
@@ -216,7 +238,11 @@ def run_study(archive: Archive, study: Study, choice: Choice, settings: Mapping[
 
 
 def choose_metrics(connection: Connection, task: TaskRow, alias: str | None, *, every: bool = False) -> tuple[str, ...]:
-    """Return the selected metric if the task has it; without a selection, the primary metric or all metrics."""
+    """Return the names of the metrics of a task that a study uses.
+
+    These are the metric `alias`, or none if the task does not have it. Without `alias`, they are all metrics if
+    `every`, otherwise the primary metric.
+    """
     aliases = tuple(metric.alias for metric in catalog.task_metrics(connection, task.task_id))
     if alias is not None:
         return (alias,) if alias in aliases else ()

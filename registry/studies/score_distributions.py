@@ -29,10 +29,10 @@ from registry.store.catalog import TaskRow
 
 def resample_score_intervals(connection: Connection, task_row: TaskRow, request: Request, board_name: str,
                              submissions: Set[str]) -> dict[str, tuple[float, float]]:
-    """Return percentile intervals of the scores of a board's `submissions` by name.
+    """Return bootstrap percentile intervals of scores, by the name of the submission.
 
-    Ends are nan if resamples are undefined. The result is empty if the board cannot be resampled. All systems share the
-    resamples, so the selection of submissions does not change the intervals.
+    The ends are nan if resamples are undefined. The result is empty if the leaderboard cannot be resampled. All systems
+    share the resamples, so the selection of `submissions` does not change the intervals.
     """
     intervals: dict[str, tuple[float, float]] = {}
     for board in _load_boards(connection, task_row, request, board_name):
@@ -45,13 +45,14 @@ def resample_score_intervals(connection: Connection, task_row: TaskRow, request:
 
 
 def resample_averages(boards: Sequence[Board], chosen: Sequence[Sequence[int]], request: Request) -> Floats | None:
-    """Return the mean over boards of resampled scores, [resamples, systems]; None if a board cannot be resampled.
+    """Return bootstrap resamples of each system's average score over test sets.
 
-    Units are resampled within each board, independently of the other boards.
+    The result is [resamples, systems], or None if a test set cannot be resampled. Units are resampled within each test
+    set, independently of the other test sets.
 
     Args:
-        boards: Boards of several test sets.
-        chosen: Indices of the systems on each board, in the same order for all boards.
+        boards: The leaderboards of several test sets.
+        chosen: Indices of the systems on each leaderboard, in the same order for all leaderboards.
         request: Settings of the comparison.
     """
     if any(map(explain_refusal, boards)):
@@ -67,7 +68,10 @@ def resample_averages(boards: Sequence[Board], chosen: Sequence[Sequence[int]], 
 
 
 def explain_refusal(board: Board) -> str | Message | None:
-    """Return the reason if a board cannot be resampled; None or an empty text if it can."""
+    """Return the reason why a leaderboard cannot be resampled.
+
+    The result is None or an empty text if it can be resampled.
+    """
     if board.matrix.unequal:
         return "systems are scored on different items"
     return explain_run_refusal(board.matrix) or resampling_refusal(board.matrix.by_unit)
@@ -77,7 +81,7 @@ def resample_ranks(connection: Connection, task_row: TaskRow, request: Request,
                    board_name: str | None = None) -> dict[str, Floats]:
     """Return the share of resamples in which each submission has each rank, [ranks].
 
-    The keys are the name of the board and the name of the submission. `board_name` selects one board.
+    The keys consist of two names, `leaderboard: submission`. `board_name` selects one leaderboard.
     """
     shares_by_name: dict[str, Floats] = {}
     for board, ranked in _load_ranked_boards(connection, task_row, request, board_name):
@@ -91,9 +95,11 @@ def resample_ranks(connection: Connection, task_row: TaskRow, request: Request,
 
 def compute_all_rank_bounds(connection: Connection, task_row: TaskRow,
                     request: Request) -> tuple[dict[str, Floats], dict[str, list[Message]]]:
-    """Return simultaneous bounds of the rank of each submission, [2], and warnings by the name of the board.
+    """Return simultaneous confidence bounds of the ranks of all submissions.
 
-    The keys of the bounds are the name of the board and the name of the submission.
+    Returns:
+        The lowest and the highest rank, [2], by two names, `leaderboard: submission`; and warnings by the name of the
+            leaderboard.
     """
     bounds: dict[str, Floats] = {}
     warnings: dict[str, list[Message]] = {}
@@ -109,7 +115,11 @@ def compute_all_rank_bounds(connection: Connection, task_row: TaskRow,
 
 def _load_ranked_boards(connection: Connection, task_row: TaskRow, request: Request,
                         name: str | None = None) -> Iterator[tuple[Board, list[int]]]:
-    """Yield the boards with two or more systems, and the indices of their ranked systems."""
+    """Yield the leaderboards with two or more systems, and indices of ranked systems.
+
+    Raises:
+        InputError: A leaderboard cannot be resampled.
+    """
     for board in _load_boards(connection, task_row, request, name):
         if len(board.members) < 2:
             continue

@@ -42,7 +42,7 @@ Key = TypeVar("Key", bound="str | int | tuple[str | int, ...]")
 
 @dataclass(frozen=True)
 class Option:
-    """The command-line option of a field of a study.
+    """Command-line option that sets a field of a study.
 
     Attributes:
         help: Help text.
@@ -64,15 +64,19 @@ class Option:
 
 
 def option(default: Any, help_text: str, **details: Any) -> Any:
-    """Declare a field of a study that is an option of its command; see `Option` for the details."""
+    """Declare a dataclass field of a study that is also a command-line option.
+
+    The keyword arguments are attributes of `Option`, such as `minimum`.
+    """
     return field(default=default, metadata={"option": Option(help_text, **details)})
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Selected boards.
+    """The leaderboards that a caller selects for a study.
 
-    None selects all tasks, test sets and tracks, the default metrics of the study, or boards of all items.
+    A field that is None selects all tasks, all test sets, all tracks, or the default metrics of the study. If `facet`
+    is None, leaderboards of all items are selected.
     """
 
     task: str | None = None
@@ -84,7 +88,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Finding:
-    """Result of a study; undefined numbers are None.
+    """Result of a study: tables, sentences and warnings; undefined numbers are None.
 
     Attributes:
         tables: Rows by the name of their table. The first table is the default one. All rows of a table have the same
@@ -98,12 +102,15 @@ class Finding:
     warnings: list[Message] = field(default_factory=list)
 
     def dump(self) -> str:
-        """Return JSON for the database; tables and keys keep their order."""
+        """Return the result of a study as JSON for the database.
+
+        Tables and keys keep their order, and undefined numbers become null.
+        """
         return json.dumps(replace_undefined(asdict(self)), ensure_ascii=False)
 
     @classmethod
     def load(cls, stored: str) -> Finding:
-        """Parse the JSON that `dump` returned."""
+        """Convert the JSON that `dump` returned back to the result of a study."""
         content = json.loads(stored)
         for row in (row for rows in content["tables"].values() for row in rows if "messages" in row):
             row["messages"] = Messages(map(message, row["messages"]))
@@ -112,12 +119,12 @@ class Finding:
 
 @dataclass(eq=False)
 class Parts:
-    """Intermediate results of a long study, so that an interrupted study can continue.
+    """Intermediate results of a long study, which can continue after an interruption.
 
     Attributes:
-        finished: JSON of finished parts by the canonical JSON of their keys.
-        store: Stores new parts; called every few seconds.
-        progress: Receives the number of finished parts.
+        finished: Finished results as JSON; the keys are the keys of `compute_all` as JSON.
+        store: Stores new results; called every few seconds.
+        progress: Receives the number of finished results.
     """
 
     finished: dict[str, str] = field(default_factory=dict)
@@ -127,10 +134,10 @@ class Parts:
     _last_flush: float = field(default_factory=time.monotonic, init=False)
 
     def compute_all(self, keys: Sequence[Key], compute: Callable[[Key], Any]) -> list[Any]:
-        """Return the result of `compute` for every key; finished parts are not computed again.
+        """Return `compute(key)` for every key, without recomputing stored results.
 
-        Parts are JSON values without nan. They pass through JSON also if they are new, so that an interrupted study
-        returns the same values.
+        Results are JSON values without nan. New results are converted to JSON and back, too, so that a resumed study
+        returns the same values as an uninterrupted one.
         """
         def get_part(key: Key) -> Any:
             name = canonical_json(key)
@@ -143,32 +150,45 @@ class Parts:
         return list(with_progress(map(get_part, keys), len(keys), "parts of the study", self.progress))
 
     def flush(self) -> None:
-        """Store new parts."""
+        """Store the results that are not stored yet."""
         if self._new:
             self.store(self._new)
         self._new, self._last_flush = {}, time.monotonic()
 
 
 class Subject(Protocol):
-    """The data that one result of a study is about, such as a board; it is identified before statistics are loaded."""
+    """The data for which a study can be computed, such as one leaderboard.
+
+    The identity of the data is determined first. Statistics are loaded only if no result is stored yet.
+    """
 
     @property
     def name(self) -> str:
-        """Name of the subject for people."""
+        """Name of the studied data for people."""
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """JSON content on which the result depends."""
+        """All data and settings on which the result depends, as JSON values."""
 
     def load(self, connection: Connection, parts: Parts) -> Any:
-        """Load the argument of `Study.run`; None if there is nothing to study."""
+        """Load the argument of `Study.run`; return None if there is nothing to study.
+
+        `parts` has the intermediate results of an interrupted computation.
+        """
 
     def signature(self, case: Any, identity: str) -> StudySignature:
-        """Return the signature of the study of a loaded case."""
+        """Return the line of text that identifies the result of a study.
+
+        Args:
+            case: The loaded data.
+            identity: Digest of everything on which the result depends.
+        """
 
 
 class Study(Value):
-    """A question about a task, with its options as fields.
+    """Base class of studies; a study answers a statistical question about a task.
+
+    The fields of a study are the options of its command.
 
     Attributes:
         title: The question.
@@ -198,11 +218,14 @@ class Study(Value):
 
     @property
     def default_settings(self) -> Mapping[str, Any]:
-        """Settings that override the task's, unless the caller passes others."""
+        """Significance settings of this study that replace the settings of the task.
+
+        The caller can override them.
+        """
         return {}
 
     def resolve(self, task: str | None, shown: str | None) -> Study:  # noqa: ARG002
-        """Return the study to run, because options can select a study of another class.
+        """Return the study to run: this one, or another one that the options select.
 
         Args:
             task: Id of the task; None if no task is named.
@@ -214,7 +237,10 @@ class Study(Value):
         return self
 
     def run_without_task(self, alpha: float | None) -> tuple[str, Finding]:  # noqa: ARG002
-        """Compute the study from its options only; return a name for the subject, and the finding.
+        """Compute the study from its options alone, without data of a task.
+
+        Returns:
+            A name for the studied data, and the result.
 
         Raises:
             InputError: The study needs a task or other options.
@@ -224,7 +250,9 @@ class Study(Value):
     @abstractmethod
     def find_subjects(self, connection: Connection, task: TaskRow, request: Request,
                       choice: Choice) -> Iterable[Subject]:
-        """Find the subjects of the study in a task.
+        """Find the data of a task to study, such as each of its leaderboards.
+
+        Every subject that is returned leads to one result.
 
         Raises:
             UnknownNameError: A selected name does not exist.
@@ -232,7 +260,9 @@ class Study(Value):
         """
 
     def check_case(self, case: Any) -> list[Message]:  # noqa: ARG002
-        """Return the warnings that are known before the computation; the finding contains them too.
+        """Return the warnings that are known before the study is computed.
+
+        The result of the study contains these warnings too. `case` has the loaded data.
 
         Raises:
             InputError: The study does not apply to the data.
@@ -241,27 +271,27 @@ class Study(Value):
 
     @abstractmethod
     def run(self, case: Any) -> Finding:
-        """Compute the study of a loaded subject.
+        """Compute the result of the study from the loaded data.
 
         Raises:
             InputError: The study does not apply to the data.
         """
 
     def choose_figure(self, finding: Finding) -> str:  # noqa: ARG002
-        """Return the default figure."""
+        """Return the name of the figure that is drawn by default."""
         return self.figures[0]
 
     def select_warnings(self, finding: Finding, shown: str | None) -> list[Message]:  # noqa: ARG002
-        """Return the warnings that concern the table `shown`."""
+        """Return the warnings about one table of the result; `shown` is its name."""
         return finding.warnings
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """Loaded boards of a study.
+    """Input of a study: leaderboards with their statistics.
 
     Attributes:
-        boards: One board, or the boards of all test sets of one metric and track, in the order of the task.
+        boards: One leaderboard, or the leaderboards of all test sets of one metric and track, in the order of the task.
         subject: The subject that loaded them.
         parts: Intermediate results of long computations.
     """
@@ -272,40 +302,46 @@ class Case:
 
     @property
     def request(self) -> Request:
-        """Settings of the comparison, with the seed and the unit of the first board, and the execution."""
+        """Settings of the comparison, such as test, correction, alpha, seed and unit.
+
+        Seed and unit are those of the first leaderboard.
+        """
         return self.boards[0].key.with_unit(self.subject.request)
 
     @property
     def board(self) -> Board:
-        """The only board."""
+        """The only leaderboard of the study."""
         (board,) = self.boards
         return board
 
     @property
     def test(self) -> PairTest:
-        """The requested test of pairs; by default the one that the task declares."""
+        """Significance test of pairs: the requested one, by default the task's."""
         return resolve_significance(self.request.significance)[0]
 
     def adjust(self, p: Sequence[float]) -> list[float]:
-        """Adjust p-values of a board's pairs by its correction; use Holm's if the correction needs joint resamples."""
+        """Correct the p-values of a leaderboard's pairs for multiple comparisons.
+
+        Holm's correction replaces a declared correction that needs joint resamples.
+        """
         correction = CORRECTIONS[self.request.significance.correction]
         adjusted: list[float] = adjust(np.array(p), correction.name if correction.function else "holm").tolist()
         return adjusted
 
     @property
     def settings(self) -> Settings:
-        """Settings of two-sided tests."""
+        """Settings of two-sided significance tests, such as the number of resamples."""
         return self.request.settings
 
 
 class BoardStudy(Study):
-    """A study of the statistics of boards.
+    """Base class of studies that use the statistics of leaderboards.
 
     Attributes:
-        scope: `board` to study every board separately; `test sets` to study all test sets of a metric and track
+        scope: `board` to study every leaderboard separately; `test sets` to study all test sets of a metric and track
             together.
-        min_boards: Minimum number of boards.
-        every_facet: True if the default includes boards of facets.
+        min_boards: Minimum number of leaderboards.
+        every_facet: True if the default includes leaderboards of facets.
         allows_unequal_items: True if systems may be scored on different items.
         supports_responses: True if single responses are loaded when they are the units.
     """
@@ -318,12 +354,15 @@ class BoardStudy(Study):
 
     @property
     def facet_attribute(self) -> str | None:
-        """The item attribute whose values replace test sets; None to use the test sets."""
+        """Item attribute, such as genre, whose values are compared instead of test sets.
+
+        It is None if test sets are compared.
+        """
         return None
 
     def find_subjects(self, connection: Connection, task: TaskRow, request: Request,
                       choice: Choice) -> Iterator[BoardSubject]:
-        """Yield the selected boards, one by one or grouped by metric and track."""
+        """Yield the selected leaderboards, one by one or grouped by metric and track."""
         keys = [key for key in choose_keys(connection, task, request, choice, facet_attribute=self.facet_attribute,
                                            every_facet=self.every_facet) if len(key.members) >= self.min_systems]
         if self.scope == "board":
@@ -345,7 +384,7 @@ class BoardStudy(Study):
 
 @dataclass(frozen=True, eq=False)
 class BoardSubject:
-    """The boards of one study.
+    """The leaderboards of one study result, before their statistics are loaded.
 
     `attributes` has the attributes of every submission by its full name: team, kind, and attributes from the manifest.
     """
@@ -357,17 +396,22 @@ class BoardSubject:
 
     @property
     def name(self) -> str:
-        """Names of the boards; abbreviated if there are more than three."""
+        """Names of the leaderboards, joined; shortened if there are more than three."""
         names = [key.name for key in self.keys]
         return "; ".join(names if len(names) < 4 else [*names[:2], f"{len(names) - 2} more"])
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Digests of the boards, and attributes of their submissions."""
+        """Digests of the leaderboards, and attributes of their submissions.
+
+        The result of the study depends on these data.
+        """
         return {"boards": [key.digest(self.request) for key in self.keys], "attributes": self.attributes}
 
     def load(self, connection: Connection, parts: Parts) -> Case | None:
-        """Load the boards with their statistics; return None if too few boards have items.
+        """Load the leaderboards with their statistics.
+
+        Return None if too few leaderboards have items.
 
         Raises:
             InputError: Systems are scored on different items.
@@ -382,7 +426,7 @@ class BoardSubject:
         return Case(tuple(loaded), self, parts)
 
     def signature(self, case: Case, identity: str) -> StudySignature:
-        """Return the signature of the study: one line with its boards and settings."""
+        """Return the line that identifies a result: its study, leaderboards and settings."""
         keys = [board.key for board in case.boards]
         return StudySignature(
             study=repr(self.study), metric=keys[0].metric.alias, task=keys[0].task.slug,
@@ -396,9 +440,9 @@ class BoardSubject:
 
 def choose_keys(connection: Connection, task: TaskRow, request: Request, choice: Choice, *,
                 facet_attribute: str | None = None, every_facet: bool = False) -> list[BoardKey]:
-    """Return the selected boards of a task.
+    """Return the keys that identify the selected leaderboards of a task.
 
-    Boards are sorted by the metrics of the request. With `every_facet`, boards of facets are included, and boards keep
+    They are sorted by the metrics of the request. With `every_facet`, leaderboards of facets are included, and all keep
     the order of the task.
 
     Raises:
@@ -417,23 +461,23 @@ def choose_keys(connection: Connection, task: TaskRow, request: Request, choice:
     kinds: list[tuple[str, str | None, Callable[[BoardKey], str | None]]] = [
         ("test set", choice.test_set, lambda key: str(key.test_set.name)),
         ("track", choice.track, lambda key: key.track), ("facet", choice.facet, lambda key: key.facet_name)]
-    for kind, wanted, get_name in kinds:
+    for kind, selected, get_name in kinds:
         names = {get_name(key) for key in keys}
-        if wanted is not None and wanted not in names:
-            raise UnknownNameError(f"{kind} of {task.slug}", wanted, sorted(filter(None, names)))
-        if wanted is not None or (kind == "facet" and facet_attribute is None and not every_facet):
-            keys = [key for key in keys if get_name(key) == wanted]
+        if selected is not None and selected not in names:
+            raise UnknownNameError(f"{kind} of {task.slug}", selected, sorted(filter(None, names)))
+        if selected is not None or (kind == "facet" and facet_attribute is None and not every_facet):
+            keys = [key for key in keys if get_name(key) == selected]
     metrics = request.metrics or ()
     return keys if every_facet else sorted(keys, key=lambda key: metrics.index(key.metric.alias))
 
 
 def choose_board(connection: Connection, task: TaskRow, request: Request, choice: Choice) -> Board:
-    """Load the only selected board of a task.
+    """Load the leaderboard that `choice` selects; it must be the only one.
 
     Raises:
         UnknownNameError: The selected test set, track or facet does not exist.
         MismatchError: No system is scored.
-        InputError: Several boards are selected, or systems are scored on different items.
+        InputError: Several leaderboards are selected, or systems are scored on different items.
     """
     keys = choose_keys(connection, task, request, choice)
     if len(keys) > 1:
@@ -445,7 +489,7 @@ def choose_board(connection: Connection, task: TaskRow, request: Request, choice
 
 
 def check_same_items(board: Board) -> Board:
-    """Return the board if all its systems are scored on the same items.
+    """Return a leaderboard unchanged if all its systems are scored on the same items.
 
     Raises:
         InputError: They are scored on different items.
@@ -457,7 +501,7 @@ def check_same_items(board: Board) -> Board:
 
 
 def name_systems(members: Sequence[Member]) -> list[str]:
-    """Return the names of systems; if two systems have the same name, the names include the team."""
+    """Return the names of systems, with the team if two have the same name."""
     names = [member.system for member in members]
     return [f"{member.team}/{member.system}" if names.count(member.system) > 1 else member.system
             for member in members]
@@ -467,7 +511,7 @@ _MAX_SIZES = 10_000
 
 
 def parse_sizes(text: str, option: str) -> tuple[int, ...]:
-    """Parse sizes that are given as FIRST:LAST:STEP or as an increasing list.
+    """Parse sizes in the form FIRST:LAST:STEP, or as an increasing list.
 
     >>> parse_sizes("100:300:100", "--grid"), parse_sizes("5,10", "--grid")
     ((100, 200, 300), (5, 10))

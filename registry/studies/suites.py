@@ -47,9 +47,15 @@ from registry.studies.study import BoardStudy, Case, Finding, Row, name_systems,
 
 @dataclass(frozen=True)
 class AveragedScore:
-    """Weighted mean of the scores of test sets, from sums [..., columns of all test sets].
+    """Function that returns the weighted mean of the scores of several test sets.
 
-    `ends` has the last column (exclusive) of each test set. Without weights all test sets have the same weight.
+    Its argument has sums of statistics, with the columns of all test sets side by side. Without weights all test sets
+    have the same weight.
+
+    Attributes:
+        scores: The function that computes the score of each test set.
+        ends: The last column (exclusive) of each test set.
+        weights: The weight of each test set, or None.
     """
 
     scores: tuple[Score, ...]
@@ -57,7 +63,6 @@ class AveragedScore:
     weights: tuple[float, ...] | None = None
 
     def __call__(self, sums: Floats) -> Floats:
-        """Return the average, [...]."""
         parts = np.split(sums, self.ends[:-1], axis=-1)
         scores = [score(part) for score, part in zip(self.scores, parts, strict=True)]
         averages: Floats = (np.mean(scores, axis=0) if self.weights is None else
@@ -66,9 +71,10 @@ class AveragedScore:
 
 
 def find_common_systems(boards: Sequence[Board]) -> list[list[int]]:
-    """Return the indices, on every board, of the systems that are on all boards, in the order of `team/system`.
+    """Find the systems that are on all leaderboards.
 
-    The versions of a system may differ between boards.
+    The result has the indices of these systems on every leaderboard, in the order of `team/system`. The versions of a
+    system may differ between leaderboards.
     """
     indices = [{f"{member.team}/{member.system}": n for n, member in enumerate(board.members)} for board in boards]
     names = sorted(name for name in indices[0] if all(name in index for index in indices))
@@ -77,7 +83,13 @@ def find_common_systems(boards: Sequence[Board]) -> list[list[int]]:
 
 def stack_sets(boards: Sequence[Board], systems: Sequence[Sequence[int]],
                weights: tuple[float, ...] | None = None) -> StatisticMatrix:
-    """Combine the units of all test sets into one matrix; `systems` has the indices of the systems on each board."""
+    """Combine the units of all test sets into one matrix, to test average scores.
+
+    Args:
+        boards: The leaderboard of each test set.
+        systems: Indices of the same systems on each leaderboard.
+        weights: Weight of each test set in the average; None for equal weights.
+    """
     matrices = [board.matrix.by_unit.of_systems(indices) for board, indices in zip(boards, systems, strict=True)]
     ends = np.cumsum([matrix.statistics.shape[2] for matrix in matrices]).tolist()
     rows = np.cumsum([len(matrix.statistics) for matrix in matrices]).tolist()
@@ -91,10 +103,12 @@ def stack_sets(boards: Sequence[Board], systems: Sequence[Sequence[int]],
 
 def warn_by_set(boards: Sequence[Board], names: Sequence[str],
                 find_warnings: Callable[[Matrix], Iterable[Message]]) -> list[Message]:
-    """Return distinct warnings about boards. A warning that applies only to some boards names their test sets.
+    """Return the warnings about several test sets, without repetitions.
+
+    A warning that applies only to some test sets names them.
 
     Args:
-        boards: Boards of several test sets.
+        boards: The leaderboard of each test set.
         names: Names of the test sets.
         find_warnings: Returns the warnings about a matrix with one row per unit.
     """
@@ -107,11 +121,12 @@ def warn_by_set(boards: Sequence[Board], names: Sequence[str],
 
 
 class Suite(BoardStudy):
-    """Simultaneous rank sets by the average over test sets: for other items, and for other test sets.
+    """Possible ranks of systems by their average score over several test sets.
 
-    For other items, units are resampled within each test set. For other test sets, systems are compared by t-tests over
-    the test sets with Holm's correction; this is not available with --weight. Systems are included if they are on all
-    test sets.
+    A rank set is a range of ranks that contains a system's true rank; all rank sets hold simultaneously. There are rank
+    sets for other items and for other test sets. For other items, units are resampled within each test set. For other
+    test sets, systems are compared by t-tests over the test sets with Holm's correction; this is not available with
+    --weight. Systems are included if they are on all test sets.
     """
 
     name: ClassVar[str] = "suite"
@@ -147,7 +162,14 @@ class Suite(BoardStudy):
                        [*_warn_of_sets(case.boards)])
 
     def _parse_weights(self, boards: Sequence[Board]) -> tuple[float, ...] | None:
-        """Return the weight of every board; None if all weights are equal."""
+        """Parse the options `--weight SET=NUMBER`; return the weight of every test set.
+
+        Return None if all weights are equal.
+
+        Raises:
+            UnknownNameError: A test set does not exist.
+            InputError: A weight is not a number above 0.
+        """
         weights = {board.key.test_set.name: 1.0 for board in boards}
         for text in self.weight:
             name, _, number = text.rpartition("=")
@@ -177,7 +199,13 @@ class Suite(BoardStudy):
 
 def _stack_strata(boards: Sequence[Board], systems: list[list[int]],
                   weights: tuple[float, ...] | None) -> StatisticMatrix:
-    """Combine the units of all test sets into one matrix, with each test set as a stratum."""
+    """Combine the units of all test sets into one matrix; each test set is a stratum.
+
+    Units are resampled within strata.
+
+    Raises:
+        InputError: There are fewer than two systems, or average scores cannot be resampled.
+    """
     if len(systems[0]) < 2:
         raise InputError("fewer than two systems participate in all test sets")
     if any(isinstance(board.matrix, PairMatrix) for board in boards):
@@ -193,7 +221,10 @@ def _stack_strata(boards: Sequence[Board], systems: list[list[int]],
 
 
 def _compute_ranks_over_sets(case: Case, systems: list[list[int]], alpha: float) -> RankSets:
-    """Compute rank sets by t-tests with test sets as the units."""
+    """Compute confidence sets of ranks that hold for other test sets.
+
+    The t-tests use each test set, with its score, as one unit.
+    """
     scores = np.array([board.scores[indices] for board, indices in zip(case.boards, systems, strict=True)])
 
     def average(sums: Floats) -> Floats:
@@ -233,7 +264,7 @@ _ALTERNATIVES = {side: alternative for alternative, side in SIDES.items()}
 
 @dataclass(frozen=True)
 class MacroAverage:
-    """Mean of one system's scores on several test sets with equal weights.
+    """Average score of one system over several test sets, with equal weights.
 
     `system` is `team/system`; versions may differ between test sets. Undefined values are None, and so are ranks if
     pairs are not tested, or the system is not ranked.
@@ -252,7 +283,9 @@ class MacroAverage:
 
 @dataclass(frozen=True)
 class MacroBoard:
-    """Macro-averages of a metric on one track, best first, for the systems that participate in all test sets.
+    """Leaderboard by the average score over test sets, best system first.
+
+    It has one metric and one track, and the systems that participate in all test sets.
 
     Attributes:
         task, track: Task and track.
@@ -281,7 +314,7 @@ class MacroBoard:
 
     @classmethod
     def load(cls, finding: Finding) -> MacroBoard:
-        """Return the board of a finding of the study `Macro`."""
+        """Convert the result of a `Macro` study to a leaderboard."""
         (board,) = finding.tables["board"]
         return cls(**board | {
             "test_sets": tuple(board["test_sets"]), "pairs": tuple(finding.tables["pairs"]),
@@ -289,10 +322,10 @@ class MacroBoard:
 
 
 class Macro(BoardStudy):
-    """The averages of every metric over test sets, with tests of their differences.
+    """Average scores of systems over test sets, with tests of their differences.
 
     The permutation test swaps the outputs of two systems in units of all test sets, and the bootstrap resamples the
-    units of each test set. All pairs of one metric are a family.
+    units of each test set. The p-values of all pairs of one metric are corrected together.
     """
 
     name: ClassVar[str] = "macro-average"
@@ -316,13 +349,24 @@ class Macro(BoardStudy):
 
 
 def load_macro_boards(plans: Sequence[PlannedStudy], archive: Archive) -> list[MacroBoard]:
-    """Load stored macro-averages; compute and store missing ones."""
+    """Load leaderboards of average scores over test sets; compute missing ones.
+
+    New results are stored in `archive`.
+    """
     return [MacroBoard.load(result.finding) for plan in plans if (result := plan.get_result(archive)) is not None]
 
 
 @dataclass(frozen=True, eq=False)
 class _Averaging:
-    """Boards of several test sets, and the indices of their common systems on each board, best first."""
+    """The data for average scores over several test sets, and their comparison.
+
+    Attributes:
+        boards: The leaderboard of each test set.
+        systems: Indices of the common systems on each leaderboard, best average first.
+        scores: Average score of each common system.
+        request: Settings of the comparison.
+        test: Significance test of pairs.
+    """
 
     boards: Sequence[Board]
     systems: list[list[int]]
@@ -370,7 +414,10 @@ class _Averaging:
         return [board.key.test_set.name for board in self.boards]
 
     def _explain_untested(self, resampled: Floats | None) -> str:
-        """Return the reason if averages cannot be tested; an empty text if they can."""
+        """Return the reason why average scores cannot be tested; empty if they can.
+
+        `resampled` has the resampled averages, or None if a test set cannot be resampled.
+        """
         settings, test = self.request.significance, self.test
         if len(self.scores) < 2:
             return "fewer than two systems participate in all test sets"
@@ -392,11 +439,16 @@ class _Averaging:
         return test.refusal(self._stack(list(range(len(self.scores))))) or ""
 
     def _stack(self, selection: Sequence[int]) -> StatisticMatrix:
-        """Combine the units of all test sets into one matrix of some systems."""
+        """Combine the units of all test sets into one matrix of the selected systems."""
         return stack_sets(self.boards, [[indices[n] for n in selection] for indices in self.systems])
 
     def _test_pairs(self, resampled: Floats | None, members: Sequence[Member]) -> list[Row]:
-        """Return one row per pair of systems with defined averages."""
+        """Test all pairs of systems with defined averages; return one table row per pair.
+
+        Args:
+            resampled: Resampled averages, [resamples, systems], or None.
+            members: The systems, best average first.
+        """
         key, settings = self.boards[0].key, self.request.significance
         defined = np.flatnonzero(~np.isnan(self.scores)).tolist()
         matrix = self._stack(defined)
@@ -432,7 +484,10 @@ class _Averaging:
         } for (a, b), result, p, side in zip(pairs, results, adjusted, sides.tolist(), strict=True)]
 
     def _rank(self, rows: Sequence[Row], members: Sequence[Member]) -> list[tuple[int | None, ...]]:
-        """Return rank, lowest and highest rank, and cluster of every system; None for systems without a rank."""
+        """Return the rank, first and last possible rank, and cluster of every system.
+
+        They are None for systems that are not ranked. `rows` has the tested pairs.
+        """
         n, defined = len(members), int((~np.isnan(self.scores)).sum())
         wins = np.zeros((n, n), dtype=bool)
         wins[np.triu_indices(defined, 1)] = [row["significant"] for row in rows]
@@ -445,10 +500,11 @@ class _Averaging:
 
 
 class Replicability(BoardStudy):
-    """The number of test sets, or of values of an item attribute such as a fold, on which one system is better.
+    """Number of test sets on which one system is significantly better than another.
 
-    Partial conjunction tests of one-sided p-values count the test sets, and Holm's correction lists them (Dror et al.
-    2017). Each ordered pair of systems is one claim, which the test of the task tests one-sided.
+    With --across, values of an item attribute such as a fold replace the test sets. Partial conjunction tests estimate
+    the number, and Holm's correction lists the test sets (Dror et al. 2017). Each ordered pair of systems is one claim,
+    which the test of the task tests one-sided.
     """
 
     name: ClassVar[str] = "replicability"
@@ -497,12 +553,12 @@ class Replicability(BoardStudy):
 
 @dataclass(frozen=True, eq=False)
 class _Claim:
-    """The claim that one system is better than another.
+    """The claim that one system is better than another, with a p-value per test set.
 
     Attributes:
         better, worse: Names of the systems.
-        boards: Indices of the boards that have both systems.
-        differences, p: Difference and one-sided p-value on each of these boards.
+        boards: Indices of the leaderboards that have both systems.
+        differences, p: Difference and one-sided p-value on each of these leaderboards.
     """
 
     better: str
@@ -533,12 +589,24 @@ class _Claim:
                    "p_value": float(p), "p_holm": float(p_holm), "listed": bool(is_listed)}
 
 
-def _make_claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence[str]) -> Iterator[_Claim]:
-    """Yield a claim for every ordered pair of systems that have two or more test sets in common."""
+def _make_claims(boards: Sequence[Board], parts: Sequence[Any], selected_systems: Sequence[str]) -> Iterator[_Claim]:
+    """Yield the claim that A is better than B for every ordered pair of systems.
+
+    The two systems must have two or more test sets in common.
+
+    Args:
+        boards: The leaderboard of each test set.
+        parts: For each leaderboard, the difference and p-value of every ordered pair.
+        selected_systems: Names of selected systems; empty for all.
+
+    Raises:
+        UnknownNameError: A selected system does not exist.
+        InputError: No two systems have two test sets in common.
+    """
     results: dict[tuple[str, str], list[tuple[int, float | None, float | None]]] = {}
     members = {f"{m.team}/{m.system}": m for board in boards for m in board.members}
     labels = dict(zip(members, name_systems(list(members.values())), strict=True))
-    for system in wanted:
+    for system in selected_systems:
         if system not in {*labels, *labels.values()}:
             raise UnknownNameError("system", system, sorted(labels.values()))
     for n, (board, part) in enumerate(zip(boards, parts, strict=True)):
@@ -546,7 +614,7 @@ def _make_claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence
         for pair, numbers in zip(permutations(names, 2), part, strict=True):
             results.setdefault(pair, []).append((n, *numbers))
     selected = {pair: rows for pair, rows in results.items() if len(rows) > 1 and (
-        not wanted or all({system, labels[system]} & set(wanted) for system in pair))}
+        not selected_systems or all({system, labels[system]} & set(selected_systems) for system in pair))}
     if not selected:
         raise InputError("no two of the systems have two test sets in common")
     for (better, worse), rows in selected.items():
@@ -557,7 +625,7 @@ def _make_claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence
 def _name_test_sets(boards: Sequence[Board]) -> list[str]:
     """Return the names of test sets, or the attribute values that replace them.
 
-    Attribute values are preceded by the test set if there are several test sets.
+    With several test sets, the name of an attribute value has the form `test_set/value`.
     """
     is_several = len({board.key.test_set.name for board in boards}) > 1
     return [board.key.test_set.name if board.key.facet is None else

@@ -38,15 +38,15 @@ from registry.studies.study import Choice, choose_board
 from registry.version import __version__
 
 RIGHT, WRONG = "right", "wrong"
-_MAX_ITEMS = 10**7  # of a planned test set
+_MAX_ITEMS = 10**7  # of a simulated task
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The items of a real board.
+    """Real items from which a synthetic task is simulated.
 
     Attributes:
-        name: Name of the board.
+        name: Name of the leaderboard.
         keys: Names of the items, [items].
         clusters: Cluster of each item, [items]; None if the test set declares no clusters.
         ease: Mean score of the real systems for each item; higher is easier, [items]. Undefined scores count as the
@@ -66,7 +66,7 @@ class Source:
 
     @classmethod
     def load(cls, connection: Connection, task: str, choice: Choice) -> Source:
-        """Load the items of the selected board of a task.
+        """Load the items of the leaderboard that `choice` selects.
 
         Raises:
             UnknownNameError: A selected name does not exist.
@@ -92,7 +92,10 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class SyntheticTask:
-    """A task with simulated outputs; `rows` have the system, its declared rate and its accuracy."""
+    """A task with simulated system outputs.
+
+    `rows` has the name, declared accuracy (`rate`) and simulated accuracy of each system.
+    """
 
     task: TaskFolder
     rows: list[dict[str, Any]]
@@ -100,9 +103,10 @@ class SyntheticTask:
 
 def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *,
                pairs: Mapping[tuple[str, str], float], items: int | None, seed: int) -> SyntheticTask:
-    """Simulate the outputs of systems, as a task with one label per item.
+    """Simulate a task with systems of given accuracies and correlations.
 
-    Incorrect labels are sampled from the incorrect labels of real systems for the item, or else from all other labels.
+    Every item has one label. Incorrect labels are sampled from the incorrect labels of real systems for the item, or
+    else from all other labels.
 
     Args:
         source: Real items.
@@ -152,7 +156,10 @@ def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *
 
 
 def _average_scores(scores: Floats) -> Floats:
-    """Return the mean score of each item from [items, systems]; undefined scores count as the mean of the system."""
+    """Return the mean score of each item over systems, from [items, systems].
+
+    Undefined scores count as the mean of the system.
+    """
     defined = ~np.isnan(scores)
     means = np.where(defined, scores, 0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
     ease: Floats = np.where(defined, scores, means).mean(axis=1)
@@ -175,7 +182,7 @@ def _make_correlations(systems: Sequence[str], correlation: float, pairs: Mappin
 
 
 def _number_repeated(keys: Sequence[str]) -> list[str]:
-    """Make the names of repeated items distinct: the second `a` becomes `a#2`."""
+    """Make the names of repeated items unique: the second `a` becomes `a#2`."""
     counts: Counter[str] = Counter()
     original, names = set(keys), []
     for key in keys:
@@ -188,7 +195,11 @@ def _number_repeated(keys: Sequence[str]) -> list[str]:
 
 
 def _load_labels(connection: Connection, board: Board, first: int) -> list[tuple[str, list[str]]]:
-    """Return the gold label of every item, and the incorrect labels of real systems."""
+    """Return the gold label of every item, and possible incorrect labels.
+
+    Incorrect labels are those of real systems, or else all other gold labels. If answers are not labels, the two are
+    "right" and "wrong".
+    """
     if board.metric.takes != "label":
         return [(RIGHT, [WRONG])] * len(board.items)
     answers = load_named_answers(connection, board.key.gold.gold_revision_id)
@@ -213,7 +224,7 @@ _MAX_SAMPLE, _MAX_COPIES = 10**8, 10**5  # items of a sample, and samples of one
 
 @dataclass(frozen=True, eq=False)
 class Training:
-    """A training file, split into items.
+    """A file of training data, split into items so that they can be resampled.
 
     Attributes:
         name: Name of the file.
@@ -229,7 +240,9 @@ class Training:
 
     @classmethod
     def split(cls, document: Document, reader: Reader) -> Training:
-        """Split a training file into items. If blank lines separate items, comments above an item belong to the item.
+        """Split a training file into its items.
+
+        If blank lines separate items, comments above an item belong to the item.
 
         Raises:
             InputError: The file is invalid, or its items are not separate blocks of lines.
@@ -252,11 +265,17 @@ class Training:
         return training
 
     def join(self, selection: Sequence[int]) -> bytes:
-        """Return the file with these items in this order."""
+        """Return a training file that has only the selected items, in this order."""
         return (self.header + "".join(self.items[n] for n in selection)).encode()
 
     def _check(self, gold: Sequence[Item], reader: Reader) -> None:
-        """Check that the reader parses items independently: random halves in random order must give the same items."""
+        """Check that every item can be parsed without the other items of the file.
+
+        Random halves of the file in random order must yield the same items.
+
+        Raises:
+            InputError: An item depends on other items.
+        """
         rng = np.random.Generator(stream(0, TRAINING))
         for _ in range(_CHECKS):
             selection = rng.permutation(len(gold))[:(len(gold) + 1) // 2].tolist()
@@ -274,7 +293,14 @@ def _explain_inseparable(reader: Reader, path: str) -> InputError:
 
 
 def _find_starts(firsts: Sequence[int], lines: Sequence[str]) -> Iterator[int]:
-    """Yield the first line of each item between blank lines, counted from 0, including comments above the item."""
+    """Yield the line at which each item starts, counted from 0.
+
+    Blank lines separate items. Comments above an item belong to the item, so the item starts with them.
+
+    Args:
+        firsts: First line of each item without its comments, counted from 1.
+        lines: Lines of the file.
+    """
     for previous, first in zip([0, *firsts], firsts, strict=False):
         start = first - 1
         while start > previous and lines[start - 1].strip():
@@ -284,9 +310,10 @@ def _find_starts(firsts: Sequence[int], lines: Sequence[str]) -> Iterator[int]:
 
 def resample_training(files: Sequence[Training], sizes: Sequence[int], copies: int, models: Sequence[str],
                       seed: int) -> Iterator[tuple[str, bytes]]:
-    """Yield the paths and contents of resampled files, then a file with a [[submit]] table for each system.
+    """Yield samples with replacement of training files, as paths and contents.
 
-    Parallel files are resampled with the same items. A sample depends only on the seed, its size and its number.
+    At last, a TOML file with a [[submit]] table for each trained system follows. Parallel files are resampled with the
+    same items. A sample depends only on the seed, its size and its number.
 
     Args:
         files: The training file, or several parallel files.

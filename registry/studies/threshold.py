@@ -48,11 +48,12 @@ _MIN_DEFINED = 0.95  # share of the resamples that need a threshold for an inter
 
 
 class Threshold(BoardStudy):
-    """The gain above which a difference is probably significant.
+    """The difference in score (gain) above which a pair is probably significant.
 
     The study estimates a threshold for all pairs, one for pairs that share the value of an attribute, and one for the
-    other pairs. The rule takes the 95th percentile of the gains of borderline pairs, with one-sided p-values near alpha
-    (Berg-Kirkpatrick et al. 2012, section 3.1.1). The fit uses all pairs whose gain is near the critical one.
+    other pairs. There are two estimates. The rule takes the 95th percentile of the gains of borderline pairs, with
+    one-sided p-values near alpha (Berg-Kirkpatrick et al. 2012, section 3.1.1). The fit uses all pairs whose gain is
+    near the critical one.
     """
 
     name: ClassVar[str] = "threshold"
@@ -81,8 +82,8 @@ class Threshold(BoardStudy):
     def _group(self, gains: Gains, values: NDArray[np.object_]) -> Iterator[tuple[str, Gains]]:
         yield "all", gains
         same = compare_values(gains, values)
-        for group, wanted in ((f"same {self.by}", True), (f"different {self.by}", False)):
-            chosen = np.array([value is wanted for value in same])
+        for group, has_same_value in ((f"same {self.by}", True), (f"different {self.by}", False)):
+            chosen = np.array([value is has_same_value for value in same])
             if chosen.any() and not chosen.all():
                 yield group, gains.select(chosen)
 
@@ -100,7 +101,7 @@ class Threshold(BoardStudy):
         if len(rows) == 1:
             sentences[0] += f" All pairs belong to one group by {self.by}."
         estimate = rows[0]["fitted"] if math.isnan(rows[0]["threshold"]) else rows[0]["threshold"]
-        above, below = gains.select(gains.gain >= estimate), gains.select(gains.gain < estimate)  # nan: none
+        above, below = gains.select(gains.gain >= estimate), gains.select(gains.gain < estimate)  # none if nan
         if len(above.p):
             sentences.append(f"Here {np.count_nonzero(above.p <= alpha)} of {counted(len(above.p), 'pair')} with a "
                              f"gain of {estimate:.4g} or more are significant, and "
@@ -124,14 +125,15 @@ class Threshold(BoardStudy):
 
 def estimate_thresholds(gains: Gains, systems: Ints, alpha: float, width: float, enough: int,
                         confidence: float) -> tuple[Row, Floats]:
-    """Estimate the threshold by the rule and by the fit, each with its number of pairs and its interval.
+    """Estimate the gain above which a difference is probably significant.
 
-    The rule takes the 95th percentile of the gains of borderline pairs. It exceeds the critical difference: by a factor
-    of z(0.041) / z(0.05) = 1.057 for p from 0.04 to 0.06, if all pairs have the same critical difference and p-values
-    are uniform. Few pairs are borderline, so the fit takes all pairs whose gain is near their critical gain.
+    There are two estimates. The rule takes the 95th percentile of the gains of borderline pairs, with p-values near
+    alpha. Few pairs are borderline, so the fit takes all pairs whose gain is near their critical gain, which would be
+    just significant. The rule exceeds the critical gain: by a factor of z(0.041) / z(0.05) = 1.057 for p from 0.04 to
+    0.06, if all pairs have the same critical gain and p-values are uniform.
 
     Args:
-        gains: Pairs.
+        gains: Pairs of systems with their gain (difference in score) and p-value.
         systems: Count of each system in each resample, [resamples, systems].
         alpha: Significance level.
         width: Largest distance of borderline p-values from alpha, as a share of alpha.
@@ -139,7 +141,8 @@ def estimate_thresholds(gains: Gains, systems: Ints, alpha: float, width: float,
         confidence: Confidence of the intervals.
 
     Returns:
-        The row, and the threshold by the fit in every resample, [resamples].
+        A row with both estimates, their numbers of pairs and intervals; and the threshold by the fit in every resample,
+            [resamples].
     """
     row: Row = {}
     for number, name, pairs, estimate in (
@@ -154,32 +157,44 @@ def estimate_thresholds(gains: Gains, systems: Ints, alpha: float, width: float,
 
 
 def format_with_interval(row: Row, name: str) -> str:
-    """Format a threshold of a row with its interval."""
+    """Format an estimate with its interval, such as `0.5 (0.4 to 0.6)`.
+
+    `row` has the estimate under the key `name`.
+    """
     if math.isnan(row[f"{name}_low"]):
         return f"{row[name]:.4g} (no interval: it depends on few systems)"
     return f"{row[name]:.4g} ({row[f'{name}_low']:.4g} to {row[f'{name}_high']:.4g})"
 
 
 def select_borderline(gains: Gains, alpha: float, width: float) -> Gains:
-    """Return the pairs with p-values near alpha."""
+    """Return the pairs of systems with p-values near alpha.
+
+    A p-value is near if it differs from alpha by less than `width` times alpha.
+    """
     return gains.select((gains.p > alpha * (1 - width)) & (gains.p < alpha * (1 + width)))
 
 
 def select_near(gains: Gains) -> Gains:
-    """Return the pairs whose gain is near the critical gain."""
+    """Return the pairs of systems that differ by about their critical gain.
+
+    The critical gain is the difference that would be just significant. A gain is near it between a fourth of it and
+    four times as much.
+    """
     return gains.select((gains.critical < FAR * gains.gain) & (gains.gain < FAR * gains.critical))
 
 
 def find_percentile(gains: Gains) -> float:
-    """Return the 95th percentile of gains; nan without pairs."""
+    """Return the 95th percentile of the differences of pairs; nan without pairs."""
     return float(np.quantile(gains.gain, SHARE)) if len(gains.gain) else math.nan
 
 
 def estimate_by_fit(gains: Gains) -> float:
-    """Return the 95th percentile of gains, each projected onto its critical gain by a fit; nan without pairs.
+    """Estimate the 95th percentile of gains of pairs that are just significant.
 
-    The fit is log gain = a + b log (gain / critical gain) by least squares. b is 1 if all pairs have the same critical
-    gain. It is clipped to the range from 0 to 2, because few pairs can yield any slope.
+    Few pairs are just significant, so a fit projects each gain (difference in score) onto its critical gain, which
+    would be just significant. The fit is log gain = a + b log (gain / critical gain) by least squares. b is 1 if all
+    pairs have the same critical gain. It is clipped to the range from 0 to 2, because few pairs can yield any slope.
+    The result is nan without pairs.
     """
     if not len(gains.gain):
         return math.nan
@@ -190,22 +205,38 @@ def estimate_by_fit(gains: Gains) -> float:
 
 
 def resample_systems(systems: int, seed: int) -> Ints:
-    """Return the count of each system in samples with replacement, [resamples, systems]."""
+    """Sample systems with replacement; return how often each system is in a sample.
+
+    Args:
+        systems: Number of systems.
+        seed: Seed of the random numbers.
+
+    Returns:
+        The counts, [resamples, systems].
+    """
     rng = np.random.Generator(stream(seed, SYSTEMS))
     return rng.multinomial(systems, np.full(systems, 1 / systems), DRAWS)
 
 
 def resample_estimate(gains: Gains, estimate: Estimator, counts: Ints) -> Floats:
-    """Return an estimate for each resample of systems, [resamples].
+    """Return an estimate from the pairs of each resample of systems, [resamples].
 
     Systems are resampled, because pairs that share a system are not independent. A system with count 2 contributes its
     pairs twice, and no pair with itself.
+
+    Args:
+        gains: Pairs of systems.
+        estimate: Function that returns the estimate from pairs.
+        counts: How often each system is in each resample, [resamples, systems].
     """
-    return np.array([estimate(select_drawn(gains, count)) for count in counts])
+    return np.array([estimate(select_resampled(gains, count)) for count in counts])
 
 
 def find_interval(resampled: Floats, confidence: float) -> tuple[float, float]:
-    """Return the percentile interval of resampled estimates; nan if more than 5 % of them are undefined."""
+    """Return the percentile interval of resampled estimates.
+
+    The interval is nan if more than 5 % of the estimates are undefined.
+    """
     defined = resampled[~np.isnan(resampled)]
     if len(defined) < _MIN_DEFINED * len(resampled):
         return math.nan, math.nan
@@ -213,16 +244,19 @@ def find_interval(resampled: Floats, confidence: float) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def select_drawn(gains: Gains, counts: Ints) -> Gains:
-    """Return the pairs of a resample; `counts` says how often each system is in the resample, [systems]."""
+def select_resampled(gains: Gains, counts: Ints) -> Gains:
+    """Return the pairs of systems in a resample of systems.
+
+    `counts` says how often each system is in the resample, [systems]. A pair is repeated if one of its systems is.
+    """
     return gains.select(np.repeat(np.arange(len(gains.p)), counts[gains.better] * counts[gains.worse]))
 
 
 class Curve(BoardStudy):
-    """The confidence of every pair by its gain, on one or several test sets.
+    """The confidence that a difference is real, by the size of the difference.
 
-    Confidence is 1 - p of the one-sided bootstrap. Pairs are grouped by an attribute of submissions (Berg-Kirkpatrick
-    et al. 2012, figures 2 to 8).
+    Confidence is 1 - p of the one-sided bootstrap, for every pair of systems on one or several test sets. Pairs are
+    grouped by an attribute of submissions (Berg-Kirkpatrick et al. 2012, figures 2 to 8).
     """
 
     name: ClassVar[str] = "curve"
@@ -253,7 +287,15 @@ class Curve(BoardStudy):
 
 
 def fit_rising_curve(gain: Floats, confidence: Floats) -> Floats:
-    """Return the isotonic least-squares fit of confidence at every gain, [pairs]."""
+    """Fit a confidence that never falls as the gain grows, by isotonic regression.
+
+    Args:
+        gain: Difference in score of each pair, [pairs].
+        confidence: Observed confidence of each pair, [pairs].
+
+    Returns:
+        The fitted confidence of each pair, [pairs].
+    """
     from scipy.optimize import isotonic_regression
 
     _, group, counts = np.unique(gain, return_inverse=True, return_counts=True)
@@ -268,7 +310,10 @@ def _curve_key(row: Row) -> tuple[str, int, str]:
 
 
 def _summarize_curve(test_set: str, group: str, rows: list[Row], alpha: float) -> Row:
-    """Count the pairs whose gain lies between the smallest significant and the largest non-significant gain."""
+    """Count the pairs whose significance does not follow from their difference alone.
+
+    Their differences lie between the smallest significant and the largest non-significant difference.
+    """
     significant = [row["gain"] for row in rows if row["p_value"] <= alpha]
     others = [row["gain"] for row in rows if row["p_value"] > alpha]
     low, high = min(significant, default=None), max(others, default=None)
@@ -303,10 +348,11 @@ _FIRST, _RANDOM, _ALL = "first", "random", "all"  # how the units of a test set 
 
 
 class Sizes(BoardStudy):
-    """Thresholds and power by the size of the test set.
+    """Significance thresholds and power by the size of the test set.
 
-    Smaller test sets are the first units, and random subsets of the units. Thresholds of larger test sets are
-    extrapolated (Berg-Kirkpatrick et al. 2012, section 4.1).
+    A threshold is a difference in score above which pairs are probably significant. Smaller test sets are the first
+    units, and random subsets of the units. Thresholds of larger test sets are extrapolated (Berg-Kirkpatrick et al.
+    2012, section 4.1).
     """
 
     name: ClassVar[str] = "test-size"
@@ -366,7 +412,10 @@ class Sizes(BoardStudy):
 
 
 def order_units(case: Case) -> Places:
-    """Return the units in the order of their first items in the gold."""
+    """Return the units (items or clusters) in the order of their items in the gold.
+
+    The first item of a cluster counts.
+    """
     board = case.board
     if board.matrix.units is None:
         return np.argsort(board.items)
@@ -376,7 +425,9 @@ def order_units(case: Case) -> Places:
 
 
 def fit_power_law(log_sizes: Floats, log_thresholds: Floats, targets: Places) -> Floats:
-    """Fit thresholds by a power of the size, by least squares of logarithms.
+    """Fit significance thresholds by a power of the test set's size, and extrapolate.
+
+    The fit minimizes squared errors of logarithms.
 
     Args:
         log_sizes: [sizes].
@@ -394,9 +445,16 @@ def fit_power_law(log_sizes: Floats, log_thresholds: Floats, targets: Places) ->
 
 
 def _extrapolate(sizes: Sequence[int], thresholds: Floats, confidence: float) -> tuple[list[Row], Row]:
-    """Return the thresholds at larger sizes, and the exponent of the power law.
+    """Return significance thresholds for larger test sets, from a fitted power law.
 
-    The last column of `thresholds` [sizes, resamples + 1] is the estimate; the others are its resamples.
+    Args:
+        sizes: Sizes of the test sets.
+        thresholds: Thresholds by size, [sizes, resamples + 1]. The last column is the estimate; the others are its
+            resamples.
+        confidence: Confidence of the intervals.
+
+    Returns:
+        A row per larger size, and the exponent of the power law with its interval.
     """
     is_defined = ~np.isnan(thresholds[:, -1])
     if is_defined.sum() < 2:
@@ -411,10 +469,11 @@ def _extrapolate(sizes: Sequence[int], thresholds: Floats, confidence: float) ->
 
 
 def _measure_power(sets: Sequence[Gains], matrix: Matrix, alpha: float) -> Row:
-    """Return the mean share of test sets on which pairs are significant, over pairs that differ on all units.
+    """Return how often pairs of systems are significant on sampled test sets.
 
-    `power` counts significant results in the direction of the gain on all units, `wrong` those in the other direction.
-    `detected` is the smallest gain on all units with a power of 0.8, by isotonic regression.
+    Only pairs that differ on all units count. `power` is the mean share of significant results in the direction of the
+    whole test set, and `wrong` the share in the other direction. `detected` is the smallest difference on the whole
+    test set with a power of 0.8, by isotonic regression.
     """
     whole = matrix.difference(matrix.observed[:, None], matrix.observed[None, :])
     shares = np.zeros_like(whole)

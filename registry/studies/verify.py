@@ -31,7 +31,7 @@ _MAX_DURATION = timedelta(minutes=1)  # of the original command, for studies tha
 
 def verify_studies(database: Database, task: str | None, results: str, execution: Execution,
                    verified: VerificationResult, load: Load) -> None:
-    """Recompute stored studies, and add faults, notes and counts to `verified`.
+    """Recompute stored studies, and report results that differ from the stored ones.
 
     Args:
         database: A copy of the registry.
@@ -39,7 +39,7 @@ def verify_studies(database: Database, task: str | None, results: str, execution
         results: `all` studies that took at most a minute, `none`, the size of a random sample, or the id at the end of
             a signature.
         execution: Workers and memory.
-        verified: Collects the results.
+        verified: Collects faults, notes and counts.
         load: Returns the class of a study by its name.
     """
     with database.reading() as connection:
@@ -61,7 +61,13 @@ def verify_studies(database: Database, task: str | None, results: str, execution
 
 
 def _select_rows(connection: Connection, task: str | None, results: str) -> tuple[list[Row[Any]], list[Row[Any]]]:
-    """Return the selected studies, and the studies that are skipped because they took too long."""
+    """Return the stored studies to recompute, and the ones that take too long.
+
+    Args:
+        connection: Connection to the registry.
+        task: The task's id; None for all tasks.
+        results: See `verify_studies`.
+    """
     rows: Sequence[Row[Any]] = connection.execute(text("""
         SELECT study.*, task.slug, parameters, ended_at - started_at AS took
         FROM study JOIN task USING (task_id) JOIN run USING (run_id)
@@ -77,7 +83,7 @@ def _select_rows(connection: Connection, task: str | None, results: str) -> tupl
 
 
 def _recompute(database: Database, row: Row[Any], execution: Execution, load: Load) -> tuple[str, str]:
-    """Recompute a study, and return its result and its signature."""
+    """Recompute a stored study, and return its new result and signature."""
     past = PastDatabase(database.path, row.signature, lambda note: None)  # noqa: ARG005
     with past.reading() as connection:
         planned = _find_plan(connection, row, execution, load)
@@ -86,10 +92,13 @@ def _recompute(database: Database, row: Row[Any], execution: Execution, load: Lo
 
 
 def _find_plan(connection: Connection, row: Row[Any], execution: Execution, load: Load) -> PlannedStudy:
-    """Return the plan with the digest of a stored study.
+    """Find the study and leaderboards that a stored result belongs to.
 
-    The options that selected the boards are not stored, and the signature has only the boards. So this function tries
-    all options that can select them.
+    The options that selected the leaderboards are not stored. So this function tries all options that the signature
+    allows, until the digest of the data is the stored one.
+
+    Raises:
+        RegistryError: Another version of this program computed the study, or its data no longer exist.
     """
     signature = StudySignature.parse(row.signature)
     if signature.version != __version__:

@@ -33,13 +33,13 @@ def test_the_best_systems_are_drawn_by_what_the_whole_board_says(registry, score
     with Database("registry.duckdb").reading() as connection:
         (row,) = catalog.tasks(connection, "entities")
         board = select_leaderboard(load_metric_leaderboards(connection, row))
-    few = select_best(board, 3, room=3)
+    few = select_best(board, 3, limit=3)
     assert [of.submission for of in few.standings] == [of.submission for of in board.standings[:3]]
     assert list(few.decisions) == [of for of in board.decisions if max(of.a, of.b) < 3]
     among = {tuple(place for place in group if place < 3) for group in board.groups} - {()}
     largest = {group for group in among if not any(set(group) < set(other) for other in among)}
     assert set(few.groups) == largest
-    assert select_best(board, None, room=200).groups == select_best(board, 999, room=200).groups == board.groups
+    assert select_best(board, None, limit=200).groups == select_best(board, 999, limit=200).groups == board.groups
     for kind in ("scores", "pairs", "gains", "groups", "ranks"):
         registry("plot", "entities", kind, "-o", f"{kind}.svg", "--top", "2")
         assert (tmp_path / f"{kind}.svg").exists()
@@ -79,10 +79,11 @@ def test_the_best_systems_are_resampled_as_the_whole_board_is(scored):
         board, ranked = (select_leaderboard(load_metric_leaderboards(connection, row, ranks=ranks)) for ranks in (
             "range", "bootstrap"))
         bare = without_intervals(board)
-        whole, few = (add_score_intervals(connection, row, of).standings for of in (bare, select_best(bare, 2, room=2)))
+        whole, few = (add_score_intervals(connection, row, shown).standings
+                      for shown in (bare, select_best(bare, 2, limit=2)))
         assert few == whole[:2]
         assert None not in (few[0].ci_low, few[0].ci_high)
-        assert add_resampled_ranks(connection, row, select_best(board, 2, room=2)).standings == ranked.standings[:2]
+        assert add_resampled_ranks(connection, row, select_best(board, 2, limit=2)).standings == ranked.standings[:2]
         assert len(ranked.standings[0].frequencies) == len(ranked.standings) > 2
 
 

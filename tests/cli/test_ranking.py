@@ -126,7 +126,7 @@ def test_what_is_refused(ranking, arguments, exit_code, message):
 
 def test_one_system_makes_no_pair(ranking):
     told = ranking("--system", "a", "--grid", "2", "--format", "json")
-    assert (told.json, "one system makes no pair; --show curves shows its lists" in told.stderr) == ([], True)
+    assert (told.json, "one system makes no pair; use --show curves for its lists" in told.stderr) == ([], True)
     assert "no pair" not in ranking("--system", "a", "--grid", "2", "--show", "curves").stderr
 
 

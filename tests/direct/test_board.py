@@ -6,7 +6,7 @@ import pytest
 
 import registry as package
 from registry.direct.board import Board, Pairs
-from registry.direct.task import Made
+from registry.direct.task import TemporaryTask
 from registry.errors import InputError, UnknownNameError
 from registry.manifest.folder import TaskFolder
 from registry.rendering.render import render
@@ -67,8 +67,8 @@ def test_a_figure_shows_the_board_s_intervals(tmp_path):
 
 
 def of(names):
-    made = Made(TaskFolder({}, {}, {}), {f"{name}/{name}": name for name in names})
-    return Board(leaderboard(list(names)), made, ["warning: <b>"])
+    task = TemporaryTask(TaskFolder({}, {}, {}), {f"{name}/{name}": name for name in names})
+    return Board(leaderboard(list(names)), task, ["warning: <b>"])
 
 
 def test_no_name_is_taken_for_markup_or_steers_a_terminal():

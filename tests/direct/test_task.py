@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from registry.direct.task import Asked, make_task
+from registry.direct.task import EvaluationRequest, make_task
 from registry.errors import InputError
 from registry.metrics import METRICS, ConfusionMetric
 from registry.readers import READERS, Document
@@ -15,12 +15,12 @@ SHUFFLED = [4, 2, 0, 1, 5, 3]
 
 
 def files(gold, systems, **more):
-    return make_task(Asked(gold, systems, **more)).folder.files
+    return make_task(EvaluationRequest(gold, systems, **more)).folder.files
 
 
 def scores(*given, **more):
     """The scores of a task, from its files by its reader and its metric."""
-    folder = make_task(Asked(*given, **more)).folder
+    folder = make_task(EvaluationRequest(*given, **more)).folder
     (table,), (declared,) = folder.tables["test_set"], folder.tables["metric"]
     reader = READERS[table["format"]].build(table["options"])
     metric = build("metric", METRICS, declared["name"], declared["options"])
@@ -58,7 +58,7 @@ def test_values_are_aligned_by_key_or_position_whatever_they_come_in():
     indexed = frame.set_axis(KEYS)
     assert files(indexed["gold"], indexed[["b/c", "a"]].iloc[SHUFFLED][["a", "b/c"]]) == named
     assert named != by_position
-    assert make_task(Asked(GOLD, {"b/c": B})).folder.tables["submit"] == [
+    assert make_task(EvaluationRequest(GOLD, {"b/c": B})).folder.tables["submit"] == [
         {"file": "systems/1-b_c.jsonl", "system": "c", "team": "b"}]
 
 
@@ -103,17 +103,18 @@ def test_every_form_is_scored_as_by_hand(gold, systems, metric, expected):
 
 
 def test_runs_are_those_of_one_system():
-    folder = make_task(Asked(None, {("m", 1): [1, 2], "n": [3, 4], ("m", 2): [5, 6]})).folder
+    folder = make_task(EvaluationRequest(None, {("m", 1): [1, 2], "n": [3, 4], ("m", 2): [5, 6]})).folder
     assert folder.tables["submit"] == [{"file": "systems/1-m/{run}.jsonl", "system": "m"},
                                        {"file": "systems/2-n.jsonl", "system": "n"}]
     assert {*folder.files} == {"gold.jsonl", "systems/1-m/1.jsonl", "systems/1-m/2.jsonl", "systems/2-n.jsonl"}
-    assert {*make_task(Asked(None, {("模型", "1.2"): [1]})).folder.files} == {"gold.jsonl", "systems/1/1.jsonl"}
+    folder = make_task(EvaluationRequest(None, {("模型", "1.2"): [1]})).folder
+    assert {*folder.files} == {"gold.jsonl", "systems/1/1.jsonl"}
 
 
 def test_clusters_are_units_unless_items_are_asked_for():
-    declared = make_task(Asked(GOLD, {"a": A}, clusters=[1, 1, 2, 2, 3, 3])).folder.tables
+    declared = make_task(EvaluationRequest(GOLD, {"a": A}, clusters=[1, 1, 2, 2, 3, 3])).folder.tables
     assert (declared["test_set"][0]["cluster"], declared["significance"]) == ("cluster", {"seed": 1})
-    given = Asked(GOLD, {"a": A}, clusters=dict(enumerate("112233")),
+    given = EvaluationRequest(GOLD, {"a": A}, clusters=dict(enumerate("112233")),
                   settings={"unit": "item", "seed": 3, "alpha": None})
     assert make_task(given).folder.tables["significance"] == {"seed": 3, "unit": "item"}
 
@@ -150,4 +151,4 @@ def test_clusters_are_units_unless_items_are_asked_for():
 ])
 def test_what_is_wrong_is_told_in_a_sentence(given, told):
     with pytest.raises(InputError, match=told):
-        make_task(Asked(**({"gold": GOLD, "systems": {"a": A}} | given)))
+        make_task(EvaluationRequest(**({"gold": GOLD, "systems": {"a": A}} | given)))

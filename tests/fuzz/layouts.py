@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, field
 
-from registry.quick.plan import Asked
+from registry.quick.plan import Request
 from tests.conftest import ROOT
 from tests.importers.test_mutations import LOGS
 from tests.quick.layouts import ALONE, GOLD, HALVES, LISTS, OPEN, REFUSED, RIGHT, A, N, rows
@@ -15,7 +15,7 @@ class Layout:
 
     files: dict[str, bytes]
     given: tuple[str, ...]
-    asked: Asked = field(default_factory=Asked)
+    asked: Request = field(default_factory=Request)
     gold: str | None = None
 
 
@@ -23,14 +23,14 @@ def _of(files, asked=None):
     """Files of which the first is the gold."""
     names = ["gold", *(f"system{n}" for n in range(1, len(files)))]
     return Layout({name: text.encode() for name, text in zip(names, files, strict=True)}, tuple(names[1:]),
-                  asked or Asked(), "gold")
+                  asked or Request(), "gold")
 
 
 def _alone(files, asked=None, name="all.csv"):
     """Files without a gold."""
     names = [name, *(f"system{n}" for n in range(1, len(files)))]
     return Layout({name: text.encode() for name, text in zip(names, files, strict=True)}, tuple(names),
-                  asked or Asked())
+                  asked or Request())
 
 
 def _folder(name):
@@ -41,14 +41,14 @@ def _folder(name):
 
 
 def _given(name, gold, *given, **said):
-    return Layout(_folder(name), given, Asked(**said), gold)
+    return Layout(_folder(name), given, Request(**said), gold)
 
 
 def _log(log):
     """The results of another program, given as the folder or file in which they are."""
     alone = log.kind in ("long", "wide")
     files = {f"logs/{name}": content for name, content in (*log.others.items(), (log.changed, log.pack(log.content)))}
-    return Layout(files, (f"logs/{log.changed}" if alone else "logs",), Asked(log.kind if log.options else None,
+    return Layout(files, (f"logs/{log.changed}" if alone else "logs",), Request(log.kind if log.options else None,
                                                                               dict(log.options)))
 
 
@@ -65,23 +65,24 @@ LAYOUTS = {
     **{f"refused {name}": _of(files) for name, (files, _) in REFUSED.items()},
     "scores of each system": _alone([rows([f"x{n}" for n in N], HALVES, header=("item", "f1"))] * 3),
     "abstentions": _of(["\n".join(GOLD), "\n".join("" if n % 5 == 0 else of for n, of in enumerate(A))],
-                       Asked(missing="worst")),
+                       Request(missing="worst")),
     "spans of one tool": _of(["".join(json.dumps({"id": n, "data": {"text": "x" * 30}, "annotations": [
         {"result": [{"value": {"start": start, "end": end, "labels": [type_]}} for start, end, type_ in of]}]}) + "\n"
         for n, of in enumerate(spans)) for spans in (LISTS, LISTS[::-1])]),
     "spans in tables": _given("spans", "gold.csv", "south.tsv", kind="spans", options={"overlaps": "allow"}),
-    "nested scores": _alone(["".join(json.dumps(one) + "\n" for one in _NESTED)] * 2, Asked(
+    "nested scores": _alone(["".join(json.dumps(one) + "\n" for one in _NESTED)] * 2, Request(
         options={"better": "higher"}, item=("doc.id",), score=("results.rouge2.f",))),
-    "bio HIPE": _of([_HIPE, _HIPE.replace("B-loc", "B-org")], Asked("bio", {
+    "bio HIPE": _of([_HIPE, _HIPE.replace("B-loc", "B-org")], Request("bio", {
         "scheme": "iob2", "header": True, "label": "NE-COARSE-LIT", "comment": "# ", "document": "hipe:document_id",
         "sentence_end": ["MISC", "EndOfSentence"], "comments": "anywhere"})),
     "bio of several columns": _of(["".join(f"w{n} NN {tag} O\n" + "\n" * (n % 4 == 3) for n, tag in enumerate(
-        tags * 6)) for tags in (["B-PER", "I-PER", "O", "B-LOC"], ["B-PER", "O", "O", "B-LOC"])], Asked(label=("3",))),
+        tags * 6)) for tags in (["B-PER", "I-PER", "O", "B-LOC"], ["B-PER", "O", "O", "B-LOC"])], Request(label=("3",))
+    ),
     "bio seeds": _given("bio", "gold.tsv", "aspen.tsv", label=("NE-COARSE-LIT",)),
     "rankings seeds": _given("beir", "qrels.tsv", "run.json", kind="trec", options={
         "judgments": ["query", "document", "relevance"], "skip": 1}),
     "long form": _alone([rows(*zip(*_LONG, strict=True), header=("item", "system", "run", "f1"), separator=",")]),
     "long form of JSON": _alone(["".join(json.dumps(dict(zip(("item", "system", "seed", "score"), row, strict=True)))
-                                         + "\n" for row in _LONG)], Asked(options={"better": "higher"}), "all.jsonl"),
+                                         + "\n" for row in _LONG)], Request(options={"better": "higher"}), "all.jsonl"),
     **{f"log {name}": _log(log) for name, log in LOGS.items()},
 }

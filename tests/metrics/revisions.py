@@ -21,7 +21,7 @@ from registry.manifest import load_manifest
 from registry.metrics import METRICS
 from registry.missing import MissingPolicy
 from registry.quick.make import make
-from registry.quick.plan import Asked
+from registry.quick.plan import Request
 from tests.conftest import ROOT
 
 FILE = Path(__file__).with_name("revisions.json")
@@ -36,7 +36,7 @@ def measured():
     with tempfile.TemporaryDirectory() as folder:
         for name, gold, systems in (("parsing", "gold.conllu", "submissions"), ("retrieval", "qrels.txt", "runs")):
             sample = ROOT / "sample_data" / name  # without a manifest
-            made = make([sample / systems], Asked(gold=str(sample / gold)))
+            made = make([sample / systems], Request(gold=str(sample / gold)))
             with made.folder.write(Path(folder) / name, name):
                 pass
         folders = [ROOT / "sample_data", ROOT / "tests/fuzz/seeds", Path(folder)]
@@ -61,7 +61,7 @@ def _samples(manifest):
         items = list(index_by_key(entries, "gold", reader.repeated).values())
         policies = replace(one.policies, metrics=())  # of which some have no worst value
         joined = join(items, one.read_answers(one.documents[0]), one.reader, policies, one.documents[0])
-        yield reader.gives, (items[:_MOST], joined.of(np.arange(len(items)) < _MOST))
+        yield reader.gives, (items[:_MOST], joined.select(np.arange(len(items)) < _MOST))
 
 
 def _numbers(metric, items, answers):

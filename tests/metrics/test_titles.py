@@ -22,7 +22,7 @@ def test_titles_are_words_and_the_options_that_are_not_as_by_default(name, calle
 
 def test_every_metric_has_words():
     built = {name: metric.build(REQUIRED.get(name, {})) for name, metric in METRICS.items()}
-    assert not [name for name, metric in built.items() if not metric.words()[0] and metric.original is metric
+    assert not [name for name, metric in built.items() if not metric.format_name()[0] and metric.original is metric
                 and metric.title == repr(metric)]
 
 

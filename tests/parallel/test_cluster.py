@@ -78,12 +78,12 @@ def test_submissions_are_scored_by_workers(two, task, registry, monkeypatch):
 
 def test_workers_with_other_software_are_refused(two, monkeypatch):
     monkeypatch.setattr(provenance, "_COMPUTE", ("numpy",))
-    provenance.computing.cache_clear()
+    provenance.computing_versions.cache_clear()
     try:
         with pytest.raises(InputError, match=r"has .*scipy .* \(here missing\); install the same"):
             _ = Cluster(two.address).client
     finally:
-        provenance.computing.cache_clear()
+        provenance.computing_versions.cache_clear()
 
 
 def test_workers_without_the_program_are_refused(two, processes):

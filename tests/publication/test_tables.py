@@ -4,7 +4,7 @@ import duckdb
 import pytest
 from sqlalchemy import Column, MetaData, String, Table
 
-from registry.publication.publish import _columns, publish
+from registry.publication.publish import _make_select, publish
 from registry.publication.tables import OTHERS, REFERENCES, TABLES
 from registry.store import models
 from registry.store.database import Database
@@ -37,7 +37,7 @@ def test_a_new_column_or_table_is_undecided_and_a_new_column_stops_publishing(mo
     monkeypatch.setattr(models, "metadata", metadata)
     assert undecided() == {"team.address", "gossip"}
     with pytest.raises(AssertionError, match=r"does not say whether team\.address is published"):
-        _columns("team", TABLES["team"])
+        _make_select("team", TABLES["team"])
 
 
 def test_actions_and_details_of_the_log_that_are_not_listed_are_left_out(registry, task, tmp_path):

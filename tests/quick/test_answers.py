@@ -7,7 +7,7 @@ import pytest
 
 from registry.errors import InputError
 from registry.quick.make import make
-from registry.quick.plan import Asked, QuestionError
+from registry.quick.plan import QuestionError, Request
 from registry.readers import READERS, Document
 from registry.values import build
 from tests.quick.layouts import (
@@ -45,7 +45,7 @@ def readers(made):
 
 def read(paths, **asked):
     """Read files of which the first is the gold."""
-    return make(paths[1:], Asked(gold=str(paths[0]), **asked))
+    return make(paths[1:], Request(gold=str(paths[0]), **asked))
 
 
 def asked_by(options, gold=None):
@@ -68,7 +68,7 @@ def asked_by(options, gold=None):
                 said["options"][key] = text
         else:
             said[OTHERS_OF[name]] = value
-    return Asked(**said)
+    return Request(**said)
 
 
 def declared(made):
@@ -93,7 +93,7 @@ def test_read_at_once_and_again_by_the_options_that_are_shown(name, layout):
 def test_one_table_of_all_systems(name, layout):
     text, format_, of_gold, systems = ALONE[name]
     paths = layout([text], "all.csv")
-    made = make(paths, Asked())
+    made = make(paths, Request())
     gold, _ = readers(made)
     assert gold.name == format_
     assert {option: getattr(gold, option) for option in of_gold} == of_gold
@@ -138,7 +138,7 @@ def test_no_file_is_the_gold_unless_it_is_named(name, layout):
     paths = layout(RIGHT[name][0], "answers")
     for order in (paths, paths[::-1]):
         with pytest.raises(InputError) as refused:
-            make(order, Asked())
+            make(order, Request())
         assert "--gold" in str(refused.value) + refused.value.excerpt
 
 
@@ -146,8 +146,8 @@ def test_no_file_is_the_gold_unless_it_is_named(name, layout):
 def test_a_file_named_gold_is_the_gold(name, layout):
     gold, *systems = layout([rows(IDS, GOLD), rows(IDS, A), rows(IDS, B)], name)
     for order in ([gold, *systems], [*systems, gold]):
-        made = make(order, Asked())
-        assert made.folder == make(systems, Asked(gold=str(gold))).folder
+        made = make(order, Request())
+        assert made.folder == make(systems, Request(gold=str(gold))).folder
         assert f"{gold} is the gold, because of its name" in made.notes[0]
 
 
@@ -155,7 +155,7 @@ def test_two_files_named_gold_are_ambiguous(layout):
     gold, other = layout([rows(IDS, GOLD), rows(IDS, A)], "gold.tsv")
     other = other.rename(other.with_name("gold_labels.tsv"))
     with pytest.raises(InputError, match="which file is the gold"):
-        make([gold, other], Asked())
+        make([gold, other], Request())
 
 
 def test_columns_are_named_by_options(layout):
@@ -193,19 +193,19 @@ def test_files_without_names_are_read_in_order_if_that_is_said(layout):
 
 def test_the_gold_is_a_system_too_only_if_it_has_answers(layout):
     paths = layout([lines(id=IDS, gold=GOLD, prediction=A), lines(id=IDS, gold=GOLD, prediction=B)])
-    made = make(paths, Asked(gold=str(paths[0])))
+    made = make(paths, Request(gold=str(paths[0])))
     assert [one["system"] for one in made.folder.tables["submit"]] == ["gold", "system1"]
     assert (readers(made)[0].label, readers(made)[1].label) == ("gold", "prediction")
     alone = layout([lines(id=IDS, gold=GOLD), lines(id=IDS, prediction=B)])
     with pytest.raises(InputError, match="is the gold, and a system as well; name it once"):
-        make(alone, Asked(gold=str(alone[0])))
+        make(alone, Request(gold=str(alone[0])))
 
 
 def test_a_copy_of_the_gold_that_differs_is_named(layout):
     paths = layout([lines(id=IDS, actual=SENTENCES, transcription=of) for of in (OTHERS, SENTENCES, OTHERS)])
     paths[2].write_text(paths[2].read_text().replace(SENTENCES[4], f"{SENTENCES[4]}e", 1))
     with pytest.raises(InputError) as refused:
-        make(paths, Asked(gold=str(paths[0])))
+        make(paths, Request(gold=str(paths[0])))
     assert (refused.value.path, refused.value.line, refused.value.item) == (str(paths[2]), 5, "q04")
     assert f"{SENTENCES[4]}e" in str(refused.value)
     assert "in the gold" in str(refused.value)
@@ -216,7 +216,7 @@ def test_a_row_of_means_is_named(key, says, layout):
     table = rows(range(24), SENTENCES, OTHERS, [0.5] * 24, header=("", "actual", "transcription", "x"), separator=",")
     paths = layout([table, f"{table}{key},,,0.5\n"])
     with pytest.raises(InputError, match=says) as refused:
-        make(paths, Asked(gold=str(paths[0])))
+        make(paths, Request(gold=str(paths[0])))
     assert (refused.value.path, refused.value.line) == (str(paths[1]), 26)
 
 
@@ -266,11 +266,11 @@ def test_options_of_a_reader(layout):
 def test_columns_of_tags(layout):
     other = tagged([f"NN\t{tag}\t{'O' if tag == 'B-LOC' else tag}" for tag in ["B-PER", "I-PER", "O", "B-LOC"] * 6])
     paths = layout([other, other])
-    made = make(paths, Asked(gold=str(paths[0]), label=("3", "4")))
+    made = make(paths, Request(gold=str(paths[0]), label=("3", "4")))
     gold, system = readers(made)
     assert [reader.columns.index(reader.label) for reader in (gold, system)] == [2, 3]
     with pytest.raises(QuestionError, match="named as the gold and as a system"):
-        make(paths, Asked(gold=str(paths[0])))
+        make(paths, Request(gold=str(paths[0])))
 
 
 def test_spans_of_lists_are_read(layout):

@@ -6,7 +6,7 @@ import pytest
 
 from registry.errors import InputError
 from registry.quick.make import make
-from registry.quick.plan import Asked
+from registry.quick.plan import Request
 from tests.conftest import ROOT
 from tests.quick.layouts import GOLD, IDS, QRELS, RIGHT, SENTENCES, A, B, rows
 from tests.scenarios.guesses import LAYOUTS, compared
@@ -56,21 +56,21 @@ def test_a_preview_fits_a_terminal(layout):
     text = rows(["a\u200db", *SENTENCES[1:]], SENTENCES, header=("id", "reference"))
     gold, *systems = layout([text, *[rows(SENTENCES, SENTENCES, header=("id", "output"))] * 12])
     systems = [path.rename(path.with_name(f"{path.name}-{'x' * 90}")) for path in systems]
-    shown = make(systems, Asked(gold=str(gold), in_order=True)).preview
+    shown = make(systems, Request(gold=str(gold), in_order=True)).preview
     assert all(len(line) <= 80 and line.isprintable() for line in shown)
     assert shown[0].endswith("and 9 more")
 
 
 def test_logs_of_a_program(registry):
     """One importer reads them; its scores are previewed, and options can be copied."""
-    made = make([LOGS], Asked())
+    made = make([LOGS], Request())
     assert made.read_as == "--as lm-eval"
     assert made.preview[0].split()[:2] == ["item", "aspen-70b"]
-    assert make([LOGS], Asked("lm-eval")).folder.files == made.folder.files
+    assert make([LOGS], Request("lm-eval")).folder.files == made.folder.files
     assert "--gold belongs to files of a reader" in registry(
         "quick", LOGS, "--as", "lm-eval", "--gold", "x", exit_code=3).stderr
     with pytest.raises(InputError, match="results of lm-eval name their metric"):
-        make([LOGS], Asked(metric="F1"))
+        make([LOGS], Request(metric="F1"))
 
 
 def test_warnings_name_no_temporary_file(registry, tmp_path):
@@ -102,7 +102,7 @@ def test_judgments_of_a_document_twice(more, line, first, metric, layout):
     run = "".join(f"q{n} Q0 d{k} {k + 1} {9 - k} a\n" for n in range(3) for k in range(4))
     gold, *systems = layout([JUDGED + more, run])
     with pytest.raises(InputError, match=f"occurs twice, first in line {first}; keep one") as refused:
-        make(systems, Asked(gold=str(gold), metric=metric))
+        make(systems, Request(gold=str(gold), metric=metric))
     assert (refused.value.path, refused.value.line) == (str(gold), line)
 
 
@@ -122,10 +122,10 @@ def test_labels_in_capitals_and_with_other_marks(layout):
     keys = [f"made up sentence {n}" for n in range(120)]
     paths = layout([rows(keys, labels), rows(keys, [label.upper().replace("-", "_") for label in labels])])
     with pytest.raises(InputError) as refused:
-        make(paths[1:], Asked(gold=str(paths[0])))
+        make(paths[1:], Request(gold=str(paths[0])))
     assert "--option fold_case=true and --option 'rename={ ES_AR = \"es-AR\"" in str(refused.value)
     renamed = {"ES_AR": "es-AR", "ES_ES": "es-ES", "PT_PT": "pt-PT", "PT_BR": "pt-BR"}
-    assert make(paths[1:], Asked(gold=str(paths[0]), options={"fold_case": True, "rename": renamed}))
+    assert make(paths[1:], Request(gold=str(paths[0]), options={"fold_case": True, "rename": renamed}))
 
 
 @pytest.mark.parametrize("text", ["the { harbour's / harbour } gate was closed", "left before (%hesitation) the rain"])
@@ -134,7 +134,7 @@ def test_marks_of_sclite_are_refused(text, layout):
     paths = layout(["\n".join([text, *SENTENCES]), "\n".join([SENTENCES[0], *SENTENCES])])
     for metric in (None, "WER"):
         with pytest.raises(InputError, match="as sclite writes them") as refused:
-            make(paths[1:], Asked(gold=str(paths[0]), metric=metric))
+            make(paths[1:], Request(gold=str(paths[0]), metric=metric))
         assert refused.value.line == 1
 
 
@@ -144,7 +144,7 @@ def test_items_of_two_columns(layout):
     forms = [f"form{n}" for n in range(24)]
     paths = layout([rows(lemmas, forms, tags), rows(lemmas, [*forms[:9], *["x"] * 15], tags),
                     rows(["<unk>", *lemmas[1:]], forms, tags)])
-    asked = Asked(gold=str(paths[0]), item=("1", "3"), label=("2",))
+    asked = Request(gold=str(paths[0]), item=("1", "3"), label=("2",))
     assert make(paths[1:2], asked).preview[1].split()[:3] == ["lemma0", "N;SG", "form0"]
     with pytest.raises(InputError, match="item '<unk> N;SG': not in the gold"):
         make(paths[1:], asked)

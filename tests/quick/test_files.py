@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from registry.errors import InputError
-from registry.quick.files import system_names
+from registry.quick.files import name_systems
 from registry.quick.make import make
-from registry.quick.plan import Asked, QuestionError
+from registry.quick.plan import QuestionError, Request
 from tests.quick.layouts import GOLD, HALVES, IDS, A, B, rows
 
 LABELS, OURS = rows(IDS, GOLD), rows(IDS, A)
@@ -29,7 +29,7 @@ def systems(made):
 def test_systems_of_a_folder_or_pattern(name, folder):
     files, names, given = LAYOUTS[name]
     path = folder({"gold.tsv": LABELS, **dict.fromkeys(files, OURS)})
-    assert systems(make([path / given], Asked(gold=str(path / "gold.tsv")))) == names
+    assert systems(make([path / given], Request(gold=str(path / "gold.tsv")))) == names
 
 
 @pytest.mark.parametrize(("beside", "notes"), [
@@ -37,7 +37,7 @@ def test_systems_of_a_folder_or_pattern(name, folder):
 def test_other_files_beside_folders_of_systems(beside, notes, folder):
     """Case 22: hidden files are ignored, others are named."""
     path = folder({"gold.z": LABELS, f"sys/{beside}": "x", "sys/a - 1/p.txt": OURS, "sys/b/p.txt": OURS})
-    made = make([path / "sys"], Asked(gold=str(path / "gold.z")))
+    made = make([path / "sys"], Request(gold=str(path / "gold.z")))
     assert systems(made) == ["a - 1", "b"]
     assert [note.rpartition(": ")[2] for note in made.notes if note.startswith("not read")] == notes
 
@@ -46,7 +46,7 @@ def test_of_several_files_in_each_folder_one_question(folder):
     """Case 24: the one that ends as the gold's does; else patterns are shown, each of which is read."""
     teams = {f"out/{team}/{name}": OURS for team in "ab" for name in ("p.tsv", "p.check")}
     path = folder({"gold.tsv": LABELS, "out/score.csv": "team,f1\na,1\n", **teams})
-    asked = Asked(gold=str(path / "gold.tsv"))
+    asked = Request(gold=str(path / "gold.tsv"))
     made = make([path / "out"], asked)
     assert systems(made) == ["a", "b"]
     assert {note.rpartition(": ")[2] for note in made.notes if note.startswith("not read")} == {"score.csv", "p.check"}
@@ -62,40 +62,40 @@ def test_benchmarks_of_a_pattern_are_test_sets(folder):
     """With a gold of each, or with scores and none."""
     path = folder({**{f"{model}/{name}.tsv": OURS for model in "xy" for name in ("one", "two")},
                    **{f"gold/{name}.tsv": LABELS for name in ("one", "two")}})
-    made = make([path / "{model}/{benchmark}.tsv"], Asked(gold=str(path / "gold/{benchmark}.tsv")))
+    made = make([path / "{model}/{benchmark}.tsv"], Request(gold=str(path / "gold/{benchmark}.tsv")))
     tables = made.folder.tables
     assert [one["name"] for one in tables["test_set"]] == ["one", "two"]
     assert {(one["test_set"], one["system"]) for one in tables["submit"]} >= {("one", "x"), ("two", "y")}
     path = folder({f"runs/{model}/{name}.tsv": SCORES for model in "xy" for name in ("one", "two")})
-    made = make([path / "runs/{model}/{benchmark}.tsv"], Asked())
+    made = make([path / "runs/{model}/{benchmark}.tsv"], Request())
     assert [one["name"] for one in made.folder.tables["test_set"]] == ["one", "two"]
     with pytest.raises(InputError, match=r"unknown field \{name\}"):
-        make([path / "runs/{name}/one.tsv"], Asked())
+        make([path / "runs/{name}/one.tsv"], Request())
     with pytest.raises(InputError, match="no file matches this pattern"):
-        make([path / "other/{model}.tsv"], Asked())
+        make([path / "other/{model}.tsv"], Request())
 
 
 def test_a_folder_with_the_gold_in_it_is_asked_about(folder):
     """The question shows the command; without a gold each file has scores."""
     path = folder({"gold/key.tsv": LABELS, "systems/a.tsv": OURS, "systems/b.tsv": OURS})
     with pytest.raises(QuestionError) as question:
-        make([path], Asked())
+        make([path], Request())
     assert question.value.options == (f"--gold {path}/gold/key.tsv {path}/systems",)
     path = folder({f"scores/{name}/x.tsv": SCORES for name in "ab"})
-    assert systems(make([path / "scores"], Asked())) == ["a", "b"]
+    assert systems(make([path / "scores"], Request())) == ["a", "b"]
     with pytest.raises(InputError, match="--gold is a folder"):
-        make([path / "systems"], Asked(gold=str(path / "gold")))
+        make([path / "systems"], Request(gold=str(path / "gold")))
     with pytest.raises(InputError, match="--gold: no such file"):
-        make([path / "systems"], Asked(gold=str(path / "gald")))
+        make([path / "systems"], Request(gold=str(path / "gald")))
 
 
 def test_systems_are_called_by_what_distinguishes_them(folder):
-    assert system_names([Path(f"x/wmt.cs-en.hyp.{name}.en") for name in ("Online-A", "Online-B")]) == [
+    assert name_systems([Path(f"x/wmt.cs-en.hyp.{name}.en") for name in ("Online-A", "Online-B")]) == [
         "Online-A", "Online-B"]
-    assert system_names([Path("arcada"), Path("mic-cis.txt")]) == ["arcada", "mic-cis"]
+    assert name_systems([Path("arcada"), Path("mic-cis.txt")]) == ["arcada", "mic-cis"]
     path = folder({"gold.tsv": LABELS, "a.tsv": OURS, "a.txt": OURS, "b.txt": OURS})
     with pytest.raises(InputError, match="would be called 'a'"):
-        make([path / name for name in ("a.tsv", "a.txt", "b.txt")], Asked(gold=str(path / "gold.tsv")))
+        make([path / name for name in ("a.tsv", "a.txt", "b.txt")], Request(gold=str(path / "gold.tsv")))
 
 
 @pytest.mark.parametrize("ending", ["", ".tsv"])
@@ -104,12 +104,12 @@ def test_runs_of_a_system(ending, folder):
     names = {"x.run0": A, "x.run1": B, "y.run0": B, "y.run1": A}
     path = folder({"gold": LABELS, **{f"{name}{ending}": rows(IDS, of) for name, of in names.items()}})
     paths = [path / f"{name}{ending}" for name in names]
-    asked = Asked(gold=str(path / "gold"))
+    asked = Request(gold=str(path / "gold"))
     assert "x.run0, x.run1 are separate systems" in "".join(make(paths, asked).notes)
-    made = make(paths, Asked(gold=asked.gold, runs="random"))
+    made = make(paths, Request(gold=asked.gold, runs="random"))
     assert [(one["system"], one["file"]) for one in made.folder.tables["submit"]] == [
         ("x", f"systems/x/{{run}}{ending}"), ("y", f"systems/y/{{run}}{ending}")]
     assert made.folder.tables["significance"]["test"] == "crossed"
     assert made.folder.files[f"systems/x/1{ending}"] == rows(IDS, B).encode()
     with pytest.raises(InputError, match="no two systems' files differ"):
-        make(paths[::2], Asked(gold=asked.gold, runs="fixed"))
+        make(paths[::2], Request(gold=asked.gold, runs="fixed"))

@@ -6,7 +6,7 @@ import pytest
 
 from registry.errors import InputError
 from registry.quick.make import make
-from registry.quick.plan import Asked, QuestionError
+from registry.quick.plan import QuestionError, Request
 from tests.quick.layouts import GOLD, HALVES, IDS, OTHERS, RATED, RATED_A, SENTENCES, A, B, lines, rows
 from tests.quick.test_answers import asked_by, declared
 
@@ -21,7 +21,7 @@ def table(header, *columns):
 def options_of(paths, **asked):
     """The options that the question shows."""
     with pytest.raises(QuestionError) as question:
-        make(paths, Asked(**asked))
+        make(paths, Request(**asked))
     return question.value.options
 
 
@@ -32,12 +32,12 @@ def test_scores_of_each_system(header, better, missing, layout):
     """Case 28: all four systems are on the board, or a question; never is the first file the gold."""
     whole, part = rows(IDS, HALVES, header=header), rows(IDS[:23], FEWER, header=header)
     paths = layout([whole, whole, part if missing == "drop" else whole, whole], "aspen")
-    asked = Asked(missing=missing)
+    asked = Request(missing=missing)
     if better is None:
         options = options_of(paths, missing=missing)
         assert "--gold FILE" in options
         assert ("--score 2" in options or "--option better=higher" in options)
-        asked = Asked(missing=missing, options=BETTER, score=() if header else ("2",))
+        asked = Request(missing=missing, options=BETTER, score=() if header else ("2",))
         better = "higher"
     made = make(paths, asked)
     assert [one["system"] for one in made.folder.tables["submit"]] == ["aspen", "system1", "system2", "system3"]
@@ -57,19 +57,19 @@ def test_logs_that_repeat_the_gold(settings, gold, output, in_list, layout):
         name: (value + n // 20) % 2 for name, value in settings.items()}}) + "\n" for n, text in enumerate(
             f"The sum is {2 * n + k * (n % 3 == 0)}" for n in range(24))) for k in (0, 1, 2)], "aspen")
     with pytest.raises(QuestionError) as question:
-        make(paths, Asked())
+        make(paths, Request())
     assert f"repeat the gold in column {gold!r} and have the systems' answers in column {output!r}" in str(
         question.value)
     assert any("--score" in option for option in question.value.options)
     with pytest.raises(InputError) as refused:
-        make(paths, Asked(gold=str(paths[0])))
+        make(paths, Request(gold=str(paths[0])))
     assert isinstance(refused.value, QuestionError) or "is the gold" in str(refused.value) or in_list
 
 
 def test_columns_of_scores_are_asked_about(layout):
     paths = layout([table(("id", "f1", "recall", "n_tokens"), IDS, HALVES, RATED, RATED)] * 2, "aspen")
     assert {"--score f1", "--score recall"} <= {*options_of(paths)}
-    made = make(paths, Asked(score=("recall",)))
+    made = make(paths, Request(score=("recall",)))
     assert made.folder.tables["submission"]["options"] == {"score": "recall"}
 
 
@@ -78,7 +78,7 @@ def test_labels_and_texts_need_a_gold(layout):
             lines(id=IDS, label=GOLD), lines(id=IDS, label=A)]):
         assert options_of(layout(files, "reference"))[0].startswith("--gold ")
     with pytest.raises(InputError, match="name its file: --gold FILE"):
-        make(layout([rows(IDS, GOLD)] * 2, "reference"), Asked(label=("2",)))
+        make(layout([rows(IDS, GOLD)] * 2, "reference"), Request(label=("2",)))
 
 
 WIDE = {  # the table; options that the question shows
@@ -106,11 +106,11 @@ def test_one_table_asks(name, layout):
 def test_one_table_of_scores(layout):
     """The direction is that of the file's name, or said; sizes are no systems."""
     paths = layout([table(("id", "a", "n_tokens", "b"), IDS, HALVES, RATED, RATED_A)], "accuracy.csv")
-    made = make(paths, Asked())
+    made = make(paths, Request())
     assert [one["system"] for one in made.folder.tables["submit"]] == ["a", "b"]
     assert "not read: n_tokens" in made.notes
     paths = layout([rows(HALVES, RATED_A, header=("run1", "run2"), separator=",")], "all.csv")
-    assert make(paths, Asked(options={"better": "lower"})).folder.tables["metric"][0]["options"]["better"] == "lower"
+    assert make(paths, Request(options={"better": "lower"})).folder.tables["metric"][0]["options"]["better"] == "lower"
 
 
 def test_one_table_of_candidates(layout):
@@ -129,7 +129,7 @@ def test_one_table_of_candidates(layout):
     (table(("id", "gold", "a"), IDS, HALVES, [*HALVES[1:], "error"]), "no other column has such values")])
 def test_one_table_is_refused(text, says, layout):
     with pytest.raises(InputError, match=says):
-        make(layout([text], "all.csv"), Asked())
+        make(layout([text], "all.csv"), Request())
 
 
 TASKS = [f"t{n // 4}" for n in range(24)]
@@ -144,10 +144,10 @@ def test_items_of_long_form(item, is_crossed, layout):
     paths = layout([table(("model", "task", item, "f1"), ["x"] * 24 + ["y"] * 24, TASKS * 2, [*names, *names],
                           HALVES + RATED)], "all.csv")
     assert options_of(paths) == ("--by task", "--pool task")
-    apart = make(paths, Asked(by="task"))
+    apart = make(paths, Request(by="task"))
     golds = [apart.folder.files[test_set["gold"]] for test_set in apart.folder.tables["test_set"]]
     assert [gold.count(b"\n") for gold in golds] == [1 + 4] * 6  # a header, and items
-    made = make(paths, Asked(pool=("task",)))
+    made = make(paths, Request(pool=("task",)))
     gold = made.folder.files[made.folder.tables["test_set"][0]["gold"]]
     assert gold.count(b"\n") == 1 + 24
     assert {one["system"] for one in made.folder.tables["submit"]} == {"x", "y"}
@@ -161,7 +161,7 @@ def test_scores_of_long_form_are_asked_about(layout):
                    "all.csv")
     assert options_of(paths) == ("--score Correctness", "--score Fluency", "--option better=higher",
                                  "--option better=lower")
-    made = make(paths, Asked(score=("Fluency",), options=BETTER))
+    made = make(paths, Request(score=("Fluency",), options=BETTER))
     assert "--item sample_id --score Fluency" in made.read_as
 
 
@@ -169,7 +169,7 @@ def test_runs_of_long_form(layout):
     paths = layout([table(("system", "seed", "item", "f1"), (["x"] * 24 + ["y"] * 24) * 2, [1] * 48 + [2] * 48,
                           IDS * 4, HALVES * 4)], "all.csv")
     assert options_of(paths) == ("--runs fixed", "--runs random")
-    made = make(paths, Asked(runs="fixed"))
+    made = make(paths, Request(runs="fixed"))
     assert {one["file"].count("{run}") for one in made.folder.tables["submit"]} == {1}
 
 

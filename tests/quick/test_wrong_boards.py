@@ -14,7 +14,7 @@ from registry.evaluation.resolve import resolve
 from registry.evaluation.scoring.measure import score_single_run
 from registry.manifest import load_manifest
 from registry.quick.make import make
-from registry.quick.plan import Asked, QuestionError
+from registry.quick.plan import QuestionError, Request
 from tests.quick.layouts import GOLD, HALVES, IDS, RATED, A, B, lines, rows
 from tests.quick.test_answers import asked_by
 
@@ -79,11 +79,11 @@ def test_labels_that_are_sets_are_scored_in_any_order(mark, brackets, folder, sc
     paths = write(folder({}), {"gold.tsv": text(sets), "a.tsv": text(REVERSED[:len(sets)])}) if brackets else write(
         folder({}), {name: rows(IDS[:20], [mark.join(labels) for labels in of] * 4, header=("id", "labels"))
                      for name, of in (("gold.tsv", sets), ("a.tsv", REVERSED[:5]))})
-    question = ask([paths["a.tsv"]], Asked(gold=str(paths["gold.tsv"])))
+    question = ask([paths["a.tsv"]], Request(gold=str(paths["gold.tsv"])))
     as_sets, as_text = question.options
     assert "--sets" in as_sets
     assert "--as labels" in as_text
-    assert ask([paths["a.tsv"]], Asked(gold=str(paths["gold.tsv"]), label=("labels",))).options == question.options
+    assert ask([paths["a.tsv"]], Request(gold=str(paths["gold.tsv"]), label=("labels",))).options == question.options
     board = scores([paths["a.tsv"]], as_sets, paths["gold.tsv"])
     assert board == {("test", "a"): 1.0}
     board = scores([paths["a.tsv"]], as_text, paths["gold.tsv"])
@@ -126,7 +126,7 @@ def test_a_column_that_looks_unlike_systems_is_asked_about(name, folder, scores)
         header = "zeichen"
     text = csv(IDS, CORRECT, FEWER, cells, header=("id", "aspen", "birch", header))
     paths = write(folder({}), {"accuracy.csv": text})
-    question = ask([*paths.values()], Asked())
+    question = ask([*paths.values()], Request())
     assert repr(header) in str(question)
     assert question.options[0] == "--system aspen --system birch"
     assert question.options[1] == f"--system aspen --system birch --system {header}"
@@ -138,7 +138,7 @@ def test_a_column_that_looks_unlike_systems_is_asked_about(name, folder, scores)
 @pytest.mark.parametrize("name", ["annotator1", "human_2", "majority", "reference2"])
 def test_labels_of_people_are_no_systems_without_a_question(name, folder, scores):
     paths = write(folder({}), {"all.csv": csv(IDS, GOLD, A, A, B, header=("id", "gold", name, "x", "y"))})
-    question = ask([*paths.values()], Asked(gold="gold"))
+    question = ask([*paths.values()], Request(gold="gold"))
     assert question.options[0] == "--system x --system y"
     board = scores([*paths.values()], question.options[0], "gold")
     assert board == {("test", "x"): accuracy(GOLD, A), ("test", "y"): accuracy(GOLD, B)}
@@ -156,7 +156,7 @@ def test_parts_of_a_long_table_are_not_pooled_unasked(column, restart, folder, s
     names = [n % (N // 2) for n in range(N)] if restart else [*range(N)]
     text = long(parts * 2, names * 2, CORRECT + FEWER, header=(column, "id", "accuracy"))
     paths = write(folder({}), {"all.csv": text})
-    question = ask([*paths.values()], Asked())
+    question = ask([*paths.values()], Request())
     assert question.options == (f"--by {column}", f"--pool {column}")
     half = N // 2
     assert scores([*paths.values()], f"--by {column}") == {
@@ -171,21 +171,21 @@ def test_metrics_of_a_long_table_have_a_board_each(folder, scores):
                [value for n in range(N) for value in (HALVES[n] / 8, CORRECT[n], RATED[n] / 8, FEWER[n])],
                header=("model", "metric", "id", "score"))
     paths = write(folder({}), {"all.csv": text, "mixed.csv": text.replace(",em,", ",wer,")})
-    question = ask([paths["all.csv"]], Asked())
+    question = ask([paths["all.csv"]], Request())
     assert "--by metric" in question.options
     assert not any("--item" in option or "--pool" in option for option in question.options)
     board = scores([paths["all.csv"]], "--by metric")
     assert board == {("f1", "x"): sum(HALVES) / 8 / N, ("em", "x"): sum(CORRECT) / N,
                      ("f1", "y"): sum(RATED) / 8 / N, ("em", "y"): sum(FEWER) / N}
     with pytest.raises(InputError, match="write a file for each measure"):
-        make([paths["mixed.csv"]], Asked(by="metric"))
+        make([paths["mixed.csv"]], Request(by="metric"))
 
 
 def test_public_and_private_items_of_a_solution_have_a_board_each(folder, scores):
     usage = ["Public" if n % 3 else "Private" for n in range(N)]
     paths = write(folder({}), {"solution.csv": csv(IDS, GOLD, usage, header=("id", "label", "Usage")),
                                "a.csv": csv(IDS, A, header=("id", "label"))})
-    question = ask([paths["a.csv"]], Asked(gold=str(paths["solution.csv"])))
+    question = ask([paths["a.csv"]], Request(gold=str(paths["solution.csv"])))
     assert question.options == ("--by Usage", "--pool Usage")
 
     def part(name):
@@ -203,7 +203,7 @@ def test_runs_in_a_column_are_averaged_and_no_items(form, folder, scores):
     paths = write(folder({}), {"gold.tsv": rows(IDS, GOLD, header=("id", "label")), f"a.{form}": text,
                                f"b.{form}": text})
     gold, *systems = paths.values()
-    question = ask(systems, Asked(gold=str(gold)))
+    question = ask(systems, Request(gold=str(gold)))
     assert question.options == ("--runs fixed", "--runs random")
     mean = (accuracy(GOLD, A) + accuracy(GOLD, B)) / 2
     assert scores(systems, "--runs fixed", gold) == {("test", "a"): mean, ("test", "b"): mean}
@@ -214,7 +214,7 @@ def test_ratings_of_several_people_are_averaged_if_that_is_said(folder, scores):
                [value for n in range(N) for value in (CORRECT[n], FEWER[n], FEWER[n], FEWER[n])],
                header=("model", "id", "rater", "rating"))
     paths = write(folder({}), {"all.csv": text})
-    question = ask([*paths.values()], Asked(options={"better": "higher"}))
+    question = ask([*paths.values()], Request(options={"better": "higher"}))
     assert question.options == ("--option run=rater --runs fixed", "--by rater")
     assert scores([*paths.values()], f"{question.options[0]} --option better=higher") == {
         ("test", "x"): (sum(CORRECT) + sum(FEWER)) / 2 / N, ("test", "y"): sum(FEWER) / N}
@@ -225,7 +225,7 @@ def test_ratings_of_several_people_are_averaged_if_that_is_said(folder, scores):
 def test_columns_of_other_measures_are_refused(column, cells, says, folder):
     paths = write(folder({}), {"all.csv": csv(IDS, CORRECT, FEWER, cells, header=("id", "a_f1", "b_f1", column))})
     with pytest.raises(InputError) as refused:
-        make([*paths.values()], Asked(options={"better": "higher"}))
+        make([*paths.values()], Request(options={"better": "higher"}))
     assert says in str(refused.value)
 
 
@@ -243,7 +243,7 @@ def test_options_without_an_effect_are_refused(options, says, folder):
 def test_runs_of_scores_are_averaged(folder, scores):
     text = csv(IDS * 2, [1] * N + [2] * N, CORRECT + FEWER, header=("id", "seed", "accuracy"))
     paths = write(folder({}), {"a.csv": text, "b.csv": text})
-    assert ask([*paths.values()], Asked()).options == ("--runs fixed", "--runs random")
+    assert ask([*paths.values()], Request()).options == ("--runs fixed", "--runs random")
     mean = (sum(CORRECT) + sum(FEWER)) / 2 / N
     assert scores([*paths.values()], "--runs fixed") == {("test", "a"): mean, ("test", "b"): mean}
 
@@ -257,7 +257,7 @@ def test_answers_of_a_long_table_are_those_of_each_system(column, item, folder, 
     paths = write(folder({}), {"all.csv": csv(*columns.values(), header=columns)})
     said = "--option system=who" * (column == "who") + " --in-order" * (not item)
     if column == "who" and item:
-        assert "--option system=who" in ask([*paths.values()], Asked(gold="gold")).options
+        assert "--option system=who" in ask([*paths.values()], Request(gold="gold")).options
     board = scores([*paths.values()], said, "gold")
     assert board == {("test", "x"): accuracy(GOLD, A), ("test", "y"): accuracy(GOLD, B)}
 
@@ -273,7 +273,7 @@ def test_another_gold_in_a_system_s_rows_is_refused(folder):
     golds = [*GOLD, *GOLD[:3], "no", *GOLD[4:]]
     paths = write(folder({}), {"all.csv": long(IDS * 2, golds, [*A, *B], header=("item", "gold", "prediction"))})
     with pytest.raises(InputError, match="all files need the same gold"):
-        make([*paths.values()], Asked())
+        make([*paths.values()], Request())
 
 
 @pytest.mark.parametrize("name", ["all", "mean", "Overall", "average", "macro avg", "Summe"])
@@ -289,7 +289,7 @@ def test_rows_that_sum_up_a_system_are_refused(name, place, folder):
     if name == "Summe" and place == 9:
         return  # an unknown name in the middle could be an item
     with pytest.raises(InputError, match="remove") as refused:
-        make([*paths.values()], Asked())
+        make([*paths.values()], Request())
     assert refused.value.line == place + 2
 
 
@@ -297,7 +297,7 @@ def test_words_that_are_items_may_be_called_mean(folder):
     words = ["mean", "all", "total", *(f"word{chr(97 + n)}" for n in range(N - 3))]
     paths = write(folder({}), {"gold.csv": csv(words, HALVES, header=("word1", "gold")),
                                "a.csv": csv(words, RATED, header=("word1", "score"))})
-    assert make([paths["a.csv"]], Asked(gold=str(paths["gold.csv"])))
+    assert make([paths["a.csv"]], Request(gold=str(paths["gold.csv"])))
 
 
 @pytest.mark.parametrize("code", [-1, -999, 99])
@@ -309,7 +309,7 @@ def test_a_code_for_no_score_is_no_score(code, layout, folder, scores):
              "files": {f"{name}.csv": csv(IDS, cells, header=("id", "accuracy"))
                        for name, cells in (("x", x), ("y", y))}}
     paths = write(folder({}), files[layout])
-    question = ask([*paths.values()], Asked())
+    question = ask([*paths.values()], Request())
     n = sum(value == code for value in x)
     assert f"{n} of {2 * N} scores are {code}" in str(question)
     without, counted = (option for option in question.options if "unscored" in option)
@@ -323,7 +323,7 @@ def test_a_label_that_stands_for_none_is_asked_about(folder):
     gold = ["-1" if n % 9 == 0 else str(n % 2) for n in range(N)]
     paths = write(folder({}), {"gold.csv": csv(IDS, gold, header=("id", "label")),
                                "a.csv": csv(IDS, CORRECT, header=("id", "label"))})
-    assert "3 of 24 items have the gold label '-1'" in str(ask([paths["a.csv"]], Asked(gold=str(paths["gold.csv"]))))
+    assert "3 of 24 items have the gold label '-1'" in str(ask([paths["a.csv"]], Request(gold=str(paths["gold.csv"]))))
 
 
 FAULTS = {  # files, what is named, and what the message gives
@@ -357,7 +357,7 @@ def test_a_message_gives_the_remedy_as_it_is_typed(name, folder):
     path = base / (given or "a.csv")
     gold = str(base / "gold.tsv") if "gold.tsv" in files else None
     with pytest.raises(InputError) as refused:
-        make([path], Asked(gold=gold))
+        make([path], Request(gold=gold))
     assert remedy.replace("{}", str(path)).replace("{{", "{").replace("}}", "}") in (
         f"{refused.value}\n{refused.value.excerpt}")
 
@@ -365,11 +365,11 @@ def test_a_message_gives_the_remedy_as_it_is_typed(name, folder):
 def test_the_pattern_of_benchmarks_gives_their_boards(folder, scores):
     files, _, _ = FAULTS["benchmarks"]
     base = folder(files)
-    pattern = ask([base / "runs"], Asked()).options[0].strip("'")
+    pattern = ask([base / "runs"], Request()).options[0].strip("'")
     assert scores([Path(pattern)]) == {(name, model): sum(CORRECT) / N for name in ("arc", "gsm") for model in "xy"}
     base = folder({**{f"gold/{name}.tsv": rows(IDS, GOLD) for name in ("arc", "gsm")},
                    **{f"out/{model}/{name}.tsv": rows(IDS, A) for model in "xy" for name in ("arc", "gsm")}})
-    (said,) = ask([base / "out"], Asked(gold=str(base / "gold"))).options
+    (said,) = ask([base / "out"], Request(gold=str(base / "gold"))).options
     _, gold, systems = split(said)
     assert scores([Path(systems)], gold=gold) == {
         (name, model): accuracy(GOLD, A) for name in ("arc", "gsm") for model in "xy"}
@@ -384,19 +384,19 @@ def test_spans_in_columns_are_read_by_the_option(folder, scores):
         paths = write(folder({}), {name: rows(keys, starts, [s + e - n for n, (s, e) in enumerate(zip(
             starts, of, strict=True))], ["X"] * N, header=header) for name, of in (
                 ("gold.tsv", [n + 3 for n in range(N)]), ("a.tsv", ends))})
-        (said,) = ask([paths["a.tsv"]], Asked(gold=str(paths["gold.tsv"]))).options
+        (said,) = ask([paths["a.tsv"]], Request(gold=str(paths["gold.tsv"]))).options
         assert scores([paths["a.tsv"]], said, paths["gold.tsv"]) == {("test", "a"): 0.5}
 
 
 def test_a_table_without_a_header_has_a_gold_by_its_number(folder, scores):
     """No option leads back to the same question."""
     paths = write(folder({}), {"all.csv": rows(IDS, GOLD, A, B, separator=",")})
-    question = ask([*paths.values()], Asked())
+    question = ask([*paths.values()], Request())
     assert "--option header=false --item 1 --gold 2" in question.options
     board = scores([*paths.values()], "--option header=false --item 1 --gold 2")
     assert board == {("test", "3"): accuracy(GOLD, A), ("test", "4"): accuracy(GOLD, B)}
     with pytest.raises(QuestionError) as more:
-        make([*paths.values()], Asked(gold="2"))
+        make([*paths.values()], Request(gold="2"))
     assert more.value.options == ("--item 1", "--in-order")
     board = scores([*paths.values()], "--item 1 --gold 2")
     assert board == {("test", "3"): accuracy(GOLD, A), ("test", "4"): accuracy(GOLD, B)}
@@ -405,7 +405,7 @@ def test_a_table_without_a_header_has_a_gold_by_its_number(folder, scores):
 def test_a_wide_table_of_many_systems_is_read(folder):
     header = ("id", *(f"run{n}" for n in range(1001)))
     paths = write(folder({}), {"accuracy.csv": csv(IDS, *[CORRECT] * 1001, header=header)})
-    assert len(make([*paths.values()], Asked()).folder.tables["submit"]) == 1001
+    assert len(make([*paths.values()], Request()).folder.tables["submit"]) == 1001
 
 
 @pytest.mark.parametrize("options", ["--by task", "--pool task"])

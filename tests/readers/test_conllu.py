@@ -47,7 +47,7 @@ def test_multiword_tokens_empty_nodes_and_attributes():
     assert [(w.form, w.head, w.deprel, w.token) for w in sentence.words] == [
         ("vamos", 0, "root", 0), ("nos", 1, "obj", 0), ("a", 5, "case", 1), ("el", 5, "det", 1),
         ("mar", 1, "obl:arg", 2)]
-    assert sentence.functional() == [0, 0, 0, 0, 2]
+    assert sentence.count_function_words() == [0, 0, 0, 0, 2]
     assert [(r.key, r.type) for r in Conllu().answer_set(sentence)][-2:] == [("5>4", "det"), ("1>5", "obl")]
 
 

@@ -116,7 +116,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path):
 def test_what_the_manifest_lets_be_mended_is_mended(repair, content, read):
     problems = Problems(None)
     for form in (content, gzip.compress(content)):
-        document = Document("f", form, problems).declare(repair)
+        document = Document("f", form, problems).with_options(repair)
         assert [line for _, line in document.lines()] == read
     assert not problems.counts
 
@@ -124,20 +124,20 @@ def test_what_the_manifest_lets_be_mended_is_mended(repair, content, read):
 def test_what_is_mended_is_no_news_and_all_else_is():
     for repair, named in ((), True), (("crlf",), False), (("nfc",), True):
         problems = Problems(None)
-        list(Document("f", b"a\r\nb\n", problems).declare(repair).lines())
+        list(Document("f", b"a\r\nb\n", problems).with_options(repair).lines())
         assert [note.message for note in problems.notes] == ["1 of 2 lines end with CR LF, which is read as LF"] * named
     for repair in ((), ("crlf", "nfc")):
         with pytest.raises(InputError, match="byte-order mark"):
-            list(Document("f", b"\xef\xbb\xbfa\n").declare(repair).lines())
+            list(Document("f", b"\xef\xbb\xbfa\n").with_options(repair).lines())
     with pytest.raises(InputError, match="UTF-16"):
-        list(Document("f", "a".encode("utf-16")).declare(("bom",)).lines())
+        list(Document("f", "a".encode("utf-16")).with_options(("bom",)).lines())
 
 
 def test_marks_without_end_are_not_brought_to_nfc():
     """Sorting them takes the square of their number: a million would take hours."""
     hostile = ("x\na" + "\u0301\u0323" * 10**6 + "\n").encode()
     with pytest.raises(InputError, match="2,000,000 combining marks in a row, but NFC") as caught:
-        list(Document("f", hostile).declare(("nfc",)).lines())
+        list(Document("f", hostile).with_options(("nfc",)).lines())
     assert caught.value.line == 2
 
 

@@ -14,7 +14,7 @@ from registry.errors import InputError, MismatchError
 from registry.reports.figures import boards as board_figures
 from registry.reports.figures import drawing as figures
 from registry.reports.figures.boards import draw_scores
-from registry.reports.figures.drawing import COLOURS, Look, inches, limits
+from registry.reports.figures.drawing import COLOURS, Look, parse_length, parse_limits
 from tests.reports.boards import HOSTILE, changed, leaderboard
 
 BOARD = leaderboard(["A", "B", "C", "D"], [0.9, 0.85, 0.8, 0.7])  # systems differ where two places lie between them
@@ -247,9 +247,11 @@ def test_text_stays_text_in_svg_and_pdf_and_is_escaped_in_pgf(tmp_path):
 
 
 @pytest.mark.parametrize(("take", "text", "said"), [
-    (inches, "7.7", "no length such as 7.7cm"), (inches, "0.1in", "no size for a figure"), (inches, "900cm", "no size"),
-    (limits, "0.9,0.5", "two numbers, the lower one first"), (limits, "a,b", "two numbers"), (limits, "0,nan", "two"),
-    (limits, "0,inf", "two")])
+    (parse_length, "7.7", "no length such as 7.7cm"), (parse_length, "0.1in", "no size for a figure"),
+    (parse_length, "900cm", "no size"),
+    (parse_limits, "0.9,0.5", "two numbers, the lower one first"), (parse_limits, "a,b", "two numbers"),
+    (parse_limits, "0,nan", "two"),
+    (parse_limits, "0,inf", "two")])
 def test_sizes_and_limits_that_are_none(take, text, said):
     with pytest.raises(InputError, match=said):
         take(text)

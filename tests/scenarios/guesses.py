@@ -23,7 +23,7 @@ from registry.manifest.folder import format_toml
 from registry.parallel.execution import Execution
 from registry.pipeline import TaskPlace, evaluate_task
 from registry.quick.make import make
-from registry.quick.plan import Asked, QuestionError
+from registry.quick.plan import QuestionError, Request
 from registry.rendering.render import render
 from registry.rendering.table import Table
 from registry.store import catalog
@@ -51,7 +51,7 @@ class Layout:
     manifest: Path | None
     gold: str | None
     files: tuple
-    told: Asked = field(default_factory=Asked)
+    told: Request = field(default_factory=Request)
     asks: str = ""
     test_set: str = ""
     metric: str = ""
@@ -81,10 +81,10 @@ LAYOUTS = {
     "stance": sample("stance", "gold.tsv", "submissions/*"),
     "entities": sample("entities", "gold.conll", "submissions/*"),
     "relations": sample("relations", "gold.jsonl", "submissions/*", metric="f1"),
-    "collocations": sample("collocations", None, "candidates.csv", told=Asked(
+    "collocations": sample("collocations", None, "candidates.csv", told=Request(
         metric="SetP(best=100)", gold="collocation", item=("verb", "noun", "corpus")),
                            asks="--item verb --item noun --item corpus --gold collocation --metric 'SetP(best=100)'"),
-    "answers": sample("answers", "items.csv", "submissions/*", told=Asked("judged", {"drawn": "random"}),
+    "answers": sample("answers", "items.csv", "submissions/*", told=Request("judged", {"drawn": "random"}),
                       asks="--as judged --option drawn=random"),
     "translation": sample("translation", "reference.A.txt", "submissions/*"),
     "semeval2018-arc": real("semeval2018-arc", "truth.txt", "submissions/*.txt", without=("436419.txt",)),
@@ -94,11 +94,11 @@ LAYOUTS = {
     "conll2018": real("conll2018-fro_srcmf", "gold.conllu", "submissions/*", metric="LAS"),
     "wordalign enfr": real("wordalign", "gold/enfr.gold", "hypotheses/*.enfr.talp", test_set="enfr", metric="aer"),
     "wordalign roen": real("wordalign", "gold/roen.gold", "hypotheses/*.roen.talp", test_set="roen", metric="aer"),
-    "krennppv": real("krennppv", None, "KrennPPV.csv", told=Asked(
+    "krennppv": real("krennppv", None, "KrennPPV.csv", told=Request(
         gold="is.colloc", item=("PP", "verb"), metric="SetP(best=500, ties=random)"),
                      asks="--item PP --item verb --gold is.colloc"),
     "trec-adhoc8-ap": real("trec-adhoc8-ap", None, "adhoc8_ap.csv", asks="--option better=higher",
-                           told=Asked(options={"better": "higher"})),
+                           told=Request(options={"better": "higher"})),
     "wordsim-rg": real("wordsim-rg", None, "noun_rg.csv", test_set="rg", metric="rho"),
     "wordsim-mc": real("wordsim-rg", None, "noun_mc.csv", test_set="mc", metric="rho"),
 }
@@ -159,7 +159,7 @@ def compared(layout):
     """A row of the table, and whether all is as it should be."""
     question = ""
     try:
-        first = make(layout.paths, layout.asked(Asked()))
+        first = make(layout.paths, layout.asked(Request()))
     except QuestionError as error:
         question = error.excerpt
         first = make(layout.paths, layout.asked(layout.told))

@@ -27,7 +27,7 @@ class Here:
         pass
 
 
-class Opened:
+class OpenSnapshot:
     """Answers many questions on one connection, as opening it for each takes longer."""
 
     def __init__(self, connection):
@@ -83,6 +83,6 @@ def opened(tmp_path_factory):
     with ExitStack() as stack:
         def of(path):
             copy = shutil.copyfile(path, tmp_path_factory.mktemp("opened") / path.name)
-            return Opened(stack.enter_context(Database(copy).querying()))
+            return OpenSnapshot(stack.enter_context(Database(copy).querying()))
 
         yield of

@@ -82,7 +82,7 @@ def test_many_who_ask_wait_for_one_who_reads(scored, task, monkeypatch):
         with source.lease() as newest:
             boards = await asyncio.gather(*(load_task_boards(newest, "small", None) for _ in range(50)))
             boards.append(await load_task_boards(newest, "small", None))
-            path = newest.snapshot.path
+            path = newest.file.path
         source.close()
         return path, {id(one) for one in boards}
 
@@ -196,12 +196,12 @@ def test_a_snapshot_that_cannot_be_read_is_told_without_its_path(scored, task, s
     scored(task)
     client = served()
     with client.source.lease() as reading:
-        reading.snapshot.path.write_text("no database")
+        reading.file.path.write_text("no database")
     answer = client.get("/", headers={"Accept": "text/html"})
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
     assert "busy or cannot be read" in answer.text
-    assert str(reading.snapshot.path.parent) not in answer.text
-    assert f"{reading.snapshot.path}: not a DuckDB database" in caplog.text
+    assert str(reading.file.path.parent) not in answer.text
+    assert f"{reading.file.path}: not a DuckDB database" in caplog.text
 
 
 @pytest.mark.usefixtures("snapshots_here")

@@ -39,13 +39,13 @@ def test_a_snapshot_stays_as_long_as_it_is_leased(path):
             with served.lease() as first:
                 await served.renew()
                 with served.lease() as second:
-                    assert second.snapshot.name != first.snapshot.name
-                assert numbers(first.snapshot) == ["1", "2"]
-                assert await first.read(lambda opened: opened.database.path) == first.snapshot.path
-            assert numbers(first.snapshot) == ["2"]
+                    assert second.file.name != first.file.name
+                assert numbers(first.file) == ["1", "2"]
+                assert await first.read(lambda opened: opened.database.path) == first.file.path
+            assert numbers(first.file) == ["2"]
             await served.renew()
-            assert numbers(first.snapshot) == ["3"]
-        assert not first.snapshot.path.parent.parent.exists()
+            assert numbers(first.file) == ["3"]
+        assert not first.file.path.parent.parent.exists()
 
     asyncio.run(use())
 
@@ -74,7 +74,7 @@ def test_a_query_leases_its_snapshot(path):
             (await answering).file.close()
             queries.close()
             with served.lease() as newest:
-                return numbers(newest.snapshot)
+                return numbers(newest.file)
 
     assert asyncio.run(ask()) == ["2"]
     assert missing == []
@@ -140,14 +140,14 @@ def test_a_snapshot_that_cannot_be_written_leaves_the_old_one(path, monkeypatch,
             while len(tried) < 5:
                 await asyncio.sleep(0)
                 with served.lease() as newest:
-                    names.append(newest.snapshot.path.parent.name)
-                    left = numbers(newest.snapshot)
-            while newest.snapshot.path.parent.name == "1":
+                    names.append(newest.file.path.parent.name)
+                    left = numbers(newest.file)
+            while newest.file.path.parent.name == "1":
                 await asyncio.sleep(0.001)
                 with served.lease() as newest:
-                    left = numbers(newest.snapshot)
+                    left = numbers(newest.file)
             following.cancel()
-            return set(names), newest.snapshot.path.parent.name, left
+            return set(names), newest.file.path.parent.name, left
 
     monkeypatch.setattr(Snapshots, "run_child", write)
     assert asyncio.run(follow()) == ({"1"}, "5", ["5"])

@@ -6,7 +6,7 @@ from scipy import stats
 
 from registry.evaluation.matrices import Counts, build_matrix
 from registry.items import Answer, Item
-from registry.judged import apart, columns, corrected
+from registry.judged import estimate_mean, make_columns, subtract_statistics
 from registry.messages import Message
 from registry.metrics import JudgedMean
 from registry.significance import Execution, PredictionPowered, Settings
@@ -103,7 +103,7 @@ def of_both():
     """The statistics of both systems, [items, systems, columns]."""
     of_people, of_judge = map(dict.values, scores())
     looked = (np.arange(ITEMS) < LABELLED).astype(float)
-    return np.stack([np.stack(columns(np.array(f), np.array(y), looked, np.ones(ITEMS)), axis=1)
+    return np.stack([np.stack(make_columns(np.array(f), np.array(y), looked, np.ones(ITEMS)), axis=1)
                      for f, y in zip(of_judge, of_people, strict=True)], axis=1)
 
 
@@ -130,8 +130,8 @@ def test_resamples_tune_the_slope_anew_and_do_not_hang_on_memory():
     again = outcome(of_both(), "bootstrap", resamples=2000, execution=Execution(workers=1, memory=2**20))
     assert repr(again) == repr(found)  # by repr: nan is not equal to itself
     assert found.p_value == pytest.approx(outcome(of_both(), "t").p_value, abs=0.05)
-    apart_, rng = apart(*np.moveaxis(of_both(), 1, 0), lower=False), np.random.default_rng(0)
-    drawn = np.array([corrected(apart_[rng.integers(ITEMS, size=ITEMS)].sum(axis=0), None) for _ in range(2000)])
+    apart_, rng = subtract_statistics(*np.moveaxis(of_both(), 1, 0), lower=False), np.random.default_rng(0)
+    drawn = np.array([estimate_mean(apart_[rng.integers(ITEMS, size=ITEMS)].sum(axis=0), None) for _ in range(2000)])
     assert found.p_value == pytest.approx(np.mean(abs(drawn - found.difference) >= abs(found.difference)), abs=0.05)
     units = np.arange(ITEMS).repeat(2)
     twice = outcome(of_both().repeat(2, axis=0), "bootstrap", units=units, resamples=2000)
@@ -171,11 +171,12 @@ def test_items_of_a_cluster_count_together():
     """Each item twice in a cluster of its own tells as much as once; where lower is better A's lead is B's."""
     of_people, of_judge = map(dict.values, scores())
     looked = (np.arange(ITEMS) < LABELLED).astype(float)
-    a, b = (np.stack(columns(np.array(f), np.array(y), looked, np.ones(ITEMS)), axis=1)
+    a, b = (np.stack(make_columns(np.array(f), np.array(y), looked, np.ones(ITEMS)), axis=1)
             for f, y in zip(of_judge, of_people, strict=True))
-    once = make_corrected_row(apart(a, b, lower=False), JudgedMean(slope=0.7), None, 0.05)
+    once = make_corrected_row(subtract_statistics(a, b, lower=False), JudgedMean(slope=0.7), None, 0.05)
     units = np.arange(ITEMS).repeat(2)
-    twice = make_corrected_row(apart(b, a, lower=True).repeat(2, axis=0), JudgedMean(slope=0.7), units, 0.05)
+    differences = subtract_statistics(b, a, lower=True).repeat(2, axis=0)
+    twice = make_corrected_row(differences, JudgedMean(slope=0.7), units, 0.05)
     assert twice | {"labelled": LABELLED, "effective": 0} == {
         key: close(value) for key, value in (once | {"effective": 0}).items()}
     assert twice["labelled"] == 2 * LABELLED
@@ -185,7 +186,7 @@ def test_items_of_a_cluster_count_together():
 def test_that_all_of_few_items_are_as_far_apart_says_nothing(looked, told):
     """Where the judge is above people by chance, and so far on one side only, two items have no error in 3 %."""
     w = (np.arange(ITEMS) < looked).astype(float)
-    both = np.stack([np.stack(columns(np.full(ITEMS, judge), np.full(ITEMS, 0.5), w, np.ones(ITEMS)), axis=1)
+    both = np.stack([np.stack(make_columns(np.full(ITEMS, judge), np.full(ITEMS, 0.5), w, np.ones(ITEMS)), axis=1)
                      for judge in (1.0, 0.0)], axis=1)
     m = build_matrix(JudgedMean(), Counts.from_statistics(np.pad(both, ((0, 0), (0, 0), (0, 3)))), None)
     assert find_favoured(SystemPairs.every(m)).where.tolist() == [told]
@@ -218,7 +219,7 @@ def test_few_items_that_the_judge_likes_may_be_missing_from_a_sample(yes, told, 
     judge, looked = (np.arange(2000) < 40) * 1.0, np.zeros(2000)
     looked[40 - yes:60 - yes] = 1
     w, a = (looked, np.ones(2000)) if chance is None else (looked / chance, np.full(2000, 1 / chance - 1))
-    found = _warn_of_no_sample(np.stack(columns(judge, judge, w, a), axis=-1)[None], ["a"], None)
+    found = _warn_of_no_sample(np.stack(make_columns(judge, judge, w, a), axis=-1)[None], ["a"], None)
     assert bool(found) == told
 
 

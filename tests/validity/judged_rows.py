@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from registry.judged import apart, columns
+from registry.judged import make_columns, subtract_statistics
 from registry.metrics import JudgedMean
 from registry.significance import Bootstrap, Permutation, PredictionPowered
 from registry.studies.judge import make_corrected_row
@@ -45,9 +45,10 @@ def judged_items(units, judge, looked, documents=0, often=None):
         if often is not None:
             chance = np.where(np.arange(units) < units / 2, often, often / 2)[:, None] * np.ones_like(human)
             w = np.where(rng.random((runs, units, 1)) < chance, 1 / chance, 0.0)
-            return np.stack(columns(said, human, w, 1 / chance - 1), axis=-1)
+            return np.stack(make_columns(said, human, w, 1 / chance - 1), axis=-1)
         order = rng.permuted(np.tile(np.arange(units), (runs, 1)), axis=1)[:, :, None]
-        return np.stack(columns(said, human, (order < np.array(looked)).astype(float), np.ones_like(human)), axis=-1)
+        w = (order < np.array(looked)).astype(float)
+        return np.stack(make_columns(said, human, w, np.ones_like(human)), axis=-1)
 
     many = f"{looked[0]}" if looked[0] == looked[1] else f"{looked[0]} and {looked[1]}"
     more = f", in {documents} documents" * bool(documents) + ", by probability" * (often is not None)
@@ -69,8 +70,8 @@ class Corrected:
         if self.covers:
             rows = [make_corrected_row(of[:, n], METRIC, None, ALPHA) for n in range(0, of.shape[1], 2)]
             return np.array([row["low"] <= sample.population.truth[0] <= row["high"] for row in rows])
-        return np.array([make_corrected_row(apart(of[:, n], of[:, n + 1], lower=False), METRIC, None, ALPHA)["p_value"]
-                         for n in range(0, of.shape[1], 2)])
+        differences = (subtract_statistics(of[:, n], of[:, n + 1], lower=False) for n in range(0, of.shape[1], 2))
+        return np.array([make_corrected_row(rows, METRIC, None, ALPHA)["p_value"] for rows in differences])
 
 
 def judged():
@@ -115,8 +116,8 @@ def main():
         for units, looked in ((300, 60), (2000, 200)):
             of = judged_items(units, judge, (looked, looked)).sample(np.random.default_rng(0), 2000).matrix.statistics
             alone = [make_corrected_row(of[:, n], METRIC, None, ALPHA)["effective"] for n in range(0, of.shape[1], 2)]
-            pairs = [make_corrected_row(apart(of[:, n], of[:, n + 1], lower=False), METRIC, None, ALPHA)["effective"]
-                     for n in range(0, of.shape[1], 2)]
+            differences = [subtract_statistics(of[:, n], of[:, n + 1], lower=False) for n in range(0, of.shape[1], 2)]
+            pairs = [make_corrected_row(rows, METRIC, None, ALPHA)["effective"] for rows in differences]
             print(f"{judge}: people looked at {looked} of {units}, scores {np.mean(alone):.0f}, differences "
                   f"{np.mean(pairs):.0f}")
 

@@ -11,7 +11,7 @@ import sys
 import numpy as np
 
 from registry.significance import Crossed, StatisticMatrix
-from registry.significance.diagnostics.samples import outlying_levels
+from registry.significance.diagnostics.samples import find_outlying_levels
 from tests.validity.examinations import ALPHA
 from tests.validity.populations import ACCURACY, over_one, quotient_of
 from tests.validity.run_hits import SETTINGS
@@ -37,7 +37,7 @@ def shares(rng, systems, prompts, share, runs):
         fails = rng.random((systems - 1, prompts)) < share
         matrix = board(sum(noise) - np.concatenate([fails, np.full((1, prompts), share)]))
         rejected[at] = Crossed().run(matrix, [(0, systems - 1)], SETTINGS).p_value[0] <= ALPHA
-        told[at], broke[at] = outlying_levels(matrix) is not None, fails.any()
+        told[at], broke[at] = find_outlying_levels(matrix) is not None, fails.any()
     return [rejected.mean(), told.mean(), told[broke > 0].mean() if broke.any() else np.nan]
 
 

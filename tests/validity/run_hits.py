@@ -3,8 +3,8 @@
     python -m tests.validity.run_hits [RUNS]
 
 Scores of runs are drawn as they are: test sets have so many items that these add nothing. Two systems, equal on
-average, have runs that vary more (`uneven_runs`), or some of which fail (`outlying_runs`, on boards of four systems of
-which the last never fails).
+average, have runs that vary more (`find_uneven_runs`), or some of which fail (`find_outlying_runs`, on boards of four
+systems of which the last never fails).
 """
 
 import sys
@@ -13,7 +13,7 @@ import numpy as np
 
 from registry.significance import Crossed, Permutation, Settings, StatisticMatrix
 from registry.significance.diagnostics.evidence import SystemPairs
-from registry.significance.diagnostics.samples import outlying_runs, uneven_runs
+from registry.significance.diagnostics.samples import find_outlying_runs, find_uneven_runs
 from tests.validity.examinations import ALPHA, HERE
 from tests.validity.populations import ACCURACY, over_one, quotient_of
 
@@ -36,7 +36,7 @@ def uneven(rng, n, m, deviation, runs):
         deviation * rng.standard_normal(n), rng.standard_normal(m))))
     a = 2 * np.arange(runs)
     pairs = [(int(first), int(first) + 1) for first in a]
-    told = np.any([warning.where for warning in uneven_runs(SystemPairs(matrix, a, a + 1))], axis=0)
+    told = np.any([warning.where for warning in find_uneven_runs(SystemPairs(matrix, a, a + 1))], axis=0)
     return [np.mean(Permutation().run(matrix, pairs, SETTINGS).p_value <= ALPHA),
             np.mean(Crossed(over="runs").run(matrix, pairs, SETTINGS).p_value <= ALPHA), told.mean()]
 
@@ -51,7 +51,7 @@ def failing(rng, n, share, depth, runs):
         fails = rng.random((3, n)) < share
         matrix = board(*(rng.standard_normal((3, n)) + depth * (share - fails)), rng.standard_normal(n))
         rejected[at] = Crossed(over="runs").run(matrix, [(0, 3)], SETTINGS).p_value[0] <= ALPHA
-        told[at], failed[at] = outlying_runs(matrix) is not None, fails.any()
+        told[at], failed[at] = find_outlying_runs(matrix) is not None, fails.any()
     return [rejected.mean(), told.mean(), told[failed > 0].mean() if failed.any() else np.nan]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import t as student
 
-from registry.judged import LABELLED, apart, columns, compute_influences, compute_slopes
+from registry.judged import LABELLED, compute_influences, compute_slopes, make_columns, subtract_statistics
 from registry.significance import PairTest, Permutation, PredictionPowered
 from registry.significance.base import Tails
 from registry.significance.crossed import cross_runs
@@ -27,7 +27,7 @@ class JudgeForPeople:
     def __call__(self, sample, rng):
         judge, looked = sample.matrix.statistics[..., 1], sample.matrix.statistics[..., LABELLED] > 0
         human = np.where(looked, sample.matrix.statistics[..., 7], judge)
-        taken = np.stack(columns(judge, human, np.ones_like(judge), np.ones_like(judge)), axis=-1)
+        taken = np.stack(make_columns(judge, human, np.ones_like(judge), np.ones_like(judge)), axis=-1)
         altered = replace(sample, matrix=replace(sample.matrix, statistics=taken))
         return PValues(PredictionPowered())(altered, rng)
 
@@ -135,7 +135,8 @@ class JudgedAlone:
     def __call__(self, sample, rng):
         """P-values of the two systems of each run."""
         of = sample.matrix.statistics
-        return np.array([self._p(apart(of[:, n], of[:, n + 1], lower=False)) for n in range(0, of.shape[1], 2)])
+        return np.array([self._p(subtract_statistics(of[:, n], of[:, n + 1], lower=False))
+                         for n in range(0, of.shape[1], 2)])
 
     def _p(self, statistics):
         sums = statistics.sum(axis=0)

@@ -28,13 +28,12 @@ if TYPE_CHECKING:
 
 @dataclass
 class CheckResult(Collector):
-    """Problems and warnings of a check.
+    """Problems that a check has found in a task and its files.
 
     Attributes:
         warnings: Warnings about the task.
-        similar: Pairs of names that look the same.
-        plan: The estimated cost of comparing the systems; None if there are errors, or if the check did not cover
-            leaderboards.
+        similar: Pairs of new names of teams or systems that look the same.
+        plan: The estimated cost of comparing the systems; None if there are errors, or if no leaderboard was checked.
     """
 
     warnings: list[str] = field(default_factory=list)
@@ -43,11 +42,14 @@ class CheckResult(Collector):
 
 
 def check(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], *, limit: int | None = None) -> CheckResult:
-    """Check submissions to a task, without a registry.
+    """Find all problems in submitted files, without a database.
+
+    Each file is read, and its answers are matched with the items of the test set. If the gold is available, the
+    statistics of all metrics are computed, too.
 
     Args:
-        task: The resolved manifest of a task or of a task pack.
-        submissions: The submissions.
+        task: The task with its readers and metrics; or a task pack, which is a task without gold for participants.
+        submissions: The submissions, whose files are loaded one by one.
         limit: The largest number of problems per file to list; None: no limit.
     """
     result = CheckResult(limit)
@@ -92,15 +94,16 @@ def check(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], *, limi
 
 def check_task(task: ResolvedTask, content: bytes, execution: Execution, database: Database | None = None, *,
                limit: int | None = None) -> CheckResult:
-    """Check a manifest with its gold and all its submissions.
+    """Find all problems in a manifest, its gold and all its submissions.
 
     Like the command `run`, `check_task` ingests and scores the submissions, but in a temporary copy of the registry. It
-    checks that the test applies to every leaderboard, but tests no pair.
+    checks that the test applies to every leaderboard, but runs no test. Of a task pack (a task without gold), only the
+    files are checked.
 
     Args:
-        task: The resolved manifest.
+        task: The manifest with its readers and metrics.
         content: The manifest's bytes.
-        execution: Workers and progress.
+        execution: Number of workers, memory, and a function that receives the progress.
         database: The registry, which does not change; None: an empty registry.
         limit: The largest number of problems per file to list; None: no limit.
     """

@@ -27,7 +27,12 @@ _KEYS = ("item", "text")
 
 
 def load_expected_documents(task: ResolvedTask, test_set: TestSet) -> dict[str, Document]:
-    """Load the gold files of a test set, or the list of items of a pack, by role.
+    """Load the files that list the items of a test set: gold or a list of items.
+
+    A task pack (a task without gold, for participants) has a list of items instead of gold.
+
+    Returns:
+        The files by role, such as `gold`, or `items` for the list.
 
     Raises:
         InputError: A file does not exist, or cannot be read.
@@ -39,12 +44,14 @@ def load_expected_documents(task: ResolvedTask, test_set: TestSet) -> dict[str, 
 
 
 def read_expected_items(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Document]) -> list[Item]:
-    """Read the items of a test set from its gold, or from the list in a task pack.
+    """Read the items of a test set from its gold, or from a list of items.
+
+    A task pack (a task without gold, for participants) has a list of items.
 
     Args:
-        task: The resolved manifest.
+        task: The manifest with its readers and metrics.
         test_set: The test set.
-        documents: The files; see `load_expected_documents`.
+        documents: The files by role, as `load_expected_documents` returns them.
 
     Raises:
         InputError: A file has an invalid format, or another fault; see `read_gold`.
@@ -58,7 +65,9 @@ def read_expected_items(task: ResolvedTask, test_set: TestSet, documents: Mappin
 
 
 def make_task_pack(task: ResolvedTask) -> dict[str, str]:
-    """Make the files of a task pack.
+    """Make the files of a task pack, which is a task without gold.
+
+    With a pack, participants can check their submissions.
 
     Returns:
         The contents of the files by name: the manifest, and a list of items for each test set.
@@ -80,13 +89,13 @@ def make_task_pack(task: ResolvedTask) -> dict[str, str]:
 
 
 def format_manifest(manifest: Manifest, test_sets: Sequence[Mapping[str, Any]]) -> str:
-    """Return the manifest of a task pack, as TOML.
+    """Return the manifest of a task pack (a task without gold), as TOML.
 
     It contains the task, its metrics and its rules for submissions.
 
     Args:
-        manifest: The manifest of the task.
-        test_sets: The tables `[[test_set]]` of the pack.
+        manifest: The manifest of the task with gold.
+        test_sets: The tables `[[test_set]]` of the pack, which name lists of items instead of gold.
     """
     tables = manifest.model_dump(
         mode="json", exclude_defaults=True, include={"manifest", "task", "submission", "metric"})
@@ -96,7 +105,10 @@ def format_manifest(manifest: Manifest, test_sets: Sequence[Mapping[str, Any]]) 
 
 
 def describe_revealed(task: ResolvedTask) -> list[str]:
-    """Return warnings about labels and types in the manifest, which a pack reveals."""
+    """Return warnings about gold labels and answer types that a task pack reveals.
+
+    A task pack contains no gold, but its manifest can name labels or types in the options of readers and metrics.
+    """
     manifest = task.manifest
     declared = [(f"test set {test_set.name!r}", test_set.options) for test_set in manifest.test_set]
     revealed = [(place, "label", options["labels"]) for place, options in [
@@ -109,9 +121,9 @@ def describe_revealed(task: ResolvedTask) -> list[str]:
 
 
 def describe_unchecked(task: ResolvedTask) -> list[str]:
-    """Return warnings about test sets for which a pack cannot check labels.
+    """Return warnings about test sets for which a task pack cannot check labels.
 
-    The manifest does not declare the labels of these test sets.
+    A pack has no gold. So unknown labels can be found only if the options of the test set list all labels.
     """
     return [f"test set {name!r}: this pack cannot find labels that the gold does not have; list the gold's labels in "
             "its option labels = [...]" for name, reader in task.readers.items()
@@ -119,7 +131,7 @@ def describe_unchecked(task: ResolvedTask) -> list[str]:
 
 
 def write_pack(files: dict[str, str], folder: Path) -> list[Path]:
-    """Write the files of a pack, and return the paths of new files.
+    """Write the files of a task pack, and return the paths of new files.
 
     Args:
         files: Contents of the files by name.

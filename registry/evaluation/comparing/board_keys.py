@@ -31,11 +31,11 @@ class BoardFamily:
     """Several leaderboards whose p-values are corrected together.
 
     Attributes:
-        boards: Names of the leaderboards without the task's id; the primary metric comes first.
-        digests: For each leaderboard, the digest that it would have without the family and without random numbers.
-        pairs: Number of pairs that share alpha at the start: all pairs, or under gatekeeping only the pairs of the
-            first metric.
-        absent: Names in the manifest's family that do not match any leaderboard yet.
+        boards: Names of the leaderboards without the task's id; leaderboards of the primary metric come first.
+        digests: For each leaderboard, a digest of its data and settings, without family and seed.
+        pairs: Number of pairs that share alpha: those of all leaderboards; with the correction `gatekeeping`, which
+            tests one metric after the other, those of one metric.
+        absent: Leaderboards that the manifest declares for the family, but that do not exist yet.
     """
 
     boards: tuple[str, ...]
@@ -46,12 +46,13 @@ class BoardFamily:
 
 @dataclass(frozen=True)
 class BoardKey:
-    """The identity of one leaderboard, and its members.
+    """The properties that identify one leaderboard, with its submissions and scores.
 
     Attributes:
-        task, test_set, gold, metric, track, facet: These identify the leaderboard.
+        task, test_set, gold, metric, track: With `facet`, these identify the leaderboard.
+        facet: Attribute and value of the items on the leaderboard, such as ("genre", "blog"); None: all items.
         members: The submissions on the leaderboard.
-        scores: The members' scores by `scoring_id`.
+        scores: The scores of the members by `scoring_id`.
         family: All leaderboards that are corrected together with this one; None if it is corrected alone.
     """
 
@@ -67,14 +68,14 @@ class BoardKey:
 
     @property
     def facet_name(self) -> str | None:
-        """The facet as leaderboards show it, `attribute=value`."""
+        """The subset of items as `attribute=value`; None if all items count."""
         return None if self.facet is None else "=".join(self.facet)
 
     @property
     def item_set(self) -> str:
-        """The name without task and metric.
+        """Name of the items and systems on the leaderboard: `test set, track, facet`.
 
-        Leaderboards of the same systems on the same items by different metrics have the same `item_set`.
+        Leaderboards that differ only in the metric have the same `item_set`.
         """
         return ", ".join(filter(None, (self.test_set.name, self.track, self.facet_name)))
 
@@ -85,11 +86,13 @@ class BoardKey:
 
     @property
     def gold_digest(self) -> str:
-        """The gold's digest for signatures; salted if the task has a salt."""
+        """Digest of the gold that signatures contain; salted if the task has a salt."""
         return salt_digest(self.gold.digest, self.task.salt)
 
     def with_unit(self, request: Request) -> Request:
-        """Return the request with the unit of this leaderboard; see `choose_unit`.
+        """Return a copy of the request that names the unit of permutation or resampling.
+
+        The unit is the item, the cluster or the response (a single answer); see `choose_unit`.
 
         Raises:
             InputError: The test set declares clusters, and the test can use only items or responses as units.
@@ -98,10 +101,10 @@ class BoardKey:
         return replace(request, significance=update_significance(request.significance, {"unit": unit}))
 
     def resolve_request(self, request: Request) -> Request:
-        """Return the request with the settings of this leaderboard.
+        """Replace the defaults in a request by the values for this leaderboard.
 
-        The result has the unit of the leaderboard, and a number instead of `resamples = "auto"`. If the leaderboard has
-        no pair with a declared direction, its tests are two-sided.
+        The result names the unit that is permuted or resampled, and has a number instead of `resamples = "auto"`. If no
+        pair on the leaderboard has a declared direction, the tests become two-sided.
         """
         request = self.with_unit(request)
         n_pairs = math.comb(len(self.members), 2)
@@ -111,7 +114,7 @@ class BoardKey:
         return request.resolve_resamples(len(self.members), 0 if self.family is None else self.family.pairs - n_pairs)
 
     def describe_request(self, request: Request) -> dict[str, Any]:
-        """Return the request as a JSON object, which is stored with a comparison."""
+        """Return the request as a JSON object, to store it with a comparison."""
         unused = {"family"} if request.significance.family == "board" else set()
         return {"task_version": self.task.version, "cluster": self.test_set.cluster_attribute,
                 "rank_baselines": request.rank_baselines, **({} if request.rank_late else {"rank_late": False}),
@@ -120,9 +123,9 @@ class BoardKey:
                 **({} if self.family is None else {"family": asdict(self.family)})}
 
     def digest(self, request: Request, *, is_random: bool = True) -> str:
-        """Return the digest that identifies a comparison.
+        """Return the digest that identifies the comparison of these systems.
 
-        It is a digest of all data and settings that the numbers of the comparison depend on.
+        It is a digest of all data and settings on which the numbers of the comparison depend.
 
         Args:
             request: The request.
@@ -147,9 +150,9 @@ class BoardKey:
 
 
 def _describe_direction(request: Request) -> dict[str, str]:
-    """Return whether the direction of one-sided tests is `declared` or `observed`.
+    """Return `{"direction": "declared"}` or `"observed"`; {} if tests are two-sided.
 
-    The object is empty if all tests are two-sided.
+    The direction of one-sided tests is declared in advance, or chosen by the observed difference.
     """
     if request.alternative == OBSERVED:
         return {"direction": OBSERVED}
@@ -157,7 +160,9 @@ def _describe_direction(request: Request) -> dict[str, str]:
 
 
 def load_board_keys(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[BoardKey]:
-    """Yield the leaderboards of a task that have members.
+    """Yield all leaderboards of a task: one per test set, metric, track and facet.
+
+    Leaderboards without submissions are left out. If the request names metrics, only their leaderboards are returned.
 
     Raises:
         MismatchError: A submission is not scored yet.
@@ -182,9 +187,9 @@ def load_board_keys(connection: Connection, task_row: TaskRow, request: Request)
 
 
 def load_compared_keys(connection: Connection, task_row: TaskRow, request: Request) -> list[BoardKey]:
-    """Return the requested leaderboards, and the other leaderboards of their family.
+    """Return the requested leaderboards, and others whose p-values they affect.
 
-    The p-values of a family are corrected together. Its leaderboards come first.
+    If p-values of several leaderboards are corrected together, these leaderboards are a family. The family comes first.
 
     Raises:
         MismatchError: A submission is not scored yet.
@@ -210,12 +215,12 @@ def load_compared_keys(connection: Connection, task_row: TaskRow, request: Reque
 
 
 def _make_family(keys: Sequence[BoardKey], request: Request, absent: tuple[str, ...]) -> BoardFamily:
-    """Make the family of some leaderboards, which are in the order of gatekeeping.
+    """Make a family: leaderboards whose p-values are corrected together.
 
     Args:
-        keys: The leaderboards, with `family` None.
+        keys: The leaderboards in the order in which `gatekeeping` tests them, not yet assigned to a family.
         request: The request.
-        absent: Names in the manifest's family that do not match any leaderboard.
+        absent: Leaderboards that the manifest declares for the family, but that do not exist.
     """
     by_item_set = {key.item_set: math.comb(len(key.members), 2) for key in keys}
     n_pairs = by_item_set.values() if request.significance.correction == GATEKEEPING else (
@@ -233,9 +238,9 @@ Board = TypeVar("Board", bound=_HasKey)
 
 
 def group_by_family(boards: Iterable[Board]) -> Iterator[list[Board]]:
-    """Yield groups of leaderboards that are corrected together.
+    """Yield groups of leaderboards whose p-values are corrected together.
 
-    The leaderboards of a group must be consecutive in `boards`.
+    A leaderboard that is corrected alone is a group. The leaderboards of a group must be consecutive in `boards`.
     """
     for family, group in groupby(boards, key=lambda board: board.key.family):
         if family is None:

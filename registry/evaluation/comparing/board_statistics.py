@@ -36,14 +36,14 @@ _COLUMNS = FAMILIES["prf"].columns
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """A leaderboard with its statistics.
+    """A leaderboard with the statistics from which scores and tests are computed.
 
     Attributes:
-        key: Identifies the leaderboard.
+        key: Properties that identify the leaderboard.
         metric: The metric.
         members: The submissions on the leaderboard, best first; submissions with equal scores in the order of names.
         digests: For each member, a digest of its statistics and of the clusters and strata, [members].
-        items: Index of each item in the gold; items are sorted by their keys, [items].
+        items: Index of each item in the gold; items are sorted by their names, [items].
         matrix: The statistics by item and member, or by answer and member after `split_into_responses`.
         scores: Score of each member, [members].
         run_scores: For each member the scores of its runs, [runs].
@@ -66,9 +66,9 @@ def load_board(connection: Connection, key: BoardKey, request: Request, max_byte
 
     Args:
         connection: Connection to read from.
-        key: Identifies the leaderboard.
+        key: Properties that identify the leaderboard.
         request: The requested comparison.
-        max_bytes: Memory for the statistics; if they are larger, they are in a temporary file.
+        max_bytes: Memory for the statistics; larger statistics are in a temporary file.
 
     Raises:
         InputError: The unit is the cluster, but the test set declares no clusters; or items lack the attribute that
@@ -118,14 +118,14 @@ def load_board(connection: Connection, key: BoardKey, request: Request, max_byte
 
 @dataclass
 class _MemberCollector:
-    """Scores, digests and runs of the members, which are added one by one.
+    """Collector of scores, digests and runs of the submissions on a leaderboard.
 
-    The statistics of all members together may not fit into memory.
+    Submissions are added one by one, because the statistics of all of them may not fit into memory.
 
     Attributes:
         metric: The metric.
-        steps: The step sizes in which statistics are counted.
-        labels: The labels if the metric is a `ConfusionMetric`; otherwise None.
+        steps: Step sizes, such as 0.01; statistics are counted in steps, so that they are whole numbers.
+        labels: Numbers of the labels if the metric is a `ConfusionMetric`; otherwise None.
         has_random_runs: True if the test needs the statistics of each run.
         scores: For each member the scores of its runs, [runs].
         runs: For each member the statistics of its runs, counted in steps, [items, runs, columns]; empty if the test
@@ -146,7 +146,7 @@ class _MemberCollector:
     digests: list[str] = field(default_factory=list)
 
     def add(self, stored: Floats) -> Floats:
-        """Add the next member.
+        """Add the statistics of the next submission, and return them in additive form.
 
         Args:
             stored: The statistics in their stored form, [items, runs, columns].
@@ -175,7 +175,7 @@ class _MemberCollector:
 
 
 def _select_items(connection: Connection, key: BoardKey, stored: StoredStatistics, first_item: int) -> Ints:
-    """Return the indices of the items that count for the leaderboard, sorted by key."""
+    """Return indices of the items that count for a leaderboard, sorted by item name."""
     may_lack = np.array([MissingPolicy(m.missing).lets_items_differ for m in key.members])[stored.of_present]
     is_selected: Flags = (stored.present | may_lack).all(axis=1)
     if len(set(stored.of_present.tolist())) == len(key.members):
@@ -205,18 +205,18 @@ def _sort_members(board: Board) -> Board:
 
 
 def _number_values(connection: Connection, key: BoardKey, attribute: str, item_ids: Ints) -> Ints:
-    """Return the value of an attribute as a number, [items].
+    """Return the value of an attribute for each item as a whole number, [items].
 
-    The sorted distinct values are numbered from 0.
+    The sorted distinct values are numbered from 0: b, a, b -> 1, 0, 1.
 
     Raises:
         InputError: Some items lack the attribute.
     """
     values = catalog.item_attribute(connection, key.gold.gold_revision_id, attribute)
-    if lacking := [int(item) for item in item_ids if int(item) not in values]:
+    if incomplete_items := [int(item) for item in item_ids if int(item) not in values]:
         place = f"of test set {key.test_set.name!r}"
         raise InputError(
-            f"{counted(len(lacking), f'item {place} has', f'items {place} have')} no attribute {attribute!r}")
+            f"{counted(len(incomplete_items), f'item {place} has', f'items {place} have')} no attribute {attribute!r}")
     _, numbers = np.unique([values[int(item)] for item in item_ids], return_inverse=True)
     return numbers.astype(np.int64)
 
@@ -224,7 +224,7 @@ def _number_values(connection: Connection, key: BoardKey, attribute: str, item_i
 def load_clusters(connection: Connection, board: Board, attribute: str) -> Ints:
     """Return the cluster of each item as a number from 0, [items].
 
-    Items with the same value of the attribute form a cluster.
+    Items with the same value of `attribute` form a cluster.
     """
     first_item, _ = catalog.item_ids(connection, board.key.gold.gold_revision_id)
     return _number_values(connection, board.key, attribute, first_item + board.items)
@@ -232,9 +232,9 @@ def load_clusters(connection: Connection, board: Board, attribute: str) -> Ints:
 
 def _load_groups(connection: Connection, key: BoardKey, settings: Significance,
                  item_ids: Ints) -> tuple[Ints | None, Ints | None]:
-    """Return the cluster and the stratum of each item as numbers from 0, [items].
+    """Return the cluster and the stratum of each item, as two arrays, [items].
 
-    If the settings do not use clusters, the first array is None; if they do not use strata, the second.
+    Clusters and strata are numbered from 0. An array is None if the settings do not use clusters or strata.
     """
     units = strata = None
     if settings.unit == "cluster" and key.test_set.cluster_attribute is not None:
@@ -248,10 +248,10 @@ def _load_groups(connection: Connection, key: BoardKey, settings: Significance,
 
 
 def split_into_responses(connection: Connection, board: Board) -> Board:
-    """Return the leaderboard with statistics for each answer instead of each item.
+    """Return the leaderboard with statistics of single answers instead of items.
 
-    There is a row for each distinct answer of the gold or of a system. Rows are sorted by the digest of the answer, so
-    that their order does not depend on the database.
+    Tests can then permute single answers, such as spans. There is a row for each distinct answer of the gold or of a
+    system. Rows are sorted by the digest of the answer, so that their order does not depend on the database.
 
     Raises:
         InputError: The metric does not count distinct answers, or a system has several runs.

@@ -37,12 +37,12 @@ from registry.store.rows import insert_bulk, insert_many
 
 @dataclass
 class ComparisonSummary:
-    """Counts and messages of one call of `compare`.
+    """Counts and messages of `compare`, which compares all systems of a task.
 
     Attributes:
-        n_comparisons: Number of new comparisons.
-        n_tested: Number of pairs of new comparisons that were tested.
-        n_reused: Number of pairs of new comparisons whose results were already stored.
+        n_comparisons: Number of leaderboards with a new comparison.
+        n_tested: Number of pairs on these leaderboards that were tested.
+        n_reused: Number of pairs on these leaderboards whose results were already stored.
         is_random: True if a new comparison depends on random numbers.
         is_parallel: True if threads shared the work.
         warnings: Warnings about leaderboards.
@@ -59,7 +59,10 @@ class ComparisonSummary:
 
 
 def prepare(connection: Connection, task_row: TaskRow, request: Request) -> tuple[VettedTask, Plan]:
-    """Check the leaderboards of a task, and estimate the cost of their comparison.
+    """Check that the test applies to each leaderboard, and estimate the cost.
+
+    Returns:
+        The checked leaderboards, and the estimated cost of comparing their systems.
 
     Raises:
         UnknownNameError: The test or the correction is unknown.
@@ -73,16 +76,16 @@ def prepare(connection: Connection, task_row: TaskRow, request: Request) -> tupl
 
 def compare(connection: Connection, journal: Journal, task_row: TaskRow, request: Request,
             vetted: VettedTask | None = None) -> ComparisonSummary:
-    """Compare all systems on every leaderboard of a task.
+    """Compare all systems on every leaderboard of a task, and store the results.
 
     If the same comparison is already stored, `compare` only marks it as the latest one.
 
     Args:
         connection: Connection in a transaction.
-        journal: Journal of the command.
+        journal: Writes the command to the log.
         task_row: The task.
         request: The requested comparison.
-        vetted: The result of `vet` for the same request; None: `compare` calls `vet`.
+        vetted: The leaderboards, as `vet` has checked them for the same request; None: `compare` calls `vet`.
 
     Raises:
         UnknownNameError: A metric, test or correction is unknown.
@@ -111,7 +114,9 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
 
 def _compare_family(connection: Connection, journal: Journal, vetted: Sequence[VettedBoard], request: Request,
                     summary: ComparisonSummary) -> list[str]:
-    """Compare the leaderboards whose p-values are corrected together.
+    """Compare systems on leaderboards whose p-values are corrected together.
+
+    New comparisons are stored. Comparisons that are already stored become the latest ones.
 
     Returns:
         The digests of their comparisons, new or already stored.
@@ -143,13 +148,13 @@ def _compare_family(connection: Connection, journal: Journal, vetted: Sequence[V
 
 def compare_boards(connection: Connection, journal: Journal, boards: Sequence[Board],
                    requests: Sequence[Request]) -> list[BoardComparison]:
-    """Test all pairs of some leaderboards, and correct their p-values together.
+    """Test all pairs of systems on some leaderboards; correct p-values together.
 
     Each leaderboard gets an equal part of the memory for its resamples.
 
     Args:
         connection: Connection in a transaction.
-        journal: Journal of the command.
+        journal: Writes the command to the log.
         boards: The leaderboards.
         requests: The request of each leaderboard. If they come from stored comparisons, they can differ in unit and
             alternative.
@@ -179,10 +184,10 @@ def _explain_unused_resolve(settings: Significance) -> str | None:
 
 @dataclass(frozen=True, eq=False)
 class BoardComparison:
-    """One comparison that is not stored yet.
+    """Test results of one leaderboard, before they are stored.
 
     Attributes:
-        results: The leaderboard with the test results of its pairs.
+        results: The leaderboard with unadjusted test results of its pairs.
         decisions: The adjusted p-values of the pairs.
         family: All leaderboards whose p-values are corrected together.
     """
@@ -192,7 +197,7 @@ class BoardComparison:
     family: FamilyResults
 
     def store(self, digest: str, sequence: int, summary: ComparisonSummary) -> None:
-        """Rank the systems, and store the comparison.
+        """Rank the systems of a leaderboard, and store the ranks and test results.
 
         Args:
             digest: Digest that identifies the comparison; see `BoardKey.digest`.
@@ -213,7 +218,7 @@ class BoardComparison:
         wins = np.zeros((len(board.members),) * 2, dtype=bool)
         wins[a, b], wins[b, a] = significant & is_ahead, significant & ~is_ahead
         intervals = BoardIntervals(self.results)
-        is_random = self.family.is_random or intervals.has_own
+        is_random = self.family.is_random or intervals.has_test_intervals
         summary.is_random |= is_random
         summary.is_parallel |= is_random or self.results.test.name in STEP_DOWN
         comparison_id = self._store_comparison(digest, sequence, intervals, is_random=is_random)
@@ -270,7 +275,7 @@ class BoardComparison:
 
 
 def _rank_members(board: Board, wins: Flags, intervals: Floats, request: Request) -> Iterator[dict[str, Any]]:
-    """Yield a row of table `standing` for each system, best first.
+    """Rank the systems, and yield a row of table `standing` for each, best first.
 
     Args:
         board: The leaderboard.

@@ -16,11 +16,11 @@ from registry.store.statistics import load_correct
 
 @dataclass(frozen=True)
 class PairContingencies:
-    """Contingency tables of all pairs of runs.
+    """Contingency tables of correct answers, for all pairs of system outputs.
 
     Attributes:
-        runs: For each run, the full name of its submission and the number of the run.
-        tables: The tables.
+        runs: For each output, the full name of its submission and the number of the run.
+        tables: For each pair, how often both outputs, only the first, only the second, or neither are correct.
     """
 
     runs: Sequence[tuple[str, int]]
@@ -28,10 +28,10 @@ class PairContingencies:
 
 
 def count_pair_contingencies(connection: Connection, test_set_id: int) -> PairContingencies:
-    """Count the correct answers of all pairs of runs.
+    """Make contingency tables of correct answers, for all pairs of system outputs.
 
-    For each pair, a table has the numbers of gold answers that both runs, only the first, only the second, or neither
-    gives. If each item has a score of 0 or 1, the table counts items.
+    A table has the numbers of gold answers that both outputs, only the first, only the second, or neither have. If each
+    item has a score of 0 or 1, the table counts items.
 
     Raises:
         MismatchError: The items have other scores than 0 and 1.

@@ -35,12 +35,18 @@ class _Member(Protocol):
 
 
 def is_candidate(member: _Member, settings: Significance) -> bool:
-    """Return whether a system is the candidate, named as `system` or `team/system`."""
+    """Return whether a system is the candidate, which should beat the others.
+
+    The settings name the candidate as `system` or `team/system`.
+    """
     return settings.candidate in (member.system, f"{member.team}/{member.system}")
 
 
 def choose_sides(members: Sequence[_Member], settings: Significance, a: Ints, b: Ints) -> Ints:
-    """Return the alternative hypothesis of each pair.
+    """Choose the alternative hypothesis of each pair of systems.
+
+    If a candidate is declared, it is expected to beat all other systems. Otherwise, systems are expected to beat
+    baselines.
 
     Args:
         members: The systems.
@@ -59,12 +65,14 @@ def choose_sides(members: Sequence[_Member], settings: Significance, a: Ints, b:
 
 
 def has_one_sided(members: Sequence[_Member], settings: Significance) -> bool:
-    """Return whether a pair of these systems is tested one-sided."""
+    """Return whether at least one pair of these systems is tested one-sided."""
     return bool(choose_sides(members, settings, *np.triu_indices(len(members), 1)).any())
 
 
 def explain_missing_direction(members: Sequence[_Member], settings: Significance) -> str | None:
-    """Return the error if one-sided tests have no declared direction.
+    """Return an error message if one-sided tests are requested without a direction.
+
+    The direction is declared by a candidate (the system that should be better) or by baselines.
 
     Returns:
         The message; None if a direction is declared, if tests are two-sided, or if no pair exists.
@@ -78,11 +86,11 @@ def explain_missing_direction(members: Sequence[_Member], settings: Significance
 
 
 def check_candidate(boards: Sequence[Sequence[_Member]], settings: Significance) -> None:
-    """Check that exactly one system has the name of the candidate.
+    """Check that the candidate of one-sided tests names exactly one system.
 
     Args:
         boards: The systems of each leaderboard.
-        settings: The settings of the comparison.
+        settings: The settings of the comparison, which may name a candidate (the system that should be better).
 
     Raises:
         UnknownNameError: No leaderboard has a system with this name.

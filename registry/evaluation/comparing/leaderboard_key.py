@@ -6,7 +6,10 @@ from typing import NamedTuple
 
 
 class LeaderboardKey(NamedTuple):
-    """Names that identify a leaderboard; `metric` is the metric's alias."""
+    """Names of task, test set, track, facet and metric, which identify a leaderboard.
+
+    A facet is a subset of the items, such as `genre=blog`. `metric` is the metric's alias.
+    """
 
     task: str
     test_set: str

@@ -48,12 +48,12 @@ RESULT = np.dtype(list(_COLUMNS.items()))
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """All pairs of systems of a leaderboard, with their test results.
+    """All pairs of systems (A, B) on a leaderboard, with their test results.
 
     Attributes:
         a, b: Position of the better and of the worse system on the leaderboard, from 0, [pairs].
-        is_swapped: True if the result is stored for (B, A) instead of (A, B), [pairs].
-        results: Results with p-values before correction, [pairs], of type `RESULT`.
+        is_swapped: True if the database has the result of (B, A) instead of (A, B), [pairs].
+        results: Results with p-values before correction, as a structured array of type `RESULT`, [pairs].
         is_tested: True if this comparison has tested the pair, [pairs]. False if the result was stored before, or if
             another pair with the same statistics was tested instead.
         resamples: Number of resamples of the last test, [pairs].
@@ -68,13 +68,19 @@ class Pairs:
 
     @property
     def canonical(self) -> Ints:
-        """Positions of the two systems in the order of the stored result, [pairs, 2]."""
+        """For each pair, the positions of its systems in the order of the stored result.
+
+        The shape is [pairs, 2].
+        """
         return np.where(self.is_swapped, [self.b, self.a], [self.a, self.b]).T
 
 
 @dataclass(frozen=True)
 class BoardResults:
-    """Test results of one leaderboard; `test_pairs` loads or computes them."""
+    """Test results of all pairs of systems on one leaderboard.
+
+    The method `test_pairs` loads stored results, or computes them.
+    """
 
     connection: Connection
     journal: Journal
@@ -89,7 +95,7 @@ class BoardResults:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """All pairs; their results are 0 until `test_pairs` is called."""
+        """All pairs of systems; their results are 0 until `test_pairs` is called."""
         a, b = np.triu_indices(len(self.board.members), 1)
         _, contents = self._contents
         return Pairs(a, b, contents[b] < contents[a], np.zeros(len(a), dtype=RESULT), np.zeros(len(a), dtype=bool),
@@ -97,7 +103,10 @@ class BoardResults:
 
     @cached_property
     def _contents(self) -> tuple[list[str], Ints]:
-        """The sorted distinct digests, and the index of each system's digest."""
+        """Sorted digests of the systems' statistics, and each system's index in them.
+
+        Systems with the same statistics have the same digest, which occurs once.
+        """
         digests, contents = np.unique(self.board.digests, return_inverse=True)
         return digests.tolist(), contents
 
@@ -106,11 +115,11 @@ class BoardResults:
         return comparisons.statistics_ids(self.connection, self._contents[0])
 
     def test_pairs(self, chosen: Ints, resamples: int) -> None:
-        """Load the stored results of some pairs, and test the pairs without one.
+        """Load the stored results of some pairs, and test the pairs without a result.
 
         Args:
             chosen: Indices of the pairs.
-            resamples: Number of resamples.
+            resamples: Number of resamples or permutations.
         """
         if not len(chosen):
             return
@@ -143,23 +152,30 @@ class BoardResults:
 
     @property
     def chance_codes(self) -> list[str]:
-        """Codes of pair messages that chance explains, because there are many pairs.
+        """Codes of warnings that a few pairs get by chance, because there are many pairs.
 
-        They do not become warnings about the leaderboard.
+        Such warnings about pairs do not become warnings about the leaderboard.
         """
         pairs = SystemPairs.every(self.board.matrix.by_unit)
         return chance_codes(self.test.pair_warnings(pairs), len(self.board.members)) if len(pairs.a) else []
 
     @cached_property
     def sides(self) -> Ints:
-        """The direction of the test of each pair (A, B), [pairs]; see `choose_sides`."""
+        """The alternative hypothesis of each pair (A, B): 1, -1, or 0, [pairs].
+
+        1 means "A is better", -1 means "B is better", and 0 means two-sided.
+        """
         return choose_sides(self.board.members, self.settings, self.pairs.a, self.pairs.b)
 
     def _load_results(self, pair_request: int) -> tuple[Ints, NDArray[Any]]:
-        """Load the stored results of a request.
+        """Load the stored results of the pairs on this leaderboard.
+
+        Args:
+            pair_request: Id of the test and the settings of the results.
 
         Returns:
-            For each result, a number that identifies the digests of its two systems; and the results.
+            The codes of the pairs, `a * n + b` for the indices a and b of two of the n distinct digests; and the
+            results.
         """
         ids = self._statistics_ids
         stored = comparisons.pair_results(
@@ -195,7 +211,7 @@ class BoardResults:
 
 
 def order_for_storage(difference: Floats, n_discordant: Ints) -> Ints:
-    """Return the order in which to insert results into the database, [pairs].
+    """Return the order in which to insert test results into the database, [pairs].
 
     If most differences occur several times, results are sorted by difference, because DuckDB compresses neighbouring
     rows with equal numbers. Otherwise, the order does not change.
@@ -226,12 +242,12 @@ class FamilyResults:
 
     @property
     def settings(self) -> Significance:
-        """Settings of the comparison; all leaderboards of the family have the same."""
+        """Settings of the tests, which are the same for all leaderboards."""
         return self.boards[0].settings
 
     @cached_property
     def n_pairs(self) -> int:
-        """Number of pairs of all leaderboards."""
+        """Number of pairs of systems on all leaderboards."""
         return sum(len(board.pairs.a) for board in self.boards)
 
     @property
@@ -253,7 +269,7 @@ class FamilyResults:
         resamples = self.settings.draws
         for board in self.boards:
             board.test_pairs(np.arange(len(board.pairs.a)), resamples)
-        decisions = self._decide()
+        decisions = self._adjust_p_values()
         stopping = Stopping((self.settings.resolve or 0) if self._corrects_p_values else 0, self.settings.precision)
         while resamples < stopping.most and any(map(len, undecided := self._find_undecided(decisions, stopping))):
             resamples = stopping.more_draws(resamples, min(
@@ -261,17 +277,17 @@ class FamilyResults:
                 for board, chosen in zip(self.boards, undecided, strict=True)))
             for board, chosen in zip(self.boards, undecided, strict=True):
                 board.test_pairs(chosen, resamples)
-            decisions = self._decide()
+            decisions = self._adjust_p_values()
         return decisions
 
     def _find_undecided(self, decisions: Sequence[Decisions], stopping: Stopping) -> list[Ints]:
         return [np.flatnonzero(
-                    ~decided.resolved & stopping.unknown(board.pairs.results["p_value"], board.pairs.resamples))
+                    ~decided.resolved & stopping.are_imprecise(board.pairs.results["p_value"], board.pairs.resamples))
                 for board, decided in zip(self.boards, decisions, strict=True)]
 
     @cached_property
-    def _chains(self) -> list[Ints]:
-        """A number for each pair of each leaderboard; it connects pairs across metrics.
+    def _pair_numbers(self) -> list[Ints]:
+        """For each leaderboard, numbers that identify its pairs across metrics.
 
         Two pairs have the same number if they compare the same two systems on the same items.
         """
@@ -279,11 +295,12 @@ class FamilyResults:
             (board.board.key.item_set, np.array([member.submission_id for member in board.board.members])[
                 np.stack([board.pairs.a, board.pairs.b])]) for board in self.boards])
 
-    def _decide(self) -> list[Decisions]:
-        """Adjust the p-values of the family.
+    def _adjust_p_values(self) -> list[Decisions]:
+        """Adjust all p-values together, and mark pairs whose significance is uncertain.
 
-        A larger p-value never makes an adjusted p-value smaller. So the adjusted ends of the Monte Carlo intervals of
-        p-values are bounds of the adjusted p-values.
+        A simulated p-value has a Monte Carlo interval. Both ends of the interval are adjusted, too. As a larger p-value
+        never makes an adjusted p-value smaller, they are bounds of the adjusted p-value. The significance is uncertain
+        if alpha is between the bounds.
         """
         if not self._corrects_p_values:
             return self._step_down()
@@ -291,19 +308,19 @@ class FamilyResults:
         p = [result["p_value"] for result in results]
         if all(np.isnan(result["p_low"]).all() for result in results):
             return [Decisions(adjusted, np.ones(len(adjusted), dtype=bool))
-                    for adjusted in adjust_boards(p, self._chains, self.settings.correction)]
+                    for adjusted in adjust_boards(p, self._pair_numbers, self.settings.correction)]
         ends = ([np.where(np.isnan(result[side]), result["p_value"], result[side]) for result in results]
                 for side in ("p_low", "p_high"))
-        values = (adjust_boards(values, self._chains, self.settings.correction) for values in (p, *ends))
+        values = (adjust_boards(values, self._pair_numbers, self.settings.correction) for values in (p, *ends))
         alpha = self.settings.alpha
         return [Decisions(adjusted, (high <= alpha) | ~(low <= alpha))
                 for adjusted, low, high in zip(*values, strict=True)]
 
     def _step_down(self) -> list[Decisions]:
-        """Adjust p-values by resamples that all pairs on the same items share.
+        """Adjust p-values by joint resamples (max-T or min-P).
 
-        Leaderboards on other items cannot share resamples. So each group of leaderboards on the same items gets a part
-        of alpha, in proportion to its number of pairs.
+        Leaderboards on different items cannot share resamples. So each group of leaderboards on the same items gets a
+        part of alpha, in proportion to its number of pairs.
         """
         groups: dict[Any, list[int]] = {}
         for n, board in enumerate(self.boards):
@@ -350,36 +367,42 @@ class BoardIntervals:
     results: BoardResults
 
     @cached_property
-    def own(self) -> Floats:
-        """Score intervals that the test itself computes, [systems, 2]; nan if it computes none."""
+    def test_intervals(self) -> Floats:
+        """Confidence intervals of scores that the test itself computes, [systems, 2].
+
+        They are nan if the test computes none.
+        """
         return self.results.test.score_intervals(self.results.board.matrix, self.results.request.settings)
 
     @property
-    def has_own(self) -> bool:
-        """True if the test computes intervals of scores."""
-        return bool(np.isfinite(self.own).any())
+    def has_test_intervals(self) -> bool:
+        """True if the test itself computes confidence intervals of scores."""
+        return bool(np.isfinite(self.test_intervals).any())
 
     @cached_property
     def scores(self) -> Floats:
-        """Score intervals of the test, or else in closed form, [systems, 2]; nan if undefined."""
-        if not self._lacks_own:
-            return self.own
+        """Confidence intervals of scores, [systems, 2]; nan if undefined.
+
+        They come from the test, or else from another method, such as a closed form.
+        """
+        if not self._lacks_method:
+            return self.test_intervals
         if self._is_judged:
             return PredictionPowered().score_intervals(self._matrix, self.results.request.settings)
-        return self.own if self._refusal else np.stack(self._closed_form.scores(), axis=1)
+        return self.test_intervals if self._refusal else np.stack(self._closed_form.scores(), axis=1)
 
     @property
     def description(self) -> dict[str, Any]:
         """A JSON object about confidence intervals that the test itself does not compute.
 
-        It contains the methods of these intervals and their limits, or the reason why no method applies.
+        It contains the methods and their limitations, or the reason why no method applies.
         """
         scores: dict[str, Any] = {}
-        if self._lacks_own and self._is_judged:
+        if self._lacks_method and self._is_judged:
             scores = {"scores": ["judged"]}
-        elif self._lacks_own and self._refusal:
+        elif self._lacks_method and self._refusal:
             scores = {"no_scores": self._refusal.stored()}
-        elif self._lacks_own:
+        elif self._lacks_method:
             counts = {"n_skewed": self._closed_form.count_skewed(), "n_even": self._closed_form.count_even_units(),
                       "n_error_free": self._closed_form.count_error_free()}
             scores = {"scores": list(self._closed_form.score_methods)} | {name: n for name, n in counts.items() if n}
@@ -393,7 +416,7 @@ class BoardIntervals:
         return scores | {"differences": list(methods)} | quantile | contrary
 
     def store_differences(self) -> None:
-        """Store intervals of differences that cannot be derived from stored data."""
+        """Store confidence intervals of differences that stored counts do not determine."""
         if self._refusal or self.results.test.gives_intervals(self._matrix):
             return
         pairs = self.results.pairs
@@ -409,7 +432,7 @@ class BoardIntervals:
     def _count_contrary(self) -> int:
         """Count pairs whose p-value and confidence interval contradict each other.
 
-        One of the two shows a difference, and the other does not. P-values are two-sided and not adjusted.
+        One of them shows a significant difference, and the other does not. P-values are two-sided and not adjusted.
         """
         if self.results.settings.alternative != "two-sided":
             return 0
@@ -426,9 +449,9 @@ class BoardIntervals:
 
     @property
     def _population(self) -> str:
-        """The random effect that intervals generalise to.
+        """The random effect to which confidence intervals generalise, such as `runs`.
 
-        This is `runs`, or the factor that a crossed test names, such as the prompt.
+        For a crossed test, this is the factor that the test names, such as the prompt.
         """
         return self.results.test.over if isinstance(self.results.test, Crossed) else "runs"
 
@@ -442,12 +465,12 @@ class BoardIntervals:
         return ClosedForm(self._matrix, settings.confidence, self._population, settings.execution)
 
     @property
-    def _lacks_own(self) -> bool:
-        """True if the test has no method for intervals of scores.
+    def _lacks_method(self) -> bool:
+        """True if the test has no method for confidence intervals of scores.
 
         A test that computes intervals from resamples has a method, even if all intervals are undefined.
         """
-        return not (self.has_own or self.results.test.draws_intervals)
+        return not (self.has_test_intervals or self.results.test.draws_intervals)
 
     @property
     def _is_judged(self) -> bool:

@@ -21,7 +21,7 @@ from registry.manifest import Significance
 from registry.significance import CORRECTIONS, Matrix, PairTest
 from registry.significance.base import Method
 from registry.significance.multiple import GATEKEEPING, count_required_draws, count_required_units
-from registry.significance.pairwise.base import TriedPairs, few_systems, try_pairs
+from registry.significance.pairwise.base import TriedPairs, choose_few_systems, try_pairs
 from registry.store import comparisons
 
 _PROGRAM_BYTES = 2**28  # memory of the program with its libraries
@@ -32,18 +32,19 @@ _LOADING_BYTES = 2**21 * 40  # memory of statistics that one query loads
 
 @dataclass(frozen=True)
 class BoardPlan:
-    """Estimated cost of one leaderboard that is not stored yet.
+    """Estimated cost of testing one leaderboard whose results are not stored yet.
 
     Attributes:
-        key: Identifies the leaderboard.
+        key: Properties that identify the leaderboard.
         settings: Comparison settings, with `auto` replaced by numbers.
-        n_new_pairs: Pairs without a stored result.
+        n_new_pairs: Number of pairs without a stored result.
         n_values: Number of statistics per system: items times columns.
         bytes_per_value: Memory of one statistic.
-        forecast: Methods and costs of a few pairs; None if there are no pairs or the test does not apply.
-        n_units: Number of units that are permuted or resampled.
-        simulation_reason: The reason why p-values are simulated although this test has an exact form; empty if they
-            are not simulated.
+        forecast: Methods and costs of a few pairs, which were tested; None if there are no pairs or the test does not
+            apply.
+        n_units: Number of units (items, clusters or responses) that are permuted or resampled.
+        simulation_reason: The reason why p-values are simulated although this test has an exact form; empty if they are
+            not simulated.
     """
 
     key: BoardKey
@@ -57,17 +58,20 @@ class BoardPlan:
 
     @property
     def n_systems(self) -> int:
-        """Number of systems."""
+        """Number of systems on the leaderboard."""
         return len(self.key.members)
 
     @property
     def n_pairs(self) -> int:
-        """Number of pairs, with or without a stored result."""
+        """Number of pairs of systems, with or without a stored result."""
         return math.comb(self.n_systems, 2)
 
     @property
     def corrects_p_values(self) -> bool:
-        """True if the correction needs only p-values, False if it needs joint resamples."""
+        """True if the correction needs only p-values, False if it needs joint resamples.
+
+        The correction for multiple tests is, for example, Holm's or max-T.
+        """
         return CORRECTIONS[self.settings.correction].function is not None
 
     @property
@@ -77,20 +81,20 @@ class BoardPlan:
 
     @property
     def max_resamples(self) -> int:
-        """The largest number of resamples that a pair can get."""
+        """The largest number of resamples that the test of a pair may use."""
         return max(self.settings.draws, (self.settings.resolve or 0) if self.corrects_p_values else 0)
 
     @property
     def n_simulated(self) -> int:
-        """Predicted number of new pairs whose p-value is simulated."""
+        """Predicted number of pairs that will get a simulated p-value."""
         return self.count_by_method("monte-carlo")
 
     def count_by_method(self, method: Method) -> int:
-        """Predict how many new pairs use a method."""
-        return 0 if self.forecast is None else self.forecast.of_method(method, self.n_new_pairs)
+        """Predict how many pairs get p-values by a method, such as "exact"."""
+        return 0 if self.forecast is None else self.forecast.predict_count(method, self.n_new_pairs)
 
     def count_additions(self, test: PairTest) -> float:
-        """Predict how many additions the tests and intervals require."""
+        """Predict the number of additions in tests and intervals, to estimate the time."""
         if self.forecast is None:
             return 0
         has_resamples = self.n_simulated > 0 or test.draws_intervals
@@ -100,11 +104,13 @@ class BoardPlan:
 
 @dataclass(frozen=True)
 class InfeasibleFamily:
-    """A family of pairs with too few resamples: no pair can become significant.
+    """A group of pairs that needs more resamples: no pair can become significant.
+
+    The p-values of these pairs are corrected together.
 
     Attributes:
-        board: The first leaderboard of the family.
-        n_pairs: Number of pairs of the family.
+        board: The first leaderboard of the group.
+        n_pairs: Number of pairs in the group.
         n_simulated: Number of pairs whose p-value is simulated.
         required_resamples: Smallest number of resamples with which a pair could become significant.
     """
@@ -117,10 +123,10 @@ class InfeasibleFamily:
 
 @dataclass(frozen=True)
 class Plan:
-    """Estimated cost of the leaderboards that are not stored yet.
+    """Estimated cost of comparing all systems of a task.
 
     Attributes:
-        boards: The leaderboards.
+        boards: The leaderboards without a stored comparison.
         test: The test of pairs.
         n_workers: Number of threads, or of workers of a cluster.
         memory: Memory that the comparison may use, in bytes.
@@ -133,16 +139,16 @@ class Plan:
 
     @property
     def n_new_pairs(self) -> int:
-        """Number of pairs without a stored result."""
+        """Number of pairs of systems without a stored result."""
         return sum(board.n_new_pairs for board in self.boards)
 
     def count_by_method(self, method: Method) -> int:
-        """Predict how many new pairs use a method."""
+        """Predict how many pairs get p-values by a method, such as "exact"."""
         return sum(board.count_by_method(method) for board in self.boards)
 
     @property
     def simulation_reasons(self) -> list[str]:
-        """Reasons why p-values are simulated although the test has an exact form."""
+        """Reasons why p-values will be simulated although the test has an exact form."""
         return sorted({board.simulation_reason for board in self.boards
                        if board.n_simulated and board.simulation_reason})
 
@@ -164,7 +170,9 @@ class Plan:
         return _COPIES * board.bytes_per_value * n_values + min(40 * n_values, _LOADING_BYTES) + products + scores
 
     def find_boards_with_few_units(self) -> Iterator[tuple[BoardPlan, int]]:
-        """Yield the leaderboards with too few units for a significant pair.
+        """Yield leaderboards with so few units that no pair can become significant.
+
+        A unit is an item, a cluster or a response that is permuted or resampled as a whole.
 
         Yields:
             The leaderboard, and the smallest number of units with which a pair could be significant.
@@ -181,10 +189,10 @@ class Plan:
                     yield board, required
 
     def find_infeasible_families(self) -> Iterator[InfeasibleFamily]:
-        """Yield the families with too few resamples for a significant pair.
+        """Yield groups of pairs with too few resamples for any significant pair.
 
-        Families with too few units are left out; see `find_boards_with_few_units`. The calculation assumes that the
-        p-values of pairs that are not simulated are 0.
+        Pairs in a group are corrected together. Groups with too few units are left out; see
+        `find_boards_with_few_units`. The calculation assumes that p-values that are not simulated are 0.
         """
         with_few_units = {board.key.name for board, _ in self.find_boards_with_few_units()}
         for boards, share in self._group_by_alpha():
@@ -192,7 +200,7 @@ class Plan:
             if first.key.name in with_few_units:
                 continue
             n_simulated = sum(
-                board.forecast.of_method("monte-carlo", board.n_pairs) if board.corrects_p_values else board.n_pairs
+                board.forecast.predict_count("monte-carlo", board.n_pairs) if board.corrects_p_values else board.n_pairs
                 for board in boards if board.forecast)
             p = np.zeros(n_pairs)
             p[:n_simulated] = np.nan
@@ -220,8 +228,8 @@ class Plan:
 def plan(connection: Connection, vetted: VettedTask, request: Request) -> Plan:
     """Estimate the cost of comparing all systems of a task, without storing anything.
 
-    If the comparison will use a cluster, `plan` connects to it, so that an unreachable cluster is an error before the
-    comparison.
+    If the comparison will use a cluster of computers, `plan` connects to it, so that an unreachable cluster is an error
+    before the comparison.
 
     Raises:
         UnknownNameError, MismatchError, InputError: For the same reasons as in `compare`, or raised by the cluster.
@@ -246,15 +254,15 @@ def _plan_board(connection: Connection, board: VettedBoard, request: Request, te
     forecast = None if test.refusal(matrix.by_unit) else try_pairs(test, matrix, request.pair_settings)
     matrix = matrix.by_unit
     return BoardPlan(board.key, settings, n_new_pairs, n_values, bytes_per_value, forecast, matrix.n_units,
-                     test.why_drawn(matrix))
+                     test.explain_simulation(matrix))
 
 
 def _load_few_systems(connection: Connection, board: VettedBoard, request: Request) -> Matrix | None:
     members = board.key.members
-    few = [members[n] for n in few_systems(len(members))]
+    sample = [members[n] for n in choose_few_systems(len(members))]
     if board.loaded is not None:
-        return board.loaded.matrix.of_systems(sorted(map(board.loaded.members.index, few)))
-    loaded = load_tested_board(connection, replace(board.key, members=few), request)
+        return board.loaded.matrix.of_systems(sorted(map(board.loaded.members.index, sample)))
+    loaded = load_tested_board(connection, replace(board.key, members=sample), request)
     return None if loaded is None else loaded.matrix
 
 

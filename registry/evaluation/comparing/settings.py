@@ -31,16 +31,16 @@ from registry.store.log import now
 
 @dataclass(frozen=True)
 class Request:
-    """A requested comparison.
+    """A request to compare all systems of a task.
 
     Attributes:
         significance: Settings of the tests, with a seed.
-        facets: Item attributes for each test set. Each value of such an attribute has its own leaderboard.
+        facets: For each test set, item attributes such as genre; each value of an attribute has its own leaderboard.
         rank_baselines: True if baselines have ranks.
         rank_late: True if late submissions have ranks.
         metrics: Aliases of the requested metrics; None: all metrics.
-        execution: Workers and memory.
-        family: Number of pairs of the leaderboard. Exact tests choose their method by the cost for all pairs.
+        execution: Number of workers, memory, and a function that receives the progress.
+        n_pairs: Number of pairs that are tested together. Exact tests choose their method by the cost of all pairs.
     """
 
     significance: Significance
@@ -49,17 +49,17 @@ class Request:
     rank_late: bool = True
     metrics: tuple[str, ...] | None = None
     execution: Execution = field(default=Execution(), compare=False)
-    family: int = 1
+    n_pairs: int = 1
 
     @classmethod
     def from_json(cls, stored: str, execution: Execution | None = None) -> Request:
-        """Parse a stored request; `BoardKey.describe_request` describes its form."""
+        """Parse a request that is stored with a comparison as JSON."""
         request = json.loads(stored)
         return cls(Significance.model_validate(request["significance"]), {}, request["rank_baselines"],
                    request.get("rank_late", True), execution=execution or Execution())
 
     def is_ranked(self, kind: str, *, late: bool) -> bool:
-        """Return whether a submission has a rank.
+        """Return whether a submission gets a rank on leaderboards.
 
         Args:
             kind: Kind of the submission: primary, contrastive or baseline.
@@ -83,22 +83,25 @@ class Request:
 
     @property
     def settings(self) -> Settings:
-        """Settings of intervals and of tests of all systems, which are two-sided."""
+        """Settings of confidence intervals and of tests of all systems at once.
+
+        These are two-sided.
+        """
         settings = self.significance
         return Settings("two-sided", settings.draws, self.seed, confidence=settings.confidence,
-                        execution=self.execution, family=self.family)
+                        execution=self.execution, family=self.n_pairs)
 
     @property
     def pair_settings(self) -> Settings:
-        """Settings of the tests of pairs."""
+        """Settings of the tests of pairs of systems."""
         return replace(self.settings, alternative=self.significance.alternative, interval=self.significance.interval)
 
     def resolve_resamples(self, n_systems: int, n_other_pairs: int = 0) -> Request:
-        """Return the request with a number of resamples instead of `resamples = "auto"`.
+        """Replace `resamples = "auto"` by a number that suits the number of pairs.
 
-        The number is the smallest power of ten, at least `DRAWS`, with which a pair can become significant if all
+        The number is the smallest power of ten, at least 100,000, with which a pair can become significant if all
         p-values are simulated. If the correction needs only p-values, pairs whose significance is uncertain can get
-        more resamples: up to `resolve`, or by default until their p-values have the relative error `PRECISION`.
+        more resamples: up to the setting `resolve`, or by default until their p-values have a relative error of 10 %.
 
         Args:
             n_systems: Number of systems of the leaderboard.
@@ -106,7 +109,7 @@ class Request:
         """
         settings, n_pairs = self.significance, math.comb(n_systems, 2)
         if settings.resamples != "auto":
-            return replace(self, family=n_pairs)
+            return replace(self, n_pairs=n_pairs)
         first = _choose_first_draws(n_pairs + n_other_pairs, settings.correction, settings.alpha)
         if CORRECTIONS[settings.correction].function is None:
             numbers: dict[str, float | None] = {"resamples": min(first, MOST_DRAWS), "precision": None}
@@ -114,7 +117,7 @@ class Request:
             most = settings.resolve or MOST_DRAWS
             default = PRECISION if settings.resolve is None else None
             numbers = {"resamples": min(first, most), "resolve": most, "precision": settings.precision or default}
-        return replace(self, significance=update_significance(settings, numbers), family=n_pairs)
+        return replace(self, significance=update_significance(settings, numbers), n_pairs=n_pairs)
 
 
 @cache
@@ -128,11 +131,11 @@ def _choose_first_draws(n_pairs: int, correction: str, alpha: float) -> int:
 
 def build_request(task_row: TaskRow, overrides: Mapping[str, Any] | None = None,
                   metrics: tuple[str, ...] | None = None, execution: Execution | None = None) -> Request:
-    """Build the request of a comparison.
+    """Build a request to compare systems, from the settings that the task declares.
 
     Args:
         task_row: The task, which declares the settings.
-        overrides: Settings that replace declared ones, by name.
+        overrides: Settings that replace declared settings, by name.
         metrics: Aliases of the requested metrics; None: all metrics.
         execution: Workers and memory; None: the defaults.
 

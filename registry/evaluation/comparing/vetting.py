@@ -46,13 +46,13 @@ from registry.store.catalog import ComparisonRow, Member, TaskRow
 
 @dataclass
 class VettedBoard:
-    """A leaderboard that was checked.
+    """A leaderboard that was checked before its systems are compared.
 
     Attributes:
-        key: Identifies the leaderboard.
-        digest: Digest that identifies its comparison.
-        stored: The comparison; None if it is not stored yet.
-        loaded: The statistics; None if they do not fit into memory or after `take_board`.
+        key: Properties that identify the leaderboard.
+        digest: Digest that identifies the comparison of its systems.
+        stored: The stored comparison; None if it is not stored yet.
+        loaded: The statistics in memory; None if they are too large, or after `take_board`.
     """
 
     key: BoardKey
@@ -61,14 +61,17 @@ class VettedBoard:
     loaded: Board | None = None
 
     def take_board(self, connection: Connection, request: Request) -> Board | None:
-        """Return the statistics, and free `loaded`; return None if there are no items."""
+        """Return the leaderboard with its statistics, and drop the reference to them.
+
+        The statistics are loaded if they are not in memory. The result is None if there are no items.
+        """
         board, self.loaded = self.loaded, None
         return board or load_tested_board(connection, self.key, request)
 
 
 @dataclass
 class VettedTask:
-    """The checked leaderboards of a task.
+    """The leaderboards of a task, which were checked before systems are compared.
 
     Attributes:
         boards: The leaderboards.
@@ -81,13 +84,16 @@ class VettedTask:
     warnings: list[BoardWarning] = field(default_factory=list)
 
     def raise_refusals(self) -> None:
-        """Raise one error with all refusals, if there are any."""
+        """Raise one error that lists all refused leaderboards, if there are any."""
         if self.refusals:
             raise combine_errors(self.refusals)
 
 
 def vet(connection: Connection, task_row: TaskRow, request: Request) -> VettedTask:
-    """Check every leaderboard of a task whose comparison is not stored yet.
+    """Check that the requested test applies to each leaderboard of a task.
+
+    The result has the errors and warnings about single leaderboards. The data of leaderboards with a stored comparison
+    are not checked again.
 
     Raises:
         UnknownNameError: The test, the correction or the candidate is unknown.
@@ -123,7 +129,9 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> VettedTa
 
 
 def load_tested_board(connection: Connection, key: BoardKey, request: Request) -> Board | None:
-    """Load the statistics of a leaderboard by the units of the test.
+    """Load the statistics of a leaderboard, by items or by single answers.
+
+    Statistics are by single answers if the test permutes answers.
 
     Returns:
         The leaderboard; None if it has no items.
@@ -134,7 +142,9 @@ def load_tested_board(connection: Connection, key: BoardKey, request: Request) -
 
 
 def _check_board(board: Board, request: Request) -> list[Message]:
-    """Return warnings about assumptions of the test that the data may violate.
+    """Check that the test applies to a leaderboard, and return warnings.
+
+    A warning says that the data may violate an assumption of the test.
 
     Raises:
         InputError: The test does not apply to the leaderboard, or its correction needs too much memory.
@@ -151,8 +161,8 @@ def _check_board(board: Board, request: Request) -> list[Message]:
                          f"{n_bytes / 2**30:.1f} GiB; allow more with --memory, take fewer --resamples, or take holm")
     warnings = [*misuses(test, matrix), *_warn_of_shaffer(settings.correction, test, matrix),
                 *_warn_of_joint_resamples(settings, test, matrix, n_pairs)]
-    if settings.runs == "fixed" and (several := sum(len(scores) > 1 for scores in board.run_scores)):
-        warnings.append(Message("fixed-runs", {"systems": several}))
+    if settings.runs == "fixed" and (n_with_runs := sum(len(scores) > 1 for scores in board.run_scores)):
+        warnings.append(Message("fixed-runs", {"systems": n_with_runs}))
     warnings += _check_judged(board, test)
     if board.rounded_ties:
         warnings.append(Message(
@@ -164,10 +174,10 @@ def _check_board(board: Board, request: Request) -> list[Message]:
 
 
 def _warn_of_clustered_units(connection: Connection, board: Board, request: Request) -> Iterator[Message]:
-    """Warn if the unit is not the cluster although the test set declares clusters.
+    """Warn if the test ignores the clusters that the test set declares.
 
-    If the unit is the item, the warning contains the design effect: how much clusters increase the variance of
-    differences, as a factor.
+    If the test permutes or resamples items, the warning contains the design effect: the factor by which clusters
+    increase the variance of differences.
     """
     unit, attribute = board.key.with_unit(request).significance.unit, board.key.test_set.cluster_attribute
     if unit == "cluster" or attribute is None or len(board.members) < 2:
@@ -176,15 +186,16 @@ def _warn_of_clustered_units(connection: Connection, board: Board, request: Requ
     parameters: dict[str, Any] = {"unit": unit, "attribute": attribute, "clusters": int(clusters.max()) + 1}
     if unit == "item":
         effects = measure_design_effects(influences(board.matrix), clusters)[np.triu_indices(len(board.members), 1)]
-        if len(known := effects[~np.isnan(effects)]):
-            parameters |= {"factor": float(np.median(known)), "largest": float(known.max()), "pairs_known": len(known)}
+        if len(defined_effects := effects[~np.isnan(effects)]):
+            parameters |= {"factor": float(np.median(defined_effects)), "largest": float(defined_effects.max()),
+                           "pairs_known": len(defined_effects)}
     yield Message("clustered-units", parameters)
 
 
 def _warn_of_joint_resamples(settings: Significance, test: PairTest, matrix: Matrix, n_pairs: int) -> Iterator[Message]:
-    """Warn if there are too few units for a correction by bootstrap resamples.
+    """Warn if there are too few units for a correction by joint bootstrap resamples.
 
-    With few units, its family-wise error rate is larger than alpha.
+    With few units (items or clusters), the family-wise error rate of such a correction is larger than alpha.
     """
     if CORRECTIONS[settings.correction].function is not None or not isinstance(test, Bootstrap) or n_pairs < 2:
         return
@@ -213,10 +224,10 @@ def _name_system(member: Member) -> str:
 def _warn_of_extra_classes(board: Board) -> Iterator[Message]:
     """Warn about classes that a system predicts although the gold does not have them.
 
-    The warning is only for metrics that include such a class in the average of this system.
+    Such a warning is only for metrics that average over these classes, too.
     """
     metric = board.metric.original
-    if not (isinstance(metric, ConfusionMetric) and metric.counts_given_classes):
+    if not (isinstance(metric, ConfusionMetric) and metric.includes_system_classes):
         return
     sums = board.matrix.statistics.sum(axis=0)
     _, predicted, gold = np.moveaxis(sums.reshape(len(sums), -1, 3), -1, 0)
@@ -242,8 +253,8 @@ def _check_judged(board: Board, test: PairTest) -> Iterator[Message]:
     if isinstance(test, Permutation) and differs:
         raise InputError(f"{board.key.name}: people labelled other items of some systems than of others, so a "
                          "permutation test would find false differences; take bootstrap or prediction-powered")
-    few = FEW_FOR_T if test == PredictionPowered() else FEW_LABELLED
-    if (least := int(is_labelled.sum(axis=0).min())) < few:
-        yield Message("few-judged-items", {"items": least, "least": few})
+    min_labelled = FEW_FOR_T if test == PredictionPowered() else FEW_LABELLED
+    if (n_labelled := int(is_labelled.sum(axis=0).min())) < min_labelled:
+        yield Message("few-judged-items", {"items": n_labelled, "least": min_labelled})
     pairs = SystemPairs.every(board.matrix.by_unit)
     yield from board_warnings((find_favoured(pairs), find_rare_errors(pairs)), len(board.members))

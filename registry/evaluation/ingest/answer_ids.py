@@ -20,13 +20,15 @@ _MAX_NAMES = 2**32  # more than the number of different names
 
 @dataclass(frozen=True, eq=False)
 class Responses:
-    """The answers of one run; each answer to an item is one response.
+    """All answers of one run, which is one output of a system.
+
+    A response is one answer to one item. An item can have several.
 
     Attributes:
-        places: Index of the response's item in the gold, [responses].
-        names: Key and type of answers, to which `codes` refers.
-        codes: Index of the response's answer in `names`, [responses].
-        scores: The score that the system gives to its response, [responses]; nan if none.
+        places: Index of each response's item in the gold, [responses].
+        names: Key and type of answers; `codes` are indices of this list.
+        codes: Index in `names` of each response's answer, [responses].
+        scores: The score that the system gives to each response, [responses]; nan if none.
     """
 
     places: Places
@@ -36,10 +38,10 @@ class Responses:
 
     @classmethod
     def from_run(cls, run: JoinedColumns, reader: Reader) -> Responses:
-        """Build the responses of a run from its answers to all items."""
+        """Collect the responses of a run, whose answers are already matched with items."""
         are_labels = type(reader).answer_set is Reader.answer_set  # the label is then the name of the answer
         if are_labels and run.answers.labels is not None:
-            places = np.flatnonzero(run.there)
+            places = np.flatnonzero(run.has_answer)
             return cls(places, [(label, "") for label in run.answers.labels], run.values[places].astype(np.int64),
                        np.full(len(places), np.nan))
         if isinstance(run.answers, CandidateColumns):
@@ -57,13 +59,13 @@ class Responses:
 
 @dataclass(frozen=True, eq=False)
 class AssignedIds:
-    """Answer ids of the responses of a submission.
+    """Database ids of the answers in a submission.
 
-    Responses are ordered by run: first all responses of the first run, then all responses of the second run, ...
+    Answers are ordered by run: first all answers of the first run, then all answers of the second run, ...
 
     Attributes:
-        answer_ids: Id of each response's answer, [responses].
-        correct: True if the answer is in the gold, [responses].
+        answer_ids: Id of each answer, [answers].
+        correct: True if the answer is in the gold, [answers].
         new: Answers that got new ids, in the order of the ids. Each has the id of its item, and its key and type.
     """
 
@@ -73,10 +75,10 @@ class AssignedIds:
 
 
 class _Part(NamedTuple):
-    """Answers, sorted by code.
+    """Codes of answers in ascending order, with the database ids of the answers.
 
     Attributes:
-        codes: Code of each answer; see `AnswerIds`.
+        codes: Code of each answer: a number that identifies the item and the answer's name.
         ids: Id of each answer.
         in_gold: True if the answer is in the gold.
     """
@@ -92,43 +94,43 @@ def _sort_part(codes: Places, ids: Ids, in_gold: Flags) -> _Part:
 
 
 class AnswerIds:
-    """Index of the answers to a gold revision, which finds or assigns their ids.
+    """Index that maps answers to their database ids, and assigns ids to new answers.
 
-    Each answer has a code: a number that combines the index of its item and the index of its name. Codes are stored in
-    several sorted arrays. Each array is at most half as large as the array before. New codes are added as a new array,
-    which is merged with arrays that are not twice as large.
+    An answer has a code: a number that combines the index of its item and the index of its name. For fast search and
+    insertion, codes are in several sorted arrays. Each array is at most half as large as the array before. New codes
+    are a new array, which is merged with arrays that are not twice as large.
 
     Args:
-        known: The stored answers.
-        first_item: Id of the first item of the gold revision; the ids of its items are consecutive.
+        stored_answers: The answers that are already stored.
+        first_item: Id of the first item of the gold; the ids of its items are consecutive.
     """
 
-    def __init__(self, known: KnownAnswers, first_item: int) -> None:
+    def __init__(self, stored_answers: KnownAnswers, first_item: int) -> None:
         self._first_item = first_item
         self._rows: dict[Name, int] = {}
-        rows = self._number_names(zip(known.keys, known.types, strict=True))
-        self._parts = [_sort_part((known.item_ids.astype(np.int64) - first_item) * _MAX_NAMES + rows,
-                                  known.answer_ids, known.in_gold)]
+        rows = self._number_names(zip(stored_answers.keys, stored_answers.types, strict=True))
+        self._parts = [_sort_part((stored_answers.item_ids.astype(np.int64) - first_item) * _MAX_NAMES + rows,
+                                  stored_answers.answer_ids, stored_answers.in_gold)]
 
     def assign(self, runs: Sequence[Responses], first_id: int) -> AssignedIds:
-        """Return the ids of the answers of all runs; new answers get new ids.
+        """Return the database ids of a submission's answers; new answers get new ids.
 
         Args:
-            runs: The responses of each run.
+            runs: The answers of each run.
             first_id: First new id.
         """
         results, new = list[tuple[Ids, Flags]](), list[tuple[int, Name]]()
         for run in runs:
             codes = run.places * _MAX_NAMES + self._number_names(run.names)[run.codes]
             ids, correct = self._find(codes)
-            if (lacking := np.flatnonzero(ids == 0)).size:
-                distinct, first, inverse = np.unique(codes[lacking], return_index=True, return_inverse=True)
+            if (new_positions := np.flatnonzero(ids == 0)).size:
+                distinct, first, inverse = np.unique(codes[new_positions], return_index=True, return_inverse=True)
                 new_ids = np.empty(len(distinct), dtype=np.int32)
                 order = np.argsort(first)
                 new_ids[order] = first_id + len(new) + np.arange(len(distinct))
-                ids[lacking] = new_ids[inverse]
+                ids[new_positions] = new_ids[inverse]
                 self._add(_Part(distinct, new_ids, np.zeros(len(distinct), dtype=bool)))
-                responses = lacking[first[order]]
+                responses = new_positions[first[order]]
                 names = map(run.names.__getitem__, run.codes[responses].tolist())
                 new += zip((self._first_item + run.places[responses]).tolist(), names, strict=True)
             results.append((ids, correct))
@@ -140,16 +142,20 @@ class AnswerIds:
         return np.array([rows.setdefault(name, len(rows)) for name in names], dtype=np.int64)
 
     def _find(self, codes: Places) -> tuple[Ids, Flags]:
-        """Return the id of each answer (0 if unknown), and whether it is in the gold."""
+        """Return the id of each answer (0 if unknown), and if the gold has the answer.
+
+        Args:
+            codes: Numbers that identify the answers.
+        """
         ids, correct = np.zeros(len(codes), dtype=np.int32), np.zeros(len(codes), dtype=bool)
-        lacking = np.arange(len(codes))
+        open_positions = np.arange(len(codes))
         for part in filter(lambda part: part.codes.size, self._parts):
-            wanted = codes[lacking]
-            positions = np.minimum(np.searchsorted(part.codes, wanted), len(part.codes) - 1)
-            is_match = part.codes[positions] == wanted
-            ids[lacking[is_match]] = part.ids[positions[is_match]]
-            correct[lacking[is_match]] = part.in_gold[positions[is_match]]
-            lacking = lacking[~is_match]
+            open_codes = codes[open_positions]
+            positions = np.minimum(np.searchsorted(part.codes, open_codes), len(part.codes) - 1)
+            is_match = part.codes[positions] == open_codes
+            ids[open_positions[is_match]] = part.ids[positions[is_match]]
+            correct[open_positions[is_match]] = part.in_gold[positions[is_match]]
+            open_positions = open_positions[~is_match]
         return ids, correct
 
     def _add(self, part: _Part) -> None:

@@ -53,9 +53,9 @@ class IngestSummary:
     Attributes:
         task: The task's id.
         task_changed: True if the declaration of the task is new or changed.
-        gold: Changes of gold, by test set; only new or changed gold.
+        gold: Changes of the gold by test set; test sets with unchanged gold are absent.
         changes: Changes of submissions, by their names `test_set/team/system@version`.
-        drawn_seed: A random seed, if the manifest of a new task has no seed; otherwise None.
+        drawn_seed: The random seed of a new task whose manifest has no seed; otherwise None.
         warnings: Warnings about the task.
         remarks: Warnings about submissions.
         similar: New names of teams and systems that look like other names.
@@ -76,13 +76,13 @@ class IngestSummary:
 
 
 def apply(ingest: Ingest, content: bytes) -> IngestSummary:
-    """Store the task, gold and submissions of a manifest.
+    """Store the task, gold and submissions that a manifest declares.
 
     If all of them are already stored and unchanged, `apply` changes nothing.
 
     Args:
-        ingest: The command and its task. If it has a collector, the collector receives all problems. Otherwise, the
-            first problem is raised.
+        ingest: State of the command: its connection, task and caches. If it has a collector, the collector receives all
+            problems. Otherwise, the first problem is raised.
         content: The manifest's bytes.
 
     Raises:
@@ -97,7 +97,7 @@ def apply(ingest: Ingest, content: bytes) -> IngestSummary:
     previous = _store_task(ingest, content, summary)
     if previous is not None:
         _apply_deadlines(ingest, decode_manifest(previous.manifest), summary)
-    refused_test_sets, known = _store_all_gold(ingest, previous, summary), ingest.ledger.names
+    refused_test_sets, stored_names = _store_all_gold(ingest, previous, summary), ingest.ledger.names
 
     def store(submission: DeclaredSubmission) -> None:
         try:
@@ -114,7 +114,7 @@ def apply(ingest: Ingest, content: bytes) -> IngestSummary:
 
     for _ in with_progress(map(store, submissions), len(submissions), "submissions to read", ingest.progress):
         pass
-    summary.similar = find_similar_names(ingest.slug, known, ingest.ledger.names)
+    summary.similar = find_similar_names(ingest.slug, stored_names, ingest.ledger.names)
     ingest.write()
     _rejoin_undeclared(ingest, submissions, summary)
     ingest.write()
@@ -122,7 +122,7 @@ def apply(ingest: Ingest, content: bytes) -> IngestSummary:
 
 
 def submit(ingest: Ingest, submission: DeclaredSubmission) -> IngestSummary:
-    """Store one submission of the command `registry submit`.
+    """Check and store one submission that the command `registry submit` receives.
 
     Raises:
         InputError: A file is invalid, the same version of the system is stored with other content, or the team has
@@ -137,9 +137,9 @@ def submit(ingest: Ingest, submission: DeclaredSubmission) -> IngestSummary:
     if (tombstone := _find_tombstone(ingest, submission)) is not None:
         summary.notes.append(
             f"a team of that name was purged from {ingest.slug} and is now called {tombstone}; this is a new team")
-    known = ingest.ledger.names
+    stored_names = ingest.ledger.names
     _store_submission(ingest, _apply_rules(ingest, submission, summary), summary)
-    summary.similar = find_similar_names(ingest.slug, known, ingest.ledger.names)
+    summary.similar = find_similar_names(ingest.slug, stored_names, ingest.ledger.names)
     ingest.write()
     return summary
 
@@ -152,7 +152,7 @@ def import_submissions(ingest: Ingest, submissions: Sequence[DeclaredSubmission]
     Raises:
         InputError: Some submissions are refused. The error contains the errors of all of them.
     """
-    summary, errors, known = IngestSummary(ingest.slug), list[InputError](), ingest.ledger.names
+    summary, errors, stored_names = IngestSummary(ingest.slug), list[InputError](), ingest.ledger.names
     check_runs(ingest.task, submissions)
     for submission in with_progress(submissions, len(submissions), "submissions to read", ingest.progress):
         if (tombstone := _find_tombstone(ingest, submission)) is not None:
@@ -164,13 +164,15 @@ def import_submissions(ingest: Ingest, submissions: Sequence[DeclaredSubmission]
             errors.append(error)
     if errors:
         raise combine_errors(errors)
-    summary.similar = find_similar_names(ingest.slug, known, ingest.ledger.names)
+    summary.similar = find_similar_names(ingest.slug, stored_names, ingest.ledger.names)
     ingest.write()
     return summary
 
 
 def _find_tombstone(ingest: Ingest, submission: DeclaredSubmission) -> str | None:
-    """Return the name of the tombstone if the team of a submission was purged.
+    """Return the new name of a submission's team if the team was purged.
+
+    A purge deletes the data of a team and renames it. The renamed team is a tombstone.
 
     Returns:
         The name; None if the team was not purged, or if it has submitted again after the purge.
@@ -202,7 +204,7 @@ def _apply_deadlines(ingest: Ingest, previous: Manifest, summary: IngestSummary)
     """Update which submissions are late, if the manifest has moved a deadline.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         previous: The stored manifest.
         summary: Receives a note for each changed submission.
     """
@@ -218,7 +220,7 @@ def _store_all_gold(ingest: Ingest, previous: TaskRow | None, summary: IngestSum
     """Store the gold of every test set, and return the test sets with invalid gold.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         previous: The task before this command; None if the task is new.
         summary: Receives changes and warnings.
     """
@@ -262,9 +264,9 @@ def _store_submission(ingest: Ingest, submission: DeclaredSubmission, summary: I
 
 
 def _check_units(task: ResolvedTask, refuse: Refuse) -> None:
-    """Refuse a test that cannot use clusters if a test set declares clusters.
+    """Report an error if a test set declares clusters, and the test cannot use them.
 
-    The manifest can set the unit to allow this test.
+    There is no error if the manifest names another unit, such as `unit = "item"`.
     """
     for test_set in task.manifest.test_set:
         try:
@@ -274,10 +276,10 @@ def _check_units(task: ResolvedTask, refuse: Refuse) -> None:
 
 
 def _store_task(ingest: Ingest, content: bytes, summary: IngestSummary) -> TaskRow | None:
-    """Store the manifest's declaration of the task, with test sets and metrics.
+    """Store what a manifest declares: the task, its test sets and its metrics.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         content: The manifest's bytes.
         summary: Receives changes and warnings.
 
@@ -327,14 +329,14 @@ def _store_task(ingest: Ingest, content: bytes, summary: IngestSummary) -> TaskR
 
 
 def _rejoin_undeclared(ingest: Ingest, submissions: Sequence[DeclaredSubmission], summary: IngestSummary) -> None:
-    """Join submissions that the manifest does not declare with changed gold.
+    """Match stored submissions, which the manifest lacks, with changed gold.
 
-    Such submissions came by `registry submit` or an earlier manifest. A note reports that they take part.
+    Such submissions came by `registry submit` or an earlier manifest. A note says that they still take part.
     """
     declared_names = {f"{submission.test_set.name}/{submission.name}" for submission in submissions}
     undeclared = [row for row in ingest.ledger.submissions if row.full_name not in declared_names]
-    taking_part = catalog.current_names(ingest.connection, ingest.slug) if undeclared else ()
-    undeclared = [row for row in undeclared if f"{ingest.slug}/{row.full_name}" in taking_part]
+    current_names = catalog.current_names(ingest.connection, ingest.slug) if undeclared else ()
+    undeclared = [row for row in undeclared if f"{ingest.slug}/{row.full_name}" in current_names]
     for row in undeclared:
         if row.test_set not in summary.gold:
             continue
@@ -357,12 +359,12 @@ def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, previous:
     The same items in another order or file format are not a change.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         test_set: The test set in the manifest.
-        stored: The row of the test set.
+        stored: The database row of the test set.
         previous: The task before this command; None if the task is new.
-        redeclared: True if the declaration of the task has changed. Then stored files are read again, because the
-            manifest may require other attributes.
+        redeclared: True if the declaration of the task has changed. Then unchanged files are read again, too, because
+            the manifest may require other attributes.
 
     Returns:
         The id of the gold revision; None if the gold is unchanged.
@@ -382,17 +384,17 @@ def _store_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, previous:
     read = partial(read_gold, task, test_set)
     items = read(documents) if ingest.collector is None else ingest.collector.read_gold(test_set.name, documents, read)
     digest = digest_gold(reader, items)
-    known = catalog.find(connection, GoldRevisionRow, test_set_id=stored.test_set_id, digest=digest)
-    changed = revision is not None and (known is None or known.gold_revision_id != revision)
+    same_revision = catalog.find(connection, GoldRevisionRow, test_set_id=stored.test_set_id, digest=digest)
+    changed = revision is not None and (same_revision is None or same_revision.gold_revision_id != revision)
     if changed and previous is not None and previous.version == task.manifest.task.version:
         raise MismatchError(
             f"{documents['gold'].path}: the gold of test set {test_set.name!r} has changed, but task.version is "
             f"still {task.manifest.task.version!r}; raise it, and every submission is scored again")
-    if known is None:
+    if same_revision is None:
         gold_revision_id = _insert_gold(ingest, stored, reader, items, digest)
         ingest.parsed.add_items(gold_revision_id, items)
     else:
-        gold_revision_id = int(known.gold_revision_id)
+        gold_revision_id = int(same_revision.gold_revision_id)
     for role, document in documents.items():
         ingest.store_document(document)
         row = {"gold_revision_id": gold_revision_id, "role": role, "source_digest": document.digest,

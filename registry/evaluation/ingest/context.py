@@ -22,7 +22,7 @@ from registry.missing import MissingPolicy
 from registry.parallel.execution import Progress
 from registry.readers import READERS, Document, Reader
 from registry.store import catalog, embargoes, sources, statistics
-from registry.store.catalog import GoldRevisionRow, ScoringRow, Submitted, TaskRow, TestSetRow
+from registry.store.catalog import GoldRevisionRow, ScoringRow, SubmittedFiles, TaskRow, TestSetRow
 from registry.store.ledger import Ledger
 from registry.store.log import Journal, append
 from registry.values import parse
@@ -32,7 +32,7 @@ COLUMN_SIZE = 1 / 8  # memory of an answer in a column, relative to an `Answer`
 
 
 class ParseCache(LastFileCache):
-    """Cache of parsed gold and submissions."""
+    """Cache of parsed files: the items of the gold, and the answers of submissions."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__()
@@ -41,15 +41,20 @@ class ParseCache(LastFileCache):
         self._joined: dict[int, list[JoinedColumns]] = {}
         self._answers: dict[int, list[Sequence[Answer]]] = {}
         self._n_answers = 0.0
-        self._submitted: dict[int, Submitted] = {}
+        self._submitted: dict[int, SubmittedFiles] = {}
         self._answer_ids: dict[int, AnswerIds] = {}
 
     def add_items(self, gold_revision_id: int, items: list[Item]) -> None:
-        """Add the items of a gold revision, in the order of the gold."""
+        """Put the items of a gold revision (one version of the gold) into the cache.
+
+        Args:
+            gold_revision_id: Id of the revision.
+            items: The items in the order of the gold.
+        """
         self._items[gold_revision_id] = Items(items)
 
     def load_document(self, digest: str, name: str) -> Document:
-        """Return a stored file; read it only if another file was loaded since.
+        """Return a file from the database; only the last file is cached.
 
         Args:
             digest: Digest of the file.
@@ -61,11 +66,11 @@ class ParseCache(LastFileCache):
         return replace(self._last[1], path=name)
 
     def add_joined(self, scoring_id: int, runs: list[JoinedColumns]) -> None:
-        """Add the joined answers of each run of a submission, unless the cache is full.
+        """Put the answers of a submission into the cache, unless the cache is full.
 
         Args:
             scoring_id: Id of the row that joins the submission with a gold revision.
-            runs: The joined answers of each run.
+            runs: The answers of each run, matched with the items of the gold.
         """
         n = sum(len(run) * (COLUMN_SIZE if run.is_numeric else 1) for run in runs)
         if self._n_answers + n <= MAX_ANSWERS:
@@ -73,7 +78,7 @@ class ParseCache(LastFileCache):
             self._n_answers += n
 
     def items(self, gold_revision_id: int) -> list[Item]:
-        """Return the items of a gold revision, in the order of the gold."""
+        """Return the items of a gold revision (one version of the gold), in their order."""
         if gold_revision_id not in self._items:
             revision = catalog.get(self._connection, GoldRevisionRow, gold_revision_id=gold_revision_id)
             _, items = read_stored_gold(self._connection, revision)
@@ -82,49 +87,52 @@ class ParseCache(LastFileCache):
         return self._items[gold_revision_id]
 
     def answer_ids(self, gold_revision_id: int) -> AnswerIds:
-        """Return the index of stored answers to a gold revision.
+        """Return the index that maps answers to a gold revision to their database ids.
 
-        The caller must store the answers to which the index assigns new ids.
+        The index assigns ids to new answers, which the caller must store.
         """
         if gold_revision_id not in self._answer_ids:
-            known = statistics.load_answers(self._connection, gold_revision_id)
+            stored_answers = statistics.load_answers(self._connection, gold_revision_id)
             first_item, _ = catalog.item_ids(self._connection, gold_revision_id)
-            self._answer_ids[gold_revision_id] = AnswerIds(known, first_item)
+            self._answer_ids[gold_revision_id] = AnswerIds(stored_answers, first_item)
         return self._answer_ids[gold_revision_id]
 
     def load_joined(self, scoring: ScoringRow) -> list[JoinedColumns]:
-        """Return the answers of each run of a submission, joined with the gold.
+        """Return the answers of a submission's runs, matched with the items of the gold.
 
         Args:
             scoring: Row that joins the submission with a gold revision.
         """
         if scoring.scoring_id in self._joined:
             return self._joined[scoring.scoring_id]
-        reader, documents = self.load_submitted(scoring.submission_id)
+        reader, documents = self.load_submitted_files(scoring.submission_id)
         return join_again(self.items(scoring.gold_revision_id), reader, documents, MissingPolicy(scoring.missing))
 
     def prefetch(self, submission_ids: Sequence[int]) -> None:
         """Load the readers and file names of many submissions with one query."""
-        self._submitted.update(catalog.load_submitted(self._connection, submission_ids))
+        self._submitted.update(catalog.load_submitted_files(self._connection, submission_ids))
 
     def reader(self, submission_id: int) -> Reader:
-        """Return the reader of a submission."""
+        """Return the reader, which parses the files of a submission."""
         if submission_id not in self._submitted:
             self.prefetch([submission_id])
         return parse("reader", READERS, self._submitted[submission_id].reader)
 
-    def load_submitted(self, submission_id: int) -> tuple[Reader, tuple[Document, ...]]:
-        """Return the reader and the stored files of a submission, one file for each run."""
+    def load_submitted_files(self, submission_id: int) -> tuple[Reader, tuple[Document, ...]]:
+        """Return the reader and the stored files of a submission, one file for each run.
+
+        The reader is the object that parses the files.
+        """
         reader = self.reader(submission_id)
         files = self._submitted[submission_id].files
         return reader, tuple(self.load_document(file.source_digest, file.name) for file in files)
 
     def read_answers(self, submission_id: int) -> tuple[Reader, tuple[Document, ...], list[Sequence[Answer]]]:
-        """Return the reader, the stored files and the answers of a submission.
+        """Return the reader, the stored files and the parsed answers of a submission.
 
-        The answers are cached for one more call, and then removed from the cache.
+        The answers stay in the cache for the next call, which removes them.
         """
-        reader, documents = self.load_submitted(submission_id)
+        reader, documents = self.load_submitted_files(submission_id)
         if (answers := self._answers.pop(submission_id, None)) is not None:
             self._n_answers -= sum(map(len, answers))
             return reader, documents, answers
@@ -137,10 +145,10 @@ class ParseCache(LastFileCache):
 
 
 def read_stored_gold(connection: Connection, revision: GoldRevisionRow) -> tuple[Reader, dict[str, Item]]:
-    """Read a gold revision from its stored files.
+    """Parse the stored files of a gold revision, which is one version of the gold.
 
     Returns:
-        The reader of the gold, and the items by key.
+        The reader, which has parsed the files; and the items by key.
     """
     reader: Reader = parse("reader", READERS, revision.reader)
     digests = catalog.gold_sources(connection, revision.gold_revision_id, revision.reader)
@@ -150,14 +158,14 @@ def read_stored_gold(connection: Connection, revision: GoldRevisionRow) -> tuple
 
 @dataclass(frozen=True)
 class Ingest:
-    """Shared state of a command that ingests or scores one task.
+    """State of a command that stores or scores submissions to one task.
 
     Attributes:
         connection: Connection in a transaction.
-        journal: Journal of the command.
+        journal: Writes the command to the log.
         task: The manifest with its readers and metrics.
-        progress: Receives the progress of each stage of the work.
-        refuse: Called with each error that concerns one file or submission.
+        progress: Function that receives the progress of each stage.
+        refuse: Function that receives each error about one file or submission.
         collector: Collects all problems; None: the first problem is raised.
     """
 
@@ -172,26 +180,26 @@ class Ingest:
 
     @property
     def slug(self) -> str:
-        """The id of the task in the manifest."""
+        """The id of the task in the manifest, which is a text."""
         return self.task.manifest.task.id
 
     @cached_property
     def row(self) -> TaskRow:
-        """The row of the task; use it only after the manifest is stored."""
+        """The database row of the task; it exists only after the manifest is stored."""
         return catalog.get(self.connection, TaskRow, slug=self.slug)
 
     @property
     def task_id(self) -> int:
-        """The task's id in the database."""
+        """The number of the task in the database."""
         return self.row.task_id
 
     @property
     def run_id(self) -> int:
-        """The command's id in the database; the first use stores the command."""
+        """The number of the command in the database; the first access stores the command."""
         return self.journal.run_id(self.connection)
 
     def items(self, gold_revision_id: int) -> list[Item]:
-        """Return the items of a gold revision, in the order of the gold."""
+        """Return the items of a gold revision (one version of the gold), in their order."""
         return self.parsed.items(gold_revision_id)
 
     @cached_property
@@ -201,31 +209,31 @@ class Ingest:
 
     @cached_property
     def ledger(self) -> Ledger:
-        """The task's submissions, including new submissions that are not written yet."""
+        """The task's submissions, including new submissions that are not yet written."""
         return Ledger(self.connection, self.task_id)
 
     @cached_property
     def tombstones(self) -> Sequence[Row[Any]]:
-        """Tombstones of the teams that were purged from the task."""
+        """Database rows of the teams that were purged from the task."""
         return load_tombstones(self.connection, self.task_id)
 
     @cached_property
     def test_sets(self) -> dict[str, TestSetRow]:
-        """The rows of test sets by name; use them only after the gold is stored."""
+        """Database rows of the test sets by name; complete only after the gold is stored."""
         return {row.name: row for row in catalog.test_sets(self.connection, self.task_id)}
 
     def store_document(self, document: Document) -> None:
-        """Store the bytes of a file, if they are not stored yet."""
+        """Store the bytes of a file in the database, if they are not stored yet."""
         if document.digest not in self._stored_documents:
             sources.store(self.connection, document.digest, document.name, document.content)
             self._stored_documents.add(document.digest)
 
     def log_event(self, action: str, subject: str, **details: object) -> None:
-        """Queue an entry of the log, which `write` stores."""
+        """Queue an entry for the log; the method `write` stores it."""
         self._events.append(self.journal.entry(self.connection, action, subject, **details))
 
     def write(self) -> None:
-        """Store new submissions, pseudonyms and entries of the log."""
+        """Write new submissions, pseudonyms and queued log entries to the database."""
         self.ledger.write()
         if self.row.anonymous_until is not None and (names := embargoes.draw_pseudonyms(self.connection, self.task_id)):
             self.log_event("pseudonyms", self.slug, **names)

@@ -36,13 +36,13 @@ class DeclaredSubmission:
     Attributes:
         test_set, team, system, version: These identify the submission.
         files: One file for each run.
-        reader: The reader of the files.
-        policies: Policies for differences from the gold.
+        reader: The reader, which parses the files.
+        policies: What happens with missing answers and with text that differs from the gold.
         declaration: Declared values by name, such as the track or attributes; `DECLARED` lists the names.
         reason: The reason for these values, for the log.
         is_in_manifest: True if the manifest declares the submission.
-        base_folder: The registry stores the paths of files relative to this folder.
-        factors: For each file, the level of each factor, such as the prompt; empty if the runs have only numbers.
+        base_folder: Stored paths of files are relative to this folder.
+        factors: For each file, the levels of its factors, such as {"prompt": "short"}; empty if runs have only numbers.
     """
 
     test_set: TestSet
@@ -60,11 +60,11 @@ class DeclaredSubmission:
 
     @property
     def name(self) -> str:
-        """The name without the test set, `team/system@version`."""
+        """The name of the submission without the test set: `team/system@version`."""
         return f"{self.team}/{self.system}@{self.version}"
 
     def read_answers(self, document: Document) -> Sequence[Answer]:
-        """Read the answers of a file, and report answers that a metric cannot count."""
+        """Parse the answers in a file, and report answers that a metric cannot count."""
         answers = self.reader.read_answers(document)
         # Metrics can count all numbers and labels, so columns need no check.
         for answer in () if isinstance(answers, AnswerColumns) else answers:
@@ -73,19 +73,22 @@ class DeclaredSubmission:
         return answers
 
     def bound(self, document: Document, items: Sequence[Item]) -> Document:
-        """Return a file with a limit on its size, so that huge files are not read.
+        """Return the file with a limit on its size, so that huge files are not read.
 
         The limit is the largest size that answers to the items can have.
         """
         return document.limit(self.reader.bounds(items))
 
     def fit(self, items: Sequence[Item], answers: Sequence[Answer], document: Document) -> FittedFile | None:
-        """Join the answers of a file with the items; see `fit_file`."""
+        """Match the answers of a file with the items of the gold, and find warnings.
+
+        See `fit_file`.
+        """
         return fit_file(items, answers, self.reader, self.policies, document, with_gold=self.test_set.gold is not None)
 
     @property
     def documents(self) -> tuple[Document, ...]:
-        """The contents of the files; files that are not loaded yet are loaded.
+        """The files with their contents; files that are not loaded yet are loaded.
 
         Raises:
             InputError: A file cannot be read.
@@ -94,22 +97,22 @@ class DeclaredSubmission:
                      for file in self.files)
 
     def load_files(self, load: Load) -> DeclaredSubmission:
-        """Return the submission with its files loaded by the function `load`."""
+        """Return a copy of the submission whose files are loaded by the function `load`."""
         return replace(self, files=tuple(file if isinstance(file, Document) else load(file, self.base_folder)
                                          for file in self.files))
 
 
 def natural_key(text: str) -> list[tuple[int, int, str]]:
-    """Return a key that sorts names in natural order, `v9` before `v10`."""
+    """Return a key that sorts names by the numbers in them: `v9` before `v10`."""
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
 
 
 def expand_submissions(task: ResolvedTask, refuse: Refuse = raise_error) -> Iterator[DeclaredSubmission]:
     """Yield the submissions that the tables `[[submit]]` of a manifest declare.
 
-    A table declares one file, or all files that match a pattern. If a table declares a file without a pattern, patterns
-    of other tables do not match this file. Files that match the same pattern and differ only in `{run}`, `{prompt}`,
-    `{annotator}` or `{seed}` are the runs of one submission. Submissions are sorted by version, the latest last.
+    A table declares one file, or all files that match a pattern such as `{system}.{run}.txt`. Files that differ only in
+    `{run}`, `{prompt}`, `{annotator}` or `{seed}` are the runs of one submission. If a table names a file without a
+    pattern, patterns of other tables do not match this file. Submissions are sorted by version, the latest last.
 
     Args:
         task: The task.
@@ -148,13 +151,14 @@ def expand_submissions(task: ResolvedTask, refuse: Refuse = raise_error) -> Iter
 
 
 def _select_factors(submit: Submit, captures: Mapping[str, str]) -> dict[str, str]:
-    """Return the captures that distinguish the runs of a submission.
+    """Select the parts of a file's path that distinguish the runs of a submission.
 
-    Captures that are part of the name of a system, team or version are left out.
+    Such parts match `{run}`, `{prompt}`, `{annotator}` or `{seed}` in the pattern of the path. A part is left out if
+    the name of the system, team or version contains it.
 
     Args:
-        submit: The table of the manifest.
-        captures: The parts of the path that the braces of the pattern match, such as `{"run": "1"}`.
+        submit: The table `[[submit]]` with the pattern.
+        captures: The parts of the path that match the braces of the pattern, such as `{"run": "1", "system": "x"}`.
     """
     composed = {name for key in COMPOSED for name in submit.list_captures(key)}
     return {factor: captures[factor] for factor in FACTORS if factor in captures and factor not in composed}
@@ -171,26 +175,26 @@ def check_runs(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], re
     """
     latest = {(submission.test_set.name, submission.team, submission.system): submission
               for submission in submissions if not submission.declaration["withdrawn"]}
-    single = [submission.name for submission in latest.values() if len(submission.files) < 2]
-    if single and task.manifest.significance.runs == "random":
-        names = f"{single[0]} has" if len(single) == 1 else f"{single[0]} and {len(single) - 1} more have"
+    lone_runs = [submission.name for submission in latest.values() if len(submission.files) < 2]
+    if lone_runs and task.manifest.significance.runs == "random":
+        names = f"{lone_runs[0]} has" if len(lone_runs) == 1 else f"{lone_runs[0]} and {len(lone_runs) - 1} more have"
         refuse(ManifestError(f"'random' needs at least two runs of every system, and {names} only one; add runs, or "
                              'set runs = "fixed"', path=task.root.manifest, key="significance.runs"))
-    several = [submission for submission in latest.values() if len(submission.files) > 1]
+    multi_run_submissions = [submission for submission in latest.values() if len(submission.files) > 1]
     for n, metric in enumerate(task.metrics.values()):
-        if several and isinstance(metric, CorrelationMetric):
-            refuse(ManifestError(f"{metric!r} is not an average over runs, and {several[0].name} has "
-                                 f"{len(several[0].files)}; submit each run as a system",
+        if multi_run_submissions and isinstance(metric, CorrelationMetric):
+            refuse(ManifestError(f"{metric!r} is not an average over runs, and {multi_run_submissions[0].name} has "
+                                 f"{len(multi_run_submissions[0].files)}; submit each run as a system",
                                  path=task.root.manifest, key=f"metric[{n}]"))
 
 
 def match_files(task: ResolvedTask,
                 refuse: Refuse = raise_error) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
-    """Yield all files that the tables `[[submit]]` of a manifest match.
+    """Find all files that match the tables `[[submit]]` of a manifest.
 
     Yields:
-        The key of the table in the manifest, the table, the path of the file, and the parts of the path that the braces
-        of the pattern match.
+        The key of the table in the manifest, such as `submit[0]`; the table; the path of the file; and the parts of the
+        path that match the braces of the pattern, such as `{"system": "x"}`.
     """
     tables = [(f"submit[{n}]", submit) for n, submit in enumerate(task.manifest.submit)]
     single = frozenset(identify_file(task.root.folder / submit.file) for _, submit in tables if not submit.is_pattern)
@@ -204,13 +208,13 @@ def match_files(task: ResolvedTask,
 
 def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], captures: dict[str, str],
                      key: str) -> DeclaredSubmission:
-    """Build the submission that a table declares.
+    """Build the submission that a table `[[submit]]` of the manifest declares.
 
     Args:
         task: The task.
         submit: The table, or the same settings from the command line.
         files: One file for each run.
-        captures: The parts of the first file's path that the braces of the pattern match.
+        captures: The parts of the first file's path that match the braces of the pattern, such as `{"system": "x"}`.
         key: The key of the table in the manifest; empty for the command line.
 
     Raises:
@@ -227,12 +231,12 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
         raise make_error(f"{path}: {error}") from None
     if "system" not in names:
         raise make_error(f"{submit.file!r} names no system; add the key system, or {{system}} to the pattern")
-    known = [test_set.name for test_set in task.manifest.test_set]
-    if "test_set" not in names and len(known) > 1:
-        raise make_error(f"add the key test_set: one of {', '.join(known)}")
-    if (test_set_name := names.get("test_set", known[0])) not in known:
+    test_set_names = [test_set.name for test_set in task.manifest.test_set]
+    if "test_set" not in names and len(test_set_names) > 1:
+        raise make_error(f"add the key test_set: one of {', '.join(test_set_names)}")
+    if (test_set_name := names.get("test_set", test_set_names[0])) not in test_set_names:
         remedy = f" of {path}: add a [[test_set]] of that name, or exclude the file" if captures else ""
-        raise make_error(f"unknown test set {test_set_name!r}{remedy}; {suggest(test_set_name, known)}")
+        raise make_error(f"unknown test set {test_set_name!r}{remedy}; {suggest(test_set_name, test_set_names)}")
     test_set = task.manifest.get_test_set(test_set_name)
     reading = task.manifest.get_file_settings(test_set, submit)
     try:
@@ -251,12 +255,12 @@ def build_submission(task: ResolvedTask, submit: Submit, files: Sequence[File], 
 def _compose_names(submit: Submit, captures: Mapping[str, str]) -> dict[str, str]:
     """Return the names of a submission: test set, team, system, version and track.
 
-    A name comes from a key of the table, or else from a capture. A key can contain braces, such as `{size}`, which are
-    replaced by captures.
+    A name comes from a key of the table, or else from the path of the file. A key can contain braces: `system =
+    "x-{size}"` with the capture `{"size": "large"}` -> `x-large`.
 
     Args:
-        submit: The table of the manifest.
-        captures: The parts of the path that the braces of the pattern match.
+        submit: The table `[[submit]]` of the manifest.
+        captures: The parts of the path that match the braces of the pattern.
 
     Raises:
         ValueError: A name is invalid, a capture is missing, or key and pattern give the same name.
@@ -292,11 +296,11 @@ class LastFileCache:
         self._last: tuple[Any, Document] | None = None
 
     def load(self, path: Path, base_folder: Path | None = None) -> Document:
-        """Return a file; read it only if another file was loaded since.
+        """Read and return a file; only the last file is cached.
 
         Args:
             path: Path of the file.
-            base_folder: The registry stores the path relative to this folder.
+            base_folder: The stored path of the file is relative to this folder.
         """
         if self._last is None or self._last[0] != (path, base_folder):
             self._last = None  # so that two files are never in memory

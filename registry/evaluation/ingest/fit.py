@@ -30,8 +30,9 @@ class Policies:
     """Policies for submissions that differ from the gold.
 
     Attributes:
-        missing: Policy for items without an answer.
-        tokens: Policy for text that differs from the text of the gold, `reject` or `warn`.
+        missing: What happens with items without an answer: the file is rejected, or the items get the worst score or
+            are left out.
+        tokens: What happens with text that differs from the gold: `reject` or `warn`.
         metrics: The metrics of the task. Error messages suggest policies that these metrics allow.
     """
 
@@ -42,7 +43,7 @@ class Policies:
 
 @dataclass(frozen=True, eq=False)
 class FittedFile:
-    """A file of a submission that was joined with the gold.
+    """A file of a submission, with its answers matched with the items of the gold.
 
     Attributes:
         answers: The answers in the order of the file.
@@ -57,18 +58,18 @@ class FittedFile:
 
 def fit_file(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, policies: Policies, document: Document,
              *, with_gold: bool = True) -> FittedFile | None:
-    """Join the answers of a file with the items, and find warnings about the file.
+    """Match the answers of a file with the items of the gold, and find warnings.
 
     Args:
         items: The items of the gold.
         answers: Answers of the file, in any order.
-        reader: Reader of the submission.
-        policies: Policies of the submission.
-        document: The file. It raises or collects problems.
-        with_gold: False if the items come from a task pack, without gold.
+        reader: Reader of the submission, which has parsed the answers.
+        policies: What happens with missing answers and with text that differs from the gold.
+        document: The file. It raises a problem, or collects all problems.
+        with_gold: False if the items have no gold, because they come from a task pack.
 
     Returns:
-        The joined file; None if the document has collected a problem.
+        The file with matched answers; None if the document has collected a problem.
 
     Raises:
         InputError: The file does not fit the gold, and the document does not collect problems.
@@ -83,7 +84,9 @@ def fit_file(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, p
 
 def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, policies: Policies,
          document: Document) -> JoinedColumns:
-    """Join the answers of a file with the items; `fit_file` describes the arguments.
+    """Return the answers of a file in the order of the items, matched by key.
+
+    Problems are raised, or collected by the document. `fit_file` describes the arguments.
 
     Raises:
         InputError: An answer belongs to no item, two answers belong to the same item, a required answer is missing, or
@@ -95,7 +98,7 @@ def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, polic
         for problem in find_disagreements(items, columns, joined, reader, policies, document.path):
             document.report(problem)
     if joined.n_missing:
-        unanswered = list(compress(items, (~joined.there).tolist()))
+        unanswered = list(compress(items, (~joined.has_answer).tolist()))
         for item, fault, remedy in policies.missing.find_problems(unanswered, len(items), policies.metrics,
                                                                   reader.absent):
             if item is items[0] and find_header(items, reader) is not None:
@@ -114,9 +117,9 @@ def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: Jo
     Args:
         items: The items of the gold.
         answers: The answers in the order of the file.
-        joined: The answers in the order of the items.
-        reader: Reader of the submission.
-        policies: Policies of the submission.
+        joined: The same answers in the order of the items.
+        reader: Reader of the submission, which has parsed the answers.
+        policies: What happens with text that differs from the gold.
         path: Path of the file.
     """
     first: dict[str, Answer] = {}
@@ -125,8 +128,8 @@ def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: Jo
             yield make_duplicate_error(answer, earlier, path, reader.repeated)
     if implausible := reader.implausible(items, answers):
         yield InputError(implausible[1], path=path, line=implausible[0], category="order")
-    known = {item.key for item in items}
-    unknown = [] if reader.ignores_others else [answer for answer in answers if answer.key not in known]
+    item_keys = {item.key for item in items}
+    unknown = [] if reader.ignores_others else [answer for answer in answers if answer.key not in item_keys]
     if unknown and unknown[0] == answers[0] and find_header(answers, reader) is not None:
         remedy = f"set {suggest_header_options(unknown[0], reader)}, or remove the line"
         yield InputError(f"not in the gold, but like a header; {remedy}", path=path, line=unknown[0].line,
@@ -148,7 +151,7 @@ def find_disagreements(items: Sequence[Item], answers: AnswerColumns, joined: Jo
 
 
 def count_differing(items: Sequence[Item], joined: JoinedColumns, reader: Reader, policies: Policies) -> int:
-    """Count answers whose text differs from the gold; 0 if the policy is `reject`."""
+    """Count answers whose text differs from the gold; 0 if such answers are rejected."""
     if policies.tokens == "reject" or type(reader).mismatch is Reader.mismatch:
         return 0
     return sum(answer is not None and reader.mismatch(item.gold, answer.value) is not None
@@ -157,7 +160,14 @@ def count_differing(items: Sequence[Item], joined: JoinedColumns, reader: Reader
 
 def join_again(items: Sequence[Item], reader: Reader, documents: Sequence[Document],
                missing: MissingPolicy) -> list[JoinedColumns]:
-    """Read the files of an accepted submission again, and join them with the items."""
+    """Read the stored files of a submission, and match the answers with the items.
+
+    Args:
+        items: The items of the gold.
+        reader: Reader of the submission.
+        documents: The stored files, one for each run.
+        missing: Policy for items without an answer.
+    """
     policies = Policies(missing, tokens="warn")
     return [join(items, reader.read_answers(document), reader, policies, document) for document in documents]
 
@@ -180,7 +190,7 @@ def digest_submission(reader: Reader, items: Sequence[Item], runs: Sequence[Sequ
 
 
 def digest_run(reader: Reader, items: Sequence[Item], answers: Sequence[Answer]) -> str:
-    """Return the digest of the answers of one file; the order of lines has no effect."""
+    """Return the digest of the answers in one file; the order of lines has no effect."""
     if isinstance(reader, NamedReader):
         answers = reader.fold_names(items, answers)
     if isinstance(answers, AnswerColumns) and (fast := _digest_columns(reader, answers)) is not None:
@@ -189,20 +199,20 @@ def digest_run(reader: Reader, items: Sequence[Item], answers: Sequence[Answer])
 
 
 def join_digests(digests: list[str]) -> str:
-    """Return the digest of a submission from the digests of its runs."""
+    """Combine the digests of a submission's runs into one digest."""
     return digests[0] if len(digests) == 1 else digest_lines(digests)
 
 
 @dataclass(frozen=True, eq=False)
 class _Heads:
-    """First parts of the lines `["key",value]`, which depend on the keys: `["key",`.
+    """Beginnings of the lines `["key",value]` from which a digest is computed.
 
-    The digest of a run is computed from these lines.
+    The beginning of a line is `["key",`. Lines are sorted by key.
 
     Attributes:
-        order: Index of each line's row in the file; lines are sorted by key.
-        lines: The bytes of each part, padded with 0, [lines, bytes].
-        sizes: Number of bytes of each part.
+        order: For each line, the index of its answer in the file.
+        lines: The bytes of each beginning, padded with 0, [lines, bytes].
+        sizes: Number of bytes of each beginning.
     """
 
     order: Places
@@ -210,18 +220,20 @@ class _Heads:
     sizes: Places
 
     def select(self, is_selected: Flags) -> _Heads:
-        """Return the first parts of some of the lines."""
+        """Select some of the lines by a mask."""
         return _Heads(self.order[is_selected], self.lines[is_selected], self.sizes[is_selected])
 
 
 @dataclass(frozen=True, eq=False)
 class _Ends:
-    """Last parts of the lines `["key",value]`, which depend on the values: `value]`.
+    """Ends of the lines `["key",value]` from which a digest is computed.
+
+    The end of a line is `value]`. Many lines have the same end.
 
     Attributes:
-        texts: The bytes of each distinct part, padded with 0, [distinct parts, bytes].
-        sizes: Number of bytes of each distinct part.
-        codes: Index of each line's part in `texts`, [lines].
+        texts: The bytes of each distinct end, padded with 0, [distinct ends, bytes].
+        sizes: Number of bytes of each distinct end.
+        codes: For each line, the index of its end in `texts`, [lines].
     """
 
     texts: Bytes
@@ -230,12 +242,12 @@ class _Ends:
 
     @property
     def lines(self) -> Bytes:
-        """The bytes of the last part of each line, [lines, bytes]."""
+        """The bytes of the end of each line, padded with 0, [lines, bytes]."""
         return self.texts.take(self.codes, axis=0)
 
 
 def _digest_columns(reader: Reader, answers: AnswerColumns) -> str | None:
-    """Compute the digest of a run with arrays of bytes, without an object per answer.
+    """Compute the digest of a run with byte arrays, without an object per answer.
 
     Returns:
         The digest; None if a key occurs twice or the arrays would be too large.
@@ -264,13 +276,13 @@ def _digest_columns(reader: Reader, answers: AnswerColumns) -> str | None:
 
 
 def _make_ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterator[tuple[list[str], Places]]:
-    """Yield distinct texts, and the index of each line's text; see `_Ends`.
+    """Yield distinct line ends `value]`, and for each line the index of its end.
 
-    If an answer consists of several numbers, there is a pair of texts and indices for each number.
+    If an answer consists of several numbers, there is a pair of ends and indices for each number.
     """
     if not isinstance(answers, StatisticColumns):
         distinct, codes = _find_distinct(values)
-        yield [f"{canonical_json(reader.content(answers.meant(value)))}]" for value in distinct.tolist()], codes
+        yield [f"{canonical_json(reader.content(answers.decode(value)))}]" for value in distinct.tolist()], codes
         return
     for n, name in enumerate(sorted(answers.names), 1):
         distinct, codes = np.unique(values[:, answers.names.index(name)], return_inverse=True)
@@ -279,7 +291,10 @@ def _make_ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterat
 
 
 def _find_distinct(values: Floats) -> tuple[Floats, Places]:
-    """Return the sorted distinct values, and the index of each value in this list."""
+    """Return the sorted distinct values, and for each value its index among them.
+
+    It is `np.unique` with `return_inverse`, but faster for small whole numbers.
+    """
     largest = values.max(initial=0)
     if largest >= _MAX_CODES or np.signbit(values).any() or (values != (codes := values.astype(np.int64))).any():
         return np.unique(values, return_inverse=True)
@@ -289,10 +304,14 @@ def _find_distinct(values: Floats) -> tuple[Floats, Places]:
 
 @lru_cache(maxsize=1)
 def _make_frame(heads: _Heads, end_size: int) -> tuple[Bytes, Places]:
-    """Build all lines with gaps for their last parts, which all have the same size.
+    """Build the lines `["key",value]` of a run with gaps for the values.
+
+    Args:
+        heads: The beginnings of the lines.
+        end_size: Number of bytes of each gap; all gaps have the same size.
 
     Returns:
-        The bytes of all lines, and the position of each byte of the gaps, [lines, bytes per gap].
+        The bytes of all lines, and the positions of the bytes in each gap, [lines, bytes per gap].
     """
     sizes, ends = heads.sizes + end_size, np.ones((len(heads.order), end_size), dtype=np.uint8)
     whole = np.concatenate([_make_prefixes(int(sizes.max(initial=0)))[sizes], heads.lines, ends], axis=1)
@@ -318,7 +337,7 @@ def _make_prefixes(max_size: int) -> Bytes:
 
 
 def _pad(parts: list[bytes]) -> tuple[Bytes, Places]:
-    """Return texts as an array of bytes, padded with 0, and the size of each text."""
+    """Return byte strings as an array, padded with 0, and the size of each string."""
     sizes = np.array(list(map(len, parts)), dtype=np.int64)
     array = np.array(parts or [b" "], dtype=np.bytes_)
     return array.view(np.uint8).reshape(len(array), -1), sizes

@@ -19,9 +19,9 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
     """Read the items of a test set, and check that they fit the manifest.
 
     Args:
-        task: The task.
+        task: The manifest with its readers and metrics.
         test_set: The test set.
-        documents: The gold files by role; see `ResolvedTask.gold_documents`.
+        documents: The gold files by role, such as `gold` or `attributes`.
 
     Raises:
         InputError: A file has an invalid format, an item occurs twice, an item lacks an attribute that the manifest
@@ -40,10 +40,10 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
             report(next(item for item in items if item.key == error.item), error.message)
     has_groups = True
     for key, attribute in _list_grouping_attributes(task.manifest, test_set):
-        lacking = [item for item in items if not item.attributes.get(attribute)]
-        for item in lacking[:1] if len(lacking) == len(items) else lacking:
-            known = ", ".join(sorted(name for name, value in item.attributes.items() if value)) or "none"
-            report(item, f"has no attribute {attribute!r}, which the manifest's {key} names; its attributes: {known}")
+        incomplete_items = [item for item in items if not item.attributes.get(attribute)]
+        for item in incomplete_items[:1] if len(incomplete_items) == len(items) else incomplete_items:
+            names = ", ".join(sorted(name for name, value in item.attributes.items() if value)) or "none"
+            report(item, f"has no attribute {attribute!r}, which the manifest's {key} names; its attributes: {names}")
             has_groups = False
     cluster, strata = test_set.cluster, significance.strata
     if has_groups and significance.unit != "item" and cluster is not None and strata is not None:
@@ -57,7 +57,10 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
 
 
 def _list_grouping_attributes(manifest: Manifest, test_set: TestSet) -> Iterator[tuple[str, str]]:
-    """Yield the manifest's keys that group items, and the attributes that they name."""
+    """Yield manifest keys that group items, with the attributes that they name.
+
+    Example: `("test_set[0].cluster", "document")`.
+    """
     table = f"test_set[{manifest.test_set.index(test_set)}]"
     if test_set.cluster is not None:
         yield f"{table}.cluster", test_set.cluster
@@ -82,12 +85,14 @@ def find_split_cluster(clusters: Iterable[Hashable], strata: Iterable[Hashable])
                  if first_strata.setdefault(cluster, stratum) != stratum), None)
 
 
-def check_names(task: ResolvedTask, known: Mapping[str, Callable[[NamePart], Set[str]]]) -> list[str]:
-    """Check that the gold has the types and labels that options of metrics name.
+def check_names(task: ResolvedTask,
+                names_by_test_set: Mapping[str, Callable[[NamePart], Set[str]]]) -> list[str]:
+    """Check that the gold has the types and labels that the options of metrics name.
 
     Args:
-        task: The task.
-        known: For each test set, a function that returns the types or the keys (labels) of all answers of its gold.
+        names_by_test_set: For each test set, a function that returns all types or all keys (labels) of its gold
+            answers.
+        task: The manifest with its metrics.
 
     Returns:
         Warnings about test sets that lack a type or label that another test set has.
@@ -101,9 +106,9 @@ def check_names(task: ResolvedTask, known: Mapping[str, Callable[[NamePart], Set
             ("type", type_, f"{metric.takes} of type") for type_ in metric.types()]
         named += [("key", label, "label") for label in metric.list_option_labels()]
         for part, name, kind in named:
-            by_test_set = {test_set: list_names(part) for test_set, list_names in known.items()}
-            if name not in (everywhere := set[str]().union(*by_test_set.values())):
-                raise ManifestError(f"the gold has no {kind} {name!r}; {suggest(name, everywhere)}",
+            by_test_set = {test_set: list_names(part) for test_set, list_names in names_by_test_set.items()}
+            if name not in (all_names := set[str]().union(*by_test_set.values())):
+                raise ManifestError(f"the gold has no {kind} {name!r}; {suggest(name, all_names)}",
                                     path=task.root.manifest, key=f"metric[{n}]")
             warnings += [f"{alias}: the gold of test set {test_set!r} has no {kind} {name!r}; {suggest(name, names)}"
                          for test_set, names in by_test_set.items() if name not in names]
@@ -111,6 +116,6 @@ def check_names(task: ResolvedTask, known: Mapping[str, Callable[[NamePart], Set
 
 
 def digest_gold(reader: Reader, items: Sequence[Item]) -> str:
-    """Return the digest of items; their order and file format have no effect."""
+    """Return the digest of the gold; order and file format have no effect."""
     return digest_lines(canonical_json([item.key, reader.content(item.gold), dict(item.attributes)])
                         for item in sorted(items, key=lambda item: item.key))

@@ -22,11 +22,16 @@ Hiding = dict[str, datetime | None]  # end of each embargo in UTC, by column of 
 
 
 def find_new_hiding(manifest: Manifest, previous: TaskRow | None) -> Hiding:
-    """Return the embargoes that are new or changed in the manifest.
+    """Return the embargoes that are new or changed in a manifest.
+
+    An embargo hides names or scores until a time.
 
     Args:
         manifest: The manifest.
         previous: The stored task; None if the task is new.
+
+    Returns:
+        The end of each embargo in UTC, by column of table `task`; None: the embargo was removed.
     """
     earlier = {} if previous is None else _list_hiding(decode_manifest(previous.manifest))
     return {column: until for column, until in _list_hiding(manifest).items() if until != earlier.get(column)}
@@ -45,19 +50,22 @@ def _to_utc(value: bool | datetime) -> datetime | None:
 
 
 def describe_hiding(hiding: Hiding) -> dict[str, str | None]:
-    """Return embargoes in the form of the log."""
+    """Convert the ends of embargoes to ISO texts, for the log.
+
+    An embargo hides names or scores until a time.
+    """
     return {column: None if until is None else until.isoformat() for column, until in hiding.items()}
 
 
 def draw_salt(previous: TaskRow | None, hiding: Hiding, *, gold: bool = True) -> dict[str, str]:
-    """Draw a random salt for the digests of a task if it hides something.
+    """Draw a random salt for the digests of a task that hides names, scores or gold.
 
     Signatures contain digits of digests. Without a salt, a person who guesses the hidden names or gold could confirm
     the guess by these digits. A salt is never changed, so that comparisons keep their ids.
 
     Args:
         previous: The stored task; None if the task is new.
-        hiding: New embargoes.
+        hiding: New embargoes: the times until which names or scores are hidden.
         gold: False if releases withhold the gold.
 
     Returns:
@@ -68,12 +76,15 @@ def draw_salt(previous: TaskRow | None, hiding: Hiding, *, gold: bool = True) ->
 
 
 def refuse_candidate(manifest: Manifest, previous: TaskRow | None, hiding: Hiding) -> None:
-    """Refuse a candidate if the task hides names, because its manifest is public.
+    """Raise an error if a task hides names, but its manifest names a candidate.
+
+    The candidate is the system that one-sided tests expect to be better. Its name would be public, because the manifest
+    is public.
 
     Args:
         manifest: The manifest.
         previous: The stored task; None if the task is new.
-        hiding: New embargoes.
+        hiding: New embargoes: the times until which names or scores are hidden.
 
     Raises:
         InputError: The task hides names, and the manifest names a candidate.
@@ -84,18 +95,22 @@ def refuse_candidate(manifest: Manifest, previous: TaskRow | None, hiding: Hidin
 
 
 def describe_salt(columns: dict[str, str]) -> dict[str, str]:
-    """Return a new salt in the form of the log: its digest, which does not reveal it."""
+    """Return the digest of a new salt for the log, which does not reveal the salt.
+
+    Args:
+        columns: The column `salt` and its value; may be empty.
+    """
     return {name: digest(salt.encode()) for name, salt in columns.items()}
 
 
 def set_hiding(connection: Connection, journal: Journal, task: TaskRow, column: str, until: datetime | None) -> bool:
-    """Hide or reveal the names or scores of a task.
+    """Hide the names or scores of a task until a time, or reveal them.
 
     Args:
         connection: Connection in a transaction.
-        journal: Journal of the command.
+        journal: Writes the change to the log.
         task: The task.
-        column: `anonymous_until` for names, `blind_until` for scores.
+        column: Column of the embargo: `anonymous_until` for names, `blind_until` for scores.
         until: End of the embargo in UTC; None: reveal.
 
     Returns:

@@ -27,11 +27,11 @@ from registry.readers.parsing.delimited import MARKS
 
 @dataclass(frozen=True)
 class Problem:
-    """One error or warning.
+    """An error or warning about a task or a submitted file.
 
     Attributes:
         test_set: The test set of the file; empty if the problem does not belong to a test set.
-        error: The message and its place; its `category` does not change between versions.
+        error: The message with its place; its `category`, such as `format`, is the same in all versions of the program.
         cause: The likely cause; empty if unknown.
         fatal: True for an error, False for a warning.
         exit_code: The exit status of a command that stops at this error.
@@ -46,14 +46,16 @@ class Problem:
 
 @dataclass
 class Collector:
-    """Collection of the problems of a task and its files.
+    """Collector of all problems in a task and its files.
+
+    Without a collector, commands stop at the first problem.
 
     Attributes:
         limit: The largest number of problems per file to list; None: no limit.
-        items: Items by test set, without test sets with invalid gold.
+        items: The items of each test set; test sets with invalid gold are absent.
         files: Paths of the submitted files that were read.
         problems: The listed problems.
-        unlisted: Number of problems above the limit, by file and category.
+        unlisted: Number of problems that exceed the limit, by file and category.
     """
 
     limit: int | None = None
@@ -65,11 +67,11 @@ class Collector:
 
     @property
     def exit_code(self) -> int:
-        """The exit status of a command that stops at the first error; 0 if none."""
+        """The exit status of a command that stops at the first error; 0 if there is none."""
         return next((problem.exit_code for problem in self.problems if problem.fatal), 0)
 
     def refuse(self, error: RegistryError) -> None:
-        """Add an error, and all errors that it combines, unless they were added before."""
+        """Add an error and all errors that it combines, unless they were added before."""
         for part in (error, *error.others):
             problem = part if isinstance(part, InputError) else InputError(str(part), category="database")
             if str(problem) not in self._messages:
@@ -82,7 +84,7 @@ class Collector:
 
     def read_gold(self, test_set: str, documents: Mapping[str, Document],
                   read: Callable[[Mapping[str, Document]], list[Item]]) -> list[Item]:
-        """Read the gold of a test set, and add the problems of its files.
+        """Read the gold of a test set, and collect the problems of its files.
 
         Args:
             test_set: Name of the test set.
@@ -90,7 +92,7 @@ class Collector:
             read: Function that reads the items from the files.
 
         Raises:
-            InputError: The gold has a problem; this is the first one.
+            InputError: The first problem of the gold, if there is one.
         """
         problems = {role: Problems(self.limit) for role in documents}
         items: list[Item] = []
@@ -107,7 +109,7 @@ class Collector:
 
     def read_file(self, submission: DeclaredSubmission, document: Document,
                   items: Sequence[Item] | None) -> FittedFile | None:
-        """Read a file of a submission, and add its problems with their likely causes.
+        """Read a file of a submission, and collect its problems with their likely causes.
 
         Args:
             submission: The submission.
@@ -115,16 +117,16 @@ class Collector:
             items: The items of the gold; None if the gold is invalid.
 
         Returns:
-            The joined file; None if `items` is None.
+            The file, with its answers matched with the items; None if `items` is None.
 
         Raises:
-            InputError: The file has a problem; this is the first one.
+            InputError: The first problem of the file, if there is one.
         """
         test_set, reader = submission.test_set.name, submission.reader
         self.files.append(document.path)
         if items is not None and reader.gives_columns:
             try:
-                if not reader.declare(document).has_notes:
+                if not reader.apply_options(document).has_undeclared_crlf:
                     return submission.fit(items, submission.read_answers(document), document)
             except InputError:
                 pass  # reading by columns has found a problem; reading by rows finds all problems
@@ -136,9 +138,9 @@ class Collector:
             fitted = None if items is None else submission.fit(items, answers, document)
         except InputError as error:
             problems.end(error)
-        known = {**self.items, test_set: items or []}
+        items_by_test_set = {**self.items, test_set: items or []}
         self._add_file(test_set, document.path, problems,
-                       Diagnosis(document, reader, answers, known, test_set, problems.counts))
+                       Diagnosis(document, reader, answers, items_by_test_set, test_set, problems.counts))
         self.warn(test_set, problems.notes)
         _raise_first([problems])
         return fitted
@@ -158,7 +160,7 @@ class Collector:
 
 def read_submission(submission: DeclaredSubmission, items: Sequence[Item] | None,
                     collector: Collector | None) -> list[FittedFile]:
-    """Read the files of a submission and join them with the items.
+    """Read the files of a submission, and match the answers with the items.
 
     Args:
         submission: The submission, with its files loaded.
@@ -166,10 +168,10 @@ def read_submission(submission: DeclaredSubmission, items: Sequence[Item] | None
         collector: Receives all problems of all files; None: only the first problem is raised.
 
     Returns:
-        The joined files; empty if `items` is None.
+        The files with their matched answers; empty if `items` is None.
 
     Raises:
-        InputError: A file has a problem; this is the first one.
+        InputError: The first problem of the files, if there is one.
     """
     files, errors = list[FittedFile](), list[InputError]()
     for document in submission.documents:
@@ -207,7 +209,7 @@ _SPELLINGS: dict[str, Callable[[str], str]] = {
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Likely causes of the problems of a file.
+    """Search for the likely causes of the problems in a submitted file.
 
     A cause is reported only if there is evidence for it: for example, the file has no errors with another separator.
 
@@ -231,9 +233,9 @@ class Diagnosis:
         """Return the likely cause of a problem; empty if unknown."""
         item = error.item or ""
         by_category: dict[str, Callable[[], str]] = {
-            "format": lambda: self._form, "tag": lambda: self._form, "encoding": lambda: self._encoding,
-            "duplicate": lambda: self._repetition, "unknown": lambda: self._explain_unknown(item),
-            "missing": lambda: self._missing,
+            "format": lambda: self._options_cause, "tag": lambda: self._options_cause,
+            "encoding": lambda: self._encoding, "duplicate": lambda: self._repetition,
+            "unknown": lambda: self._explain_unknown(item), "missing": lambda: self._missing,
             "text": lambda: self._for_another or self._describe_move(item), "order": lambda: self._for_another}
         return by_category[error.category]() if error.category in by_category else ""
 
@@ -246,21 +248,24 @@ class Diagnosis:
         return frozenset(answer.key for answer in self.answers)
 
     @cached_property
-    def _form(self) -> str:
-        """The cause "other options", such as another separator; empty without evidence."""
+    def _options_cause(self) -> str:
+        """Message that the reader needs other options, such as another separator.
+
+        The message is empty if other options do not help.
+        """
         problems = self.counts.get("format", 0) + self.counts.get("tag", 0)
         if problems < 2 and self.answers:
             return ""
-        for forms in (self._try_other_forms, self._try_other_separators):
-            if better := [(n, description) for n, description in forms() if 10 * n <= problems]:
+        for try_others in (self._try_other_options, self._try_other_separators):
+            if better := [(n, description) for n, description in try_others() if 10 * n <= problems]:
                 return min(better)[1]
-        return self._one_value
+        return self._json_cause
 
-    def _try_other_forms(self) -> Iterator[tuple[int, str]]:
+    def _try_other_options(self) -> Iterator[tuple[int, str]]:
         """Read the file with other values of the reader's options, such as `separator`.
 
         Yields:
-            The number of problems with the other value, and a description of it.
+            The number of problems with the other value, and a message that names the value.
         """
         hints = typing.get_type_hints(type(self.reader))
         is_delimited = getattr(self.reader, "syntax", "delimited") == "delimited"
@@ -277,7 +282,7 @@ class Diagnosis:
         """Read the file with separators that the reader does not support.
 
         Yields:
-            The number of problems with the other separator, and a description of it.
+            The number of problems with the other separator, and a message that names the separator.
         """
         reader: Any = self.reader
         if "separator" not in reader.forms or getattr(reader, "syntax", "delimited") != "delimited":
@@ -289,7 +294,7 @@ class Diagnosis:
                           f"{json.dumps(reader.separator)}")
 
     def _count_problems(self, document: Document, **options: Any) -> int | None:
-        """Count the format problems of a file with other options of the reader.
+        """Read a file with other options of its reader, and count the format problems.
 
         Returns:
             The number; None if no item of the test set is found with these options.
@@ -303,8 +308,8 @@ class Diagnosis:
         return problems.counts["format"] + problems.counts["tag"] if is_ours else None
 
     @property
-    def _one_value(self) -> str:
-        """The cause "one JSON value instead of JSON Lines"; empty without evidence."""
+    def _json_cause(self) -> str:
+        """Message that the file is one JSON value instead of JSON Lines; may be empty."""
         if not (isinstance(self.reader, Responses) or getattr(self.reader, "syntax", "") == "jsonl"):
             return ""
         text = self._text.strip()
@@ -316,7 +321,7 @@ class Diagnosis:
     def _text(self) -> str:
         """The text of the file, with U+FFFD for invalid bytes; empty if unreadable."""
         try:
-            return self.reader.declare(self.document.collect(Problems(0, stops=False))).text()
+            return self.reader.apply_options(self.document.collect(Problems(0, stops=False))).text()
         except InputError:
             return ""
 
@@ -335,8 +340,11 @@ class Diagnosis:
         return "the file holds its whole content more than once" if min(keys.values(), default=0) > 1 else ""
 
     @cached_property
-    def _counted_from(self) -> str:
-        """The cause "items are counted from 0 instead of 1", or vice versa; may be empty."""
+    def _numbering_cause(self) -> str:
+        """Message that items are counted from 0 instead of 1, or from 1 instead of 0.
+
+        The message is empty if this is not the case.
+        """
         if not all(key.isdecimal() and key.isascii() for key in (*self._expected, *self._answered)):
             return ""
         numbers, expected = ({int(key) for key in keys} for keys in (self._answered, self._expected))
@@ -345,7 +353,7 @@ class Diagnosis:
 
     @cached_property
     def _other_test_set(self) -> str:
-        """The name of another test set to which the file seems to belong; may be empty."""
+        """The name of another test set to which the file seems to belong; empty if none."""
         unknown = self._answered - self._expected.keys()
         other_test_sets = {name: items for name, items in self.items.items() if name != self.test_set and items}
         for name, items in other_test_sets.items():
@@ -365,24 +373,27 @@ class Diagnosis:
         return f"this file seems to be for test set {self._other_test_set!r}" if self._other_test_set else ""
 
     def _get_task_text(self, value: Any) -> str:
-        """Return the input text of systems from an answer or from gold; may be empty."""
+        """Return the text that systems get as input, from an answer or from the gold.
+
+        It is the same text for both, and empty if the file format does not contain it.
+        """
         text = self.reader.task_text(value)
         return "" if text is None else canonical_json(text)
 
     @cached_property
-    def _spelled(self) -> list[tuple[str, Callable[[str], str], dict[str, str]]]:
-        """Ways to normalize keys, such as by letter case.
+    def _normal_forms(self) -> list[tuple[str, Callable[[str], str], dict[str, str]]]:
+        """Ways to normalize item keys, such as lower case.
 
         Each has a name, a function that normalizes a key, and the expected keys by their normalized form.
         """
         return [(name, spell, {spell(key): key for key in self._expected}) for name, spell in _SPELLINGS.items()]
 
     def _explain_unknown(self, key: str) -> str:
-        if self._counted_from:
-            return self._counted_from
+        if self._numbering_cause:
+            return self._numbering_cause
         if self._other_test_set:
             return f"it is an item of test set {self._other_test_set!r}; this file seems to be for that test set"
-        for name, spell, expected in self._spelled:
+        for name, spell, expected in self._normal_forms:
             if spell(key) in expected:
                 return f"it differs from item {expected[spell(key)]!r} only in {name}"
         if (match := _DEVELOPMENT.search(key)) and not any(map(_DEVELOPMENT.search, self._expected)):
@@ -391,15 +402,15 @@ class Diagnosis:
 
     @cached_property
     def _missing(self) -> str:
-        if cause := self._counted_from or self._for_another:
+        if cause := self._numbering_cause or self._for_another:
             return cause
         absent = [n for key, n in self._expected.items() if key not in self._answered]
         refused = self.counts.get("format", 0) + self.counts.get("encoding", 0)
         if absent and len(absent) <= refused:
             return "its line may be one of the lines that could not be read"
         if absent and 0 < absent[0] == len(self._expected) - len(absent):
-            if self._shifted or self.counts.get("order"):
-                return self._shifted  # empty if the reader has described the order
+            if self._shift_cause or self.counts.get("order"):
+                return self._shift_cause  # empty if the reader has described the order
             last = "item is" if len(absent) == 1 else f"{len(absent)} items are"
             numbered = getattr(self.reader, "item", None) == ()
             return (f"the last {last} missing of {len(self._expected)}: the file seems to have been cut off"
@@ -408,9 +419,9 @@ class Diagnosis:
 
     @cached_property
     def _shifts(self) -> dict[str, int]:
-        """For answers with the text of another item, the distance to that item.
+        """For each answer with another item's text, how many items later that item is.
 
-        The distance is a number of items in the order of the gold. Answers with the correct text are absent.
+        The number is negative if the item is earlier in the gold. Answers with the correct text are absent.
         """
         indices: dict[str, int | None] = {}
         for n, item in enumerate(self.items[self.test_set]):
@@ -424,8 +435,8 @@ class Diagnosis:
         return shifts
 
     @cached_property
-    def _shifted(self) -> str:
-        """The cause "a line is missing or was added"; empty without evidence.
+    def _shift_cause(self) -> str:
+        """Message that a line seems to be missing or added; empty without evidence.
 
         Evidence is that most misplaced texts have the same distance from their item.
         """
@@ -442,8 +453,8 @@ class Diagnosis:
                 f"{counted(abs(distance), 'line is', 'lines are')} perhaps {change}")
 
     def _describe_move(self, key: str) -> str:
-        if self._shifted or not self._shifts:
-            return self._shifted
+        if self._shift_cause or not self._shifts:
+            return self._shift_cause
         if len(self._shifts) > 1:
             return f"shuffled: {len(self._shifts)} texts belong to other items"
         if key in self._shifts:

@@ -30,7 +30,7 @@ from registry.metrics import Metric
 from registry.metrics.texts import ReferenceMetric, count_tokenized, is_tokenized
 from registry.missing import MissingPolicy
 from registry.readers import Document, Labels, Reader
-from registry.readers.base import NamedReader, by_case
+from registry.readers.base import NamedReader, index_by_case
 from registry.readers.trec import Trec
 
 FEW = 10  # items; with fewer items, equal answers may be chance and not copies
@@ -38,10 +38,10 @@ FEW = 10  # items; with fewer items, equal answers may be chance and not copies
 
 @dataclass(frozen=True)
 class Remark:
-    """Warning about a file of a submission.
+    """Warning that a valid file of a submission probably gets meaningless scores.
 
     Attributes:
-        category: The kind of warning, which does not change between versions.
+        category: The kind of warning, such as `header`; it is the same in all versions of the program.
         message: The message.
         advice: Advice for the user; may be empty.
         line: Number of the line in the file; None if unknown.
@@ -53,18 +53,18 @@ class Remark:
     line: int | None = None
 
     def error(self, path: str) -> InputError:
-        """Return the warning as an error with the path of the file."""
+        """Return the warning as an error object with the path of the file."""
         return InputError("; ".join(filter(None, (str(self.message), self.advice))), path=path, line=self.line,
                           category=self.category)
 
 
 def find_gold_warnings(items: Sequence[Item], reader: Reader, path: str,
                        metrics: Mapping[str, Metric]) -> Iterator[str]:
-    """Yield warnings about the gold of a test set.
+    """Yield warnings about valid gold that probably leads to meaningless scores.
 
     Args:
         items: The items of the gold.
-        reader: Reader of the gold.
+        reader: Reader of the gold, which has parsed the items.
         path: Path of the gold file.
         metrics: The metrics by their ids.
     """
@@ -73,22 +73,24 @@ def find_gold_warnings(items: Sequence[Item], reader: Reader, path: str,
     for id_, metric in metrics.items() if reader.gives == "segment" else ():
         if isinstance(metric, ReferenceMetric):
             texts = [item.gold[name] for item in items for name in metric.references if name in item.gold]
-            if (misread := metric.describe_misreading(texts)) is not None:
+            if (misread := metric.find_tokenization_fault(texts)) is not None:
                 yield str(InputError(f"metric {id_}: {misread}", path=path))
 
 
 def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, document: Document,
                  missing: MissingPolicy, *, differing: int = 0, with_gold: bool = True) -> Iterator[Remark]:
-    """Yield warnings about a file of a submission that was joined with the gold.
+    """Yield warnings about a valid file that probably gets meaningless scores.
+
+    For example, the file has labels that the gold lacks, or its rows are in another order.
 
     Args:
         items: Items of the gold.
-        joined: The file's answers to the items.
-        reader: Reader of the submission.
+        joined: The answers of the file in the order of the items.
+        reader: Reader of the submission, which has parsed the answers.
         document: The file.
         missing: Policy for items without an answer.
         differing: Number of answers whose text differs from the gold.
-        with_gold: False if the items come from a task pack, without gold.
+        with_gold: False if the items have no gold, because they come from a task pack.
 
     Raises:
         InputError: The gold has none of the submission's labels or types, and the reader does not accept that.
@@ -122,7 +124,7 @@ def find_remarks(items: Sequence[Item], joined: JoinedColumns, reader: Reader, d
 
 
 def find_equal_files(documents: Sequence[Document]) -> Iterator[InputError]:
-    """Yield warnings about files with the same bytes as an earlier file."""
+    """Yield a warning for each file with the same bytes as an earlier file."""
     first: dict[str, str] = {}
     for document in documents:
         if (same := first.setdefault(document.digest, document.path)) is not document.path:
@@ -131,7 +133,7 @@ def find_equal_files(documents: Sequence[Document]) -> Iterator[InputError]:
 
 
 def describe_copy(other: str) -> Remark:
-    """Return the warning that a submission has the same answers as another system.
+    """Return a warning that a submission has the same answers as another system's.
 
     Args:
         other: Name of the other system's submission.
@@ -148,12 +150,10 @@ def _find_tokenized_text(items: Sequence[Item], answers: JoinedColumns) -> Messa
 
 
 def _find_copied_part(items: Sequence[Item], joined: JoinedColumns, reader: Reader) -> str | None:
-    """Return the part of the gold that is equal to the answer for every item.
-
-    A part is, for example, one of several references.
+    """Find a part of the gold, such as one reference, that all answers repeat.
 
     Returns:
-        The name of the first such part; None if no part is equal to all answers.
+        The name of the first such part; None if no part is equal to the answers for all items.
     """
     parts: list[str] | None = None
     for item, answer in zip(items, joined, strict=True):
@@ -168,15 +168,14 @@ _FEW_LINES = 3  # lines; in shorter files a header cannot be recognised
 
 
 def find_header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
-    """Return the first item or answer of a file of labels if it looks like a header.
+    """Return the first row of a file of labels if it looks like a header of columns.
 
-    A header is recognised if no other entry has the same label. In addition, the first entry must contain the usual
-    name of a column, or its key must be the only key without a digit. If the gold and all submissions have a header
-    that the options do not declare, no command refuses the files, and the header is scored as an item.
+    It looks like a header if no other row has the same label, and if it contains a usual name of a column or has the
+    only key without a digit. Without this check, a header that is also in the gold is scored as an item.
 
     Args:
-        entries: The items or answers in the order of the file.
-        reader: Reader of the file.
+        entries: The rows of the file, as items or answers.
+        reader: Reader of the file, which has parsed the rows.
     """
     if not isinstance(reader, Labels) or reader.syntax != "delimited" or reader.header or len(entries) < _FEW_LINES:
         return None
@@ -189,7 +188,10 @@ def find_header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
 
 
 def suggest_header_options(first: Item | Answer, reader: Reader) -> str:
-    """Return the options with which the reader treats the first line as a header."""
+    """Suggest options of a reader that make the first row a header.
+
+    Example: `options = { header = true, label = "class" }`.
+    """
     names = {"label": _get_label(first)} if getattr(reader, "item", None) == "" else {
         "item": first.key, "label": _get_label(first)}
     other = {option: cell for option, cell in names.items() if getattr(reader, option, cell) != cell}
@@ -212,15 +214,15 @@ def _has_digit(key: str) -> bool:
 
 
 def _find_other_normal_form(document: Document, items: Sequence[Item], reader: Reader) -> Remark | None:
-    """Describe lines that are not in Unicode form NFC, if the whole gold is in NFC."""
+    """Warn about lines that are not in Unicode form NFC, if the whole gold is in NFC."""
     if not reader.is_text:
         return None
-    document = reader.declare(document)
+    document = reader.apply_options(document)
     key = _find_other_normal_form, document.repair, document.skip
-    if key not in document.made:
-        document.made[key] = [] if _is_nfc(document.text()) else [
+    if key not in document.cache:
+        document.cache[key] = [] if _is_nfc(document.text()) else [
             number for number, line in document.lines() if not _is_nfc(line)]
-    lines = document.made[key]
+    lines = document.cache[key]
     if not lines or not all(_is_nfc(item.key) and _is_nfc(canonical_json(reader.content(item.gold)))
                             for item in items):
         return None
@@ -237,7 +239,7 @@ _MOST_LINES = 2**14  # number of lines that are read to compare ranks with score
 
 
 def _find_contradicted_ranks(document: Document, reader: Reader) -> Message | None:
-    """Describe a contradiction between the scores and the ranks of a TREC run.
+    """Warn if the scores of a TREC run contradict its ranks.
 
     Metrics use only the scores, as trec_eval does.
     """
@@ -245,7 +247,7 @@ def _find_contradicted_ranks(document: Document, reader: Reader) -> Message | No
         return None
     query, name, rank, score = (reader.run.index(column) for column in ("query", "document", "rank", "score"))
     ranked = defaultdict[str, list[tuple[int, float, str]]](list)
-    for _, line in islice(reader.declare(document).lines(), _MOST_LINES):
+    for _, line in islice(reader.apply_options(document).lines(), _MOST_LINES):
         cells = line.split()
         if len(cells) == len(reader.run) and cells[rank].isdecimal() and not line.startswith("#"):
             ranked[cells[query]].append((int(cells[rank]), float(cells[score]), cells[name]))
@@ -272,14 +274,14 @@ _RECODED = 0.9  # share of rows above which each gold label seems to have anothe
 
 
 def find_displaced_rows(items: Sequence[Item], joined: JoinedColumns, reader: Reader) -> Message | None:
-    """Describe a file of labels without keys whose rows seem to be in a wrong order.
+    """Warn if the rows of a file of labels without keys seem to be in a wrong order.
 
     If the rows are shifted by one, labels agree far more often with a neighbouring item than with their own item. If
     the rows are in another order, labels agree only as often as random labels.
     """
     if not isinstance(reader, Labels) or reader.item or not joined.is_numeric or len(items) < _FEW_ROWS:
         return None
-    gold, answers = joined.coded(item.gold for item in items), joined.values
+    gold, answers = joined.encode_labels(item.gold for item in items), joined.values
     for distance, side in ((1, "after"), (-1, "before")):
         if _agrees_with_neighbours(gold, answers, distance):
             return Message("shifted-rows", {"side": side, "is_recoded": _is_recoded(gold, answers)})
@@ -287,9 +289,9 @@ def find_displaced_rows(items: Sequence[Item], joined: JoinedColumns, reader: Re
 
 
 def _agrees_with_neighbours(gold: Floats, answers: Floats, distance: int) -> bool:
-    """Return whether labels agree better with the item `distance` rows below.
+    """Return whether answers agree better with the gold `distance` rows below.
 
-    A one-sided sign test decides.
+    A one-sided sign test compares this agreement with that in the same row.
     """
     from scipy.stats import binom
 
@@ -300,10 +302,10 @@ def _agrees_with_neighbours(gold: Floats, answers: Floats, distance: int) -> boo
 
 
 def _is_recoded(gold: Floats, answers: Floats) -> bool:
-    """Return whether the file seems to use other names for the labels of the gold.
+    """Return whether a file seems to have other names for the labels of the gold.
 
-    In such a file, almost all items with the same gold label have the same label. A shifted file looks the same if its
-    labels follow each other in a fixed order.
+    Evidence is that almost all items with the same gold label have the same answer. A file with shifted rows looks the
+    same if its labels follow each other in a fixed order.
     """
     is_answered = ~np.isnan(answers)
     n_most = sum(Counter(answers[is_answered & (gold == label)].tolist()).most_common(1)[0][1]
@@ -312,7 +314,7 @@ def _is_recoded(gold: Floats, answers: Floats) -> bool:
 
 
 def _is_chance(gold: Floats, answers: Floats) -> bool:
-    """Return whether answers agree with the gold only as often as shuffled answers.
+    """Return whether answers agree with the gold no more often than shuffled answers.
 
     The number of agreements is compared with its mean and standard deviation over all orders of the answers. The
     formulas are known from the matching problem of two shuffled decks of cards.
@@ -337,7 +339,7 @@ _FEW_NAMES = 10  # answers; a new name can mean an absent name of similar freque
 
 @dataclass(frozen=True)
 class _StrangeNames:
-    """Labels or types of a submission that the gold does not have.
+    """Labels or types in a submission that the gold does not have.
 
     Answers with such names count as wrong.
 
@@ -355,24 +357,24 @@ class _StrangeNames:
 
     @property
     def are_all(self) -> bool:
-        """True if the submission has no name in common with the gold."""
+        """True if the submission and the gold have no label or type in common."""
         return not self.given.keys() & self.gold.keys()
 
     @property
     def message(self) -> Message:
-        """A message with the names, and with similar names of the gold."""
+        """A warning that lists the unknown labels or types, with similar gold names."""
         name, n, total = self.reader.named, sum(self.strange.values()), sum(self.given.values())
         shown = listed(
             [f"{name!r} ({counted(n, 'time')}{self._guess(name)})" for name, n in self.strange.items()], _SHOWN)
         parameters: dict[str, Any] = {"kind": name, "n": n, "answers": total, "names": shown}
         if self.are_all:
-            gold = sorted(self.gold, key=lambda known: (-self.gold[known], known))
+            gold = sorted(self.gold, key=lambda gold_name: (-self.gold[gold_name], gold_name))
             parameters["gold"] = listed(list(map(repr, gold)), _SHOWN)
         return Message("unknown-names", parameters)
 
     @property
     def advice(self) -> str:
-        """Advice on the reader's options that accept or rename the names."""
+        """Advice on options that accept or rename the unknown labels or types."""
         likely = self.likely or {next(iter(self.strange)): "..."}
         renamed = {old: new for old, new in likely.items() if old.casefold() != new.casefold()}
         pairs = [f"{_format_toml_key(old)} = {canonical_json(new)}" for old, new in renamed.items()][:_RENAMED]
@@ -387,12 +389,12 @@ class _StrangeNames:
 
     @cached_property
     def likely(self) -> dict[str, str]:
-        """For some of the names, the name of the gold that they probably mean."""
-        folded, absent = by_case(self.gold), sorted(self.gold.keys() - self.given.keys())
+        """For some unknown labels or types, the name of the gold that they probably mean."""
+        folded, absent = index_by_case(self.gold), sorted(self.gold.keys() - self.given.keys())
         likely = {}
         for name in self.strange:
-            if near := [folded[name.casefold()]] if name.casefold() in folded else nearest(name, absent):
-                likely[name] = near[0]
+            if similar := [folded[name.casefold()]] if name.casefold() in folded else nearest(name, absent):
+                likely[name] = similar[0]
         if not likely and len(self.strange) == len(absent) == 1:  # one new name and one absent name
             (name,), (absent_name,) = self.strange, absent
             n = self.gold[absent_name]
@@ -408,7 +410,7 @@ class _StrangeNames:
 
 
 def _find_strange_names(items: Sequence[Item], answers: JoinedColumns, reader: NamedReader) -> _StrangeNames | None:
-    """Find suspicious names of a submission that the gold does not have.
+    """Find suspicious labels or types of a submission that the gold does not have.
 
     Some new names are expected if there are many possible names, as in answers to questions. Their expected total
     frequency is the number of names that occur once in the gold (Good 1953, "The population frequencies of species and
@@ -417,17 +419,17 @@ def _find_strange_names(items: Sequence[Item], answers: JoinedColumns, reader: N
     of them and a tenth of them differ only in letter case.
     """
     gold = reader.names(item.gold for item in items)
-    known = {**dict.fromkeys(reader.list_declared_names(), 0), **gold}
+    expected = {**dict.fromkeys(reader.list_declared_names(), 0), **gold}
     given = answers.counts if answers.is_numeric else reader.names(answers.values.tolist())
-    once, folded = list(known.values()).count(1), by_case(known)
-    unknown = sorted(given.keys() - known.keys())
+    n_singletons, folded = list(expected.values()).count(1), index_by_case(expected)
+    unknown = sorted(given.keys() - expected.keys())
     are_all = len(unknown) == len(given) and 10 * sum(name.casefold() in folded for name in unknown) >= len(unknown)
     strange = Counter[str]()
     for name in unknown:
         same = folded.get(name.casefold())
-        if given[name] > once or (same is not None and (are_all or known[same] > 1)):
+        if given[name] > n_singletons or (same is not None and (are_all or expected[same] > 1)):
             strange[name] = given[name]
-    return _StrangeNames(reader, known, given, dict(strange.most_common())) if strange else None
+    return _StrangeNames(reader, expected, given, dict(strange.most_common())) if strange else None
 
 
 def _format_toml_key(name: str) -> str:

@@ -45,7 +45,7 @@ class SimilarNames:
 
     @property
     def warning(self) -> str:
-        """A warning about the two names."""
+        """A warning that the two names look the same, with advice."""
         kind, owner = ("team", "") if self.team is None else ("system", f" of {self.team!r}")
         fault = "differ only in letter case"
         if self.first.lower() != self.second.lower():
@@ -56,12 +56,12 @@ class SimilarNames:
 
 def find_similar_names(task: str, old: Mapping[str, Collection[str]],
                        current: Mapping[str, Collection[str]]) -> list[SimilarNames]:
-    """Find all pairs of a new name and a similar name.
+    """Find new names of teams and systems that look like another name.
 
     Args:
         task: The task's id.
-        old: For each team, its systems that are already stored.
-        current: For each team, all its systems, stored or new.
+        old: For each team, the names of its systems that are already stored.
+        current: For each team, the names of all its systems, stored or new.
     """
     pairs = [SimilarNames(task, *pair) for pair in _find_pairs(old.keys(), current.keys())]
     for team, systems in current.items():
@@ -70,14 +70,14 @@ def find_similar_names(task: str, old: Mapping[str, Collection[str]],
 
 
 def warnings_about(pairs: Sequence[SimilarNames]) -> Iterator[str]:
-    """Yield a warning for each of the first pairs, and the number of other pairs."""
+    """Yield warnings about the first ten pairs of names, and count the other pairs."""
     yield from (pair.warning for pair in pairs[:_MOST])
     if len(pairs) > _MOST:
         yield f"{pairs[0].task}: {len(pairs) - _MOST} more pairs of names differ only in letter case or look alike"
 
 
 def skeleton(name: str) -> str:
-    """Return a normal form of a name; names that look the same have the same form.
+    """Return a normal form of a name: names that look the same have the same form.
 
     >>> skeleton("Аspen") == skeleton("aspen"), skeleton("Aspen") == skeleton("Ａｓｐｅｎ"), skeleton("Aspen 2")
     (True, True, 'aspen 2')
@@ -92,7 +92,7 @@ def skeleton(name: str) -> str:
 def _find_pairs(old: Collection[str], current: Collection[str]) -> list[tuple[str, str]]:
     """Return the pairs of a new name and a similar name.
 
-    Similar names have the same skeleton or differ only in letter case.
+    Similar names look the same or differ only in letter case.
     """
     groups = defaultdict[str, list[str]](list)
     for name in sorted(current, key=lambda name: (name not in old, name)):

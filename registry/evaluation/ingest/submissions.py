@@ -27,9 +27,9 @@ from registry.submission_fields import DECLARED
 
 
 class Change(StrEnum):
-    """Effect of a command on a submission or on gold.
+    """What a command has changed in a submission or in the gold.
 
-    `rejoined` means that the submission is unchanged, but was joined with changed gold.
+    `rejoined` means that the submission is unchanged, but was matched with changed gold.
     """
 
     added = "added"
@@ -42,7 +42,7 @@ def store_submission(ingest: Ingest, submission: DeclaredSubmission) -> tuple[Ch
     """Store one submission if it is new or changed.
 
     Returns:
-        The change, and warnings about the files.
+        What has changed, and warnings about the files.
 
     Raises:
         InputError: A file is invalid, or the same version of the system is stored with other content.
@@ -95,10 +95,10 @@ def _has_content(submission: DeclaredSubmission, items: Sequence[Item], digest: 
 
 
 def _make_content_error(name: str, sources: list[str], documents: tuple[Document, ...]) -> InputError:
-    """Make the error for a submission that is stored with other content.
+    """Make the error that a submission is already stored with other answers.
 
     Args:
-        name: Name of the submission.
+        name: Full name of the submission.
         sources: Digests of the stored files.
         documents: The new files.
     """
@@ -116,7 +116,7 @@ def _make_content_error(name: str, sources: list[str], documents: tuple[Document
 
 def _add_scoring(ingest: Ingest, submission_id: int, gold_revision_id: int, submission: DeclaredSubmission,
                  files: Sequence[FittedFile]) -> None:
-    """Store the responses of a submission that is joined with a gold revision."""
+    """Store the answers of a submission, which were matched with a gold revision."""
     scoring_id = ingest.ledger.add_scoring(
         submission_id, gold_revision_id, submission.policies.missing.value,
         n_missing=sum(file.joined.n_missing for file in files), run_id=ingest.run_id)
@@ -125,7 +125,7 @@ def _add_scoring(ingest: Ingest, submission_id: int, gold_revision_id: int, subm
 
 def store_files(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader,
                 files: Sequence[FittedFile]) -> None:
-    """Store the responses of a submission, and the warnings about its files."""
+    """Store the answers in a submission's files, and the warnings about the files."""
     runs = [file.joined for file in files]
     ingest.parsed.add_joined(scoring_id, runs)
     ingest.ledger.add_rows(models.scoring_message, [
@@ -148,7 +148,7 @@ def store_files(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: 
 
 
 def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) -> None:
-    """Read a stored submission again, and join it with the current gold.
+    """Read the stored files of a submission, and match them with the current gold.
 
     Raises:
         InputError: The submission does not fit the new gold.
@@ -156,7 +156,7 @@ def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) ->
     missing = MissingPolicy(submission.missing)
     if ingest.ledger.has_scoring(submission.submission_id, test_set.gold_revision_id, missing.value):
         return
-    reader, documents = ingest.parsed.load_submitted(submission.submission_id)
+    reader, documents = ingest.parsed.load_submitted_files(submission.submission_id)
     declared = DeclaredSubmission(
         ingest.task.manifest.get_test_set(test_set.name), submission.team, submission.system, submission.version,
         documents, reader, Policies(missing, tokens="warn"))

@@ -21,21 +21,24 @@ from registry.store.rows import insert_many, next_id
 
 
 def load_labels(connection: Connection, gold_revision_id: int) -> LabelNumbers:
-    """Load the numbers of all labels of a gold revision and its submissions."""
+    """Load the numbers under which the database stores the labels of a gold revision.
+
+    A gold revision is one version of the gold. Labels of its submissions are included.
+    """
     table = models.label
     query = select(table.c.name, table.c.label_id).where(table.c.gold_revision_id == gold_revision_id)
     return LabelNumbers({row.name: row.label_id for row in connection.execute(query)})
 
 
 def add_labels(connection: Connection, gold_revision_id: int, codes: Sequence[Floats]) -> LabelNumbers:
-    """Assign numbers to labels that have none, and store them.
+    """Store new labels, and assign numbers to them.
 
-    The names of the labels come from the stored answers, because answers are stored before they are scored.
+    Names of the labels are found among the stored answers, because answers are stored before they are scored.
 
     Args:
         connection: Connection in a transaction.
         gold_revision_id: The gold revision.
-        codes: Codes of labels, for each run an array of any shape.
+        codes: For each run an array of label codes, of any shape. A metric computes a code from the name of a label.
 
     Returns:
         The numbers of all labels of the gold revision.

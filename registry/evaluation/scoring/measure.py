@@ -25,10 +25,10 @@ from registry.significance.matrix import CompactStatistics
 
 @dataclass(frozen=True, eq=False)
 class SubmissionScore:
-    """The score of a submission by one metric.
+    """The score of a submission by one metric, and the scores of its runs.
 
     Attributes:
-        value: The score.
+        value: The score of the average over runs.
         run_values: Scores of the runs, [runs].
         step: The largest of 1, 0.1, 0.01, ... that divides all statistics, within limits of precision.
     """
@@ -39,12 +39,13 @@ class SubmissionScore:
 
 
 def score_runs(metric: Metric, runs: Sequence[Floats], steps: Steps | None = None) -> SubmissionScore:
-    """Score a submission from the statistics of its runs.
+    """Compute the score of a submission from the statistics of its runs.
 
     Args:
         metric: The metric.
-        runs: Statistics of each run, [items, columns], in the form whose sums give the score.
-        steps: Step sizes in which statistics are counted; None: chosen from the statistics.
+        runs: Statistics of each run, whose sums over items give the score, [items, columns].
+        steps: Step sizes, such as 0.01; statistics are counted in steps to make sums exact. None: chosen from the
+            statistics.
     """
     statistics = np.stack(runs, axis=1)
     step = 1.0 if FAMILIES[metric.family].integer else find_step(statistics)
@@ -55,23 +56,23 @@ def score_runs(metric: Metric, runs: Sequence[Floats], steps: Steps | None = Non
 
 
 def score_label_runs(metric: ConfusionMetric, labels: LabelNumbers, runs: Sequence[Floats]) -> SubmissionScore:
-    """Score a submission from the labels of its runs.
+    """Compute the score of a submission from pairs of labels (gold, system).
 
     Args:
         metric: The metric.
-        labels: The numbers of labels.
-        runs: For each run the numbers of the gold's and the system's label, [items, 2].
+        labels: The numbers that encode labels.
+        runs: For each run the number of the gold's and of the system's label, [items, 2].
     """
     return score_runs(metric, [labels.sum_classes(metric, run)[None] for run in runs])
 
 
 def score_single_run(items: Sequence[Item], joined: JoinedColumns, missing: MissingPolicy,
                      metrics: Mapping[str, Metric]) -> dict[str, float]:
-    """Score a submission with one run by several metrics, as `registry score` does.
+    """Compute the scores of a submission with one run, without a database.
 
     Args:
         items: Items of the gold.
-        joined: Answers of the submission, joined with the items.
+        joined: Answers of the submission in the order of the items.
         missing: The submission's policy for items without an answer.
         metrics: Metrics by their ids.
 
@@ -102,11 +103,11 @@ def score_single_run(items: Sequence[Item], joined: JoinedColumns, missing: Miss
 
 @dataclass(frozen=True, eq=False)
 class SubmissionStatistics:
-    """The statistics of one submission.
+    """Statistics of one submission for each metric, run and item.
 
     Attributes:
-        is_counted: False for items that the policies `drop` and `own` leave out, [items].
-        statistics: For each metric and run the statistics, [counted items, columns].
+        is_counted: False for items that the policy for missing answers leaves out, [items].
+        statistics: For each metric and run an array, [counted items, columns].
     """
 
     is_counted: Flags
@@ -115,9 +116,9 @@ class SubmissionStatistics:
 
 @dataclass(frozen=True, eq=False)
 class CountedItems:
-    """The items of a gold revision that count for a submission.
+    """The items of the gold that count for a submission.
 
-    Submissions with the same items share this object.
+    The policy for missing answers can leave items out.
 
     Attributes:
         is_counted: True for items that count, [items].
@@ -133,7 +134,7 @@ class CountedItems:
 
     @classmethod
     def select(cls, is_counted: Flags, first_id: int, keys: list[str]) -> CountedItems:
-        """Select the items of a gold revision that count.
+        """Select the items that count for a submission by a mask.
 
         Args:
             is_counted: True for items that count, [items].
@@ -146,7 +147,7 @@ class CountedItems:
         return cls(is_counted, first_id + indices, by_key, digest_lines(sorted(counted_keys)))
 
     def digest_statistics(self, runs: Sequence[Floats]) -> str:
-        """Return the digest of the statistics of a submission.
+        """Return the digest of a submission's statistics; item order has no effect.
 
         Args:
             runs: Statistics of each run in the order of the gold, [counted items, columns].
@@ -156,11 +157,13 @@ class CountedItems:
 
 def compute_statistics(items: Sequence[Item], runs: Sequence[JoinedColumns], missing: MissingPolicy,
                        metrics: Iterable[Metric]) -> SubmissionStatistics | list[InputError]:
-    """Compute the statistics of one submission by every metric.
+    """Compute the statistics of one submission by every metric, from its answers.
+
+    Statistics are numbers per item from which scores are computed, such as counts of n-grams.
 
     Args:
         items: Items of the gold.
-        runs: Answers of each run, joined with the items.
+        runs: Answers of each run in the order of the items.
         missing: The submission's policy for items without an answer.
         metrics: One or more metrics.
 
@@ -169,10 +172,10 @@ def compute_statistics(items: Sequence[Item], runs: Sequence[JoinedColumns], mis
     """
     is_counted = np.ones(len(items), dtype=bool)
     for run in runs if missing.leaves_items_out else ():
-        is_counted &= run.there
+        is_counted &= run.has_answer
     if not is_counted.all():
         items = list(compress(items, is_counted))
-        runs = [run.of(is_counted) for run in runs]
+        runs = [run.select(is_counted) for run in runs]
     statistics: list[list[Floats]] = []
     errors: list[InputError] = []
     for metric in metrics:
@@ -185,7 +188,9 @@ def compute_statistics(items: Sequence[Item], runs: Sequence[JoinedColumns], mis
 
 
 def _compute_exact(metric: Metric, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-    """Return statistics in their stored form, [items, columns].
+    """Compute the statistics of a metric, and check that sums of them are exact.
+
+    The shape is [items, columns].
 
     Raises:
         InputError: A statistic is infinite, nan or too large. The error names the first such item.
@@ -217,20 +222,24 @@ class Averages(Counts):
 
     @cached_property
     def digests(self) -> list[list[str | int]]:
-        """For each system the digest of its sums over runs, and the number of its runs.
+        """For each system, a digest of its sums over runs, and the number of runs.
 
-        If a system has one run, there is only the digest. Digests do not depend on other systems.
+        The number is left out if it is 1. Digests do not depend on other systems.
         """
         return [[digest_array(self._sum_runs(n)), *([runs] if runs > 1 else [])] for n, runs in enumerate(self.n_runs)]
 
     def _sum_runs(self, n: int) -> Floats:
-        """Return the sums over the runs of system `n`, not in steps, [items, columns]."""
+        """Return a system's sums over runs in the scale of the metric, [items, columns].
+
+        Args:
+            n: Index of the system.
+        """
         totals = self.totals[:, n]
         return totals if self.steps.are_ones else totals / np.array(self.steps.per_one)
 
 
 def average_runs(runs: Iterable[Floats], n_systems: int, steps: Steps, max_bytes: int = 2**30) -> Averages:
-    """Average the statistics of each system over its runs.
+    """Average the statistics of each system over its runs, as whole numbers.
 
     Exact tests need whole numbers. So averages are multiplied by the least common multiple of the numbers of runs. If
     the products would be too large, averages are multiplied by a power of ten and rounded.
@@ -238,8 +247,8 @@ def average_runs(runs: Iterable[Floats], n_systems: int, steps: Steps, max_bytes
     Args:
         runs: Statistics of each system, [items, runs, columns], with at least one run. They are iterated once.
         n_systems: Number of systems.
-        steps: Step sizes in which statistics are counted.
-        max_bytes: Memory for the averages; if they are larger, they are in a temporary file.
+        steps: Step sizes, such as 0.01, in which statistics are counted.
+        max_bytes: Memory for the averages; larger averages are in a temporary file.
     """
     sizes = []
 
@@ -263,6 +272,8 @@ def average_runs(runs: Iterable[Floats], n_systems: int, steps: Steps, max_bytes
 def order_by_content(runs: Floats) -> list[int]:
     """Return the indices of runs, sorted by the digests of their statistics.
 
+    So results do not depend on the order of the files.
+
     Args:
         runs: Statistics of the runs of one system, [items, runs, columns].
     """
@@ -276,20 +287,20 @@ _BLOCK = 2**12  # items whose labels are counted together
 
 @dataclass(frozen=True)
 class LabelNumbers:
-    """Numbers of the labels of a gold revision and its submissions, by label."""
+    """Mapping from labels to the numbers under which the database stores them."""
 
     numbers: dict[str, int]
 
     def encode(self, codes: Floats) -> Floats:
-        """Replace the codes that a metric returns by the numbers of labels."""
+        """Convert label codes, which a metric returns, to the numbers in the database."""
         return _translate(codes, {make_label_code(name): number for name, number in self.numbers.items()})
 
     def decode(self, statistics: Floats) -> Floats:
-        """Replace the numbers of labels by the codes that a metric returns."""
+        """Convert numbers in the database to label codes, which depend only on the label."""
         return _translate(statistics, {number: make_label_code(name) for name, number in self.numbers.items()})
 
     def count_classes(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
-        """Convert pairs of labels to counts of classes.
+        """Convert each pair of labels (gold, system) to counts of all classes.
 
         For each class there are three columns, which are 0 or 1: the gold and the system have the class, the system has
         it, the gold has it. Classes are in the metric's order if it declares classes, otherwise sorted by name.
@@ -308,7 +319,14 @@ class LabelNumbers:
         return counts.reshape(*statistics.shape[:-1], 3 * len(classes))
 
     def sum_classes(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
-        """Return the sum of `count_classes` over all items, [3 * classes]."""
+        """Count the pairs of labels (gold, system) by class, [3 * classes].
+
+        For each class: the number of items where both have it, the system has it, the gold has it.
+
+        Args:
+            metric: The metric.
+            statistics: Numbers of the gold's and the system's label, [items, 2].
+        """
         total: Floats = self.count_classes(metric, statistics[:0]).sum(axis=0)
         for start in range(0, len(statistics), _BLOCK):
             total += self.count_classes(metric, statistics[start:start + _BLOCK]).sum(axis=0)

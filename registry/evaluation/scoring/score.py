@@ -47,12 +47,13 @@ from registry.values import parse
 
 @dataclass
 class ScoringSummary:
-    """Counts of one call of `score`.
+    """Counts of one call of `score`, which computes the missing scores of a task.
 
     Attributes:
         n_computed: Number of scores that were computed.
         n_unchanged: Number of scores that were already stored.
-        stale: Scores that were missing or outdated, each with its new value; only if `score` recomputes stale scores.
+        stale: Scores that were missing or that other code had computed, each with its new value; empty unless `score`
+            recomputes stale scores.
     """
 
     n_computed: int = 0
@@ -61,13 +62,13 @@ class ScoringSummary:
 
 
 def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> ScoringSummary:
-    """Compute the missing scores of a task.
+    """Compute and store the missing scores of a task.
 
     Args:
-        ingest: The command and its task. `ingest.refuse` is called with an `InputError` if a metric does not apply to a
-            submission, or if it cannot average over the submission's runs.
-        execution: Workers and progress.
-        stale: True to recompute also the scores that another or an unknown version of the code computed.
+        ingest: State of the command: its connection, task and caches. `ingest.refuse` is called with an `InputError` if
+            a metric does not apply to a submission, or if it cannot average over the submission's runs.
+        execution: Number of workers, and a function that receives the progress.
+        stale: True to recompute also scores that another or an unknown version of the code computed.
     """
     connection = ingest.connection
     summary, queue = ScoringSummary(), InsertQueue(connection)
@@ -103,7 +104,7 @@ def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Scori
 
 @dataclass(frozen=True)
 class ScoringJob:
-    """A request to score one submission by some metrics.
+    """One submission and the metrics that score it.
 
     Attributes:
         name: Name of the submission.
@@ -117,12 +118,12 @@ class ScoringJob:
 
 
 def run_jobs(ingest: Ingest, jobs: Sequence[ScoringJob], execution: Execution, queue: InsertQueue) -> int:
-    """Score submissions, and return the number of scores.
+    """Score submissions, queue the scores for the database, and return their number.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         jobs: The submissions and metrics; all with the same gold revision.
-        execution: Workers and progress.
+        execution: Number of workers, and a function that receives the progress.
         queue: Receives the scores and statistics.
     """
     revision, n_scores = jobs[0].scoring.gold_revision_id, 0
@@ -143,7 +144,9 @@ def run_jobs(ingest: Ingest, jobs: Sequence[ScoringJob], execution: Execution, q
 
 def _find_missing(connection: Connection, members: Sequence[Member], declared: Collection[DeclaredMetric],
                   stale_keys: Set[tuple[int, int]]) -> Iterator[tuple[Member, list[DeclaredMetric]]]:
-    """Yield the submissions with missing or stale scores, with their metrics.
+    """Yield submissions without current scores, with the metrics to compute.
+
+    A score is not current if it is missing, or if another version of the code computed it.
 
     Args:
         connection: Connection to the registry.
@@ -166,7 +169,7 @@ def _check_runs(connection: Connection, members: Sequence[Member], metrics: Iter
     The correlation of averages is not the average of correlations.
     """
     if correlation := next((metric for metric in metrics if isinstance(metric, CorrelationMetric)), None):
-        submitted = catalog.load_submitted(connection, [member.submission_id for member in members])
+        submitted = catalog.load_submitted_files(connection, [member.submission_id for member in members])
         for member in members:
             if (n := len(submitted[member.submission_id].files)) > 1:
                 refuse(InputError(f"{member.name} has {n} runs, and {correlation!r} is not an average over runs; "
@@ -178,7 +181,7 @@ _Rows = tuple[dict[str, Any], list[dict[str, Any]], list[Block]]
 
 
 class InsertQueue:
-    """Queue of scores and statistics, which are inserted in large groups."""
+    """Queue of scores and statistics, which are inserted into the database in groups."""
 
     MAX_ITEMS = 2**20  # in memory
 
@@ -187,10 +190,10 @@ class InsertQueue:
         self._by_family: defaultdict[str, list[_Rows]] = defaultdict(list)
 
     def add(self, family: str, rows: _Rows) -> None:
-        """Add the score of a submission; insert all queued rows if there are many.
+        """Queue the score of a submission; insert all queued rows if there are many.
 
         Args:
-            family: The statistics family of the metric.
+            family: Name of the statistics that the metric uses, such as `ratio`.
             rows: The rows of the score, of its runs, and of their statistics.
         """
         *_, blocks = rows
@@ -200,7 +203,7 @@ class InsertQueue:
             self.flush()
 
     def flush(self) -> None:
-        """Insert all queued rows."""
+        """Insert all queued rows into the database."""
         for family, rows in self._by_family.items():
             scores, replicates, blocks = zip(*rows, strict=True)
             insert_many(self._connection, models.score, scores)
@@ -212,13 +215,13 @@ class InsertQueue:
 
 def _make_rows(ingest: Ingest, items: CountedItems, scoring: ScoringRow, row: DeclaredMetric, metric: Metric,
                computed: Sequence[Floats]) -> _Rows:
-    """Compute the score of a submission, and return the rows to insert.
+    """Compute the score of a submission, and return the database rows to insert.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         items: The items that count for the submission.
         scoring: Row that joins the submission with a gold revision.
-        row: Row of the metric.
+        row: Database row of the metric.
         metric: The metric.
         computed: Statistics of each run, [items, columns].
     """
@@ -242,10 +245,10 @@ STAGE = "submissions to score"
 
 @dataclass(frozen=True, eq=False)
 class _SentJob:
-    """A scoring job for another process, with names instead of objects.
+    """A scoring job for another process, with names of objects instead of objects.
 
     Attributes:
-        reader: Name and options of the reader.
+        reader: Name and options of the reader, which parses the files.
         documents: The files of the submission.
         missing: Policy for items without an answer.
         metrics: Names and options of the metrics.
@@ -258,9 +261,9 @@ class _SentJob:
 
 
 def _make_sent_job(ingest: Ingest, job: ScoringJob) -> _SentJob:
-    reader, documents = ingest.parsed.load_submitted(job.scoring.submission_id)
+    reader, documents = ingest.parsed.load_submitted_files(job.scoring.submission_id)
     # `made` caches parsed content, which is expensive to send.
-    return _SentJob(repr(reader), tuple(replace(document, made={}) for document in documents),
+    return _SentJob(repr(reader), tuple(replace(document, cache={}) for document in documents),
                     MissingPolicy(job.scoring.missing), tuple(map(repr, job.metrics.values())))
 
 
@@ -269,9 +272,10 @@ def _compute_all(ingest: Ingest, jobs: Sequence[ScoringJob],
     """Compute the statistics of submissions, in other processes if this is faster.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         jobs: The submissions and metrics; all with the same gold revision.
-        execution: Workers and progress. If it has a cluster, the cluster computes the statistics of large submissions.
+        execution: Number of workers, and a function that receives the progress. A cluster, if any, computes the
+            statistics of large submissions.
 
     Returns:
         For each job the statistics, or the errors.
@@ -295,7 +299,7 @@ def _compute_all(ingest: Ingest, jobs: Sequence[ScoringJob],
 
 
 def _reads_columns(ingest: Ingest, job: ScoringJob) -> bool:
-    """Return whether a submission is read as columns.
+    """Return whether a submission's answers are read as arrays instead of objects.
 
     This is so fast that sending the submission to another process would take more time.
     """
@@ -310,19 +314,22 @@ def _work(items: list[Item], job: _SentJob) -> SubmissionStatistics | list[Input
 
 
 def digest_with_scorer(plain: str, scorer: Scorer) -> str:
-    """Return a digest of a score that depends on the code that computed the score.
+    """Return a digest of a score that also depends on the code that computed it.
 
     It is used if two versions of the code computed different scores from the same statistics.
 
     Args:
         plain: The digest of the statistics.
-        scorer: Description of the code.
+        scorer: Versions of the code, as `describe_scorer` returns them.
     """
     return digest_json([plain, scorer])
 
 
 class ScoreReplacement:
-    """Replacement of stale scores: it deletes old scores, and logs changed scores."""
+    """Replacement of stale scores: deletes old scores, and logs which scores changed.
+
+    A score is stale if another version of the code computed it.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -331,7 +338,7 @@ class ScoreReplacement:
         self._results: dict[str, str] = {}  # digests of the results of affected comparisons, by their digests
 
     def delete(self, metric: DeclaredMetric, scoring_ids: Sequence[int]) -> None:
-        """Delete scores of a metric, and keep their old values for `log_changes`."""
+        """Delete scores of a metric, and remember their values for `log_changes`."""
         if scoring_ids and (rows := _load_scores(self._connection, metric.metric_id, scoring_ids)):
             self._before |= rows
             self._metrics[metric.metric_id] = metric
@@ -339,7 +346,7 @@ class ScoreReplacement:
             statistics.delete_statistics(self._connection, metric.family, metric.metric_id, scoring_ids)
 
     def log_changes(self, ingest: Ingest) -> None:
-        """Give each changed score a new digest, and log the changes."""
+        """Log the scores that have changed, and give them new digests."""
         if not self._metrics:
             return
         known_scorers = load_scorers(self._connection)
@@ -372,7 +379,13 @@ class ScoreReplacement:
 
 
 def _load_scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[Key, tuple[Any, ...]]:
-    """Load the digest, the value and the values of all runs of each score."""
+    """Load the scores of a metric: digest, value, and the values of all runs.
+
+    Args:
+        connection: Connection to the registry.
+        metric_id: Id of the metric.
+        scoring_ids: Ids of the rows that join submissions with gold revisions.
+    """
     score, replicate = models.score.c, models.replicate_score.c
     values: dict[int, list[Any]] = {}
     for scoring_id, value in connection.execute(select(replicate.scoring_id, replicate.value).where(
@@ -410,7 +423,10 @@ class Rung(NamedTuple):
 
 
 def load_rungs(connection: Connection) -> Iterator[Rung]:
-    """Yield the entries of all Ladders in the log, without entries that were purged."""
+    """Yield the scores that Ladder leaderboards have shown, from the log.
+
+    A Ladder shows only scores that clearly improve the best score. Purged entries are left out.
+    """
     for entry in read_entries(connection, LADDER_ACTION):
         if details := entry.details:
             key = details["gold_revision_id"], details["track"], details["metric"]
@@ -420,12 +436,14 @@ def load_rungs(connection: Connection) -> Iterator[Rung]:
 
 
 def choose_shown_score(score: float, before: float, step: float, *, lower_is_better: bool) -> float:
-    """Return the score that a Ladder shows after a submission.
+    """Return the best score that a Ladder leaderboard shows after a submission.
+
+    A Ladder shows a new score only if it improves the shown score by at least a step.
 
     Args:
         score: The score of the submission.
-        before: The score that the Ladder showed before.
-        step: The smallest improvement that the Ladder shows.
+        before: The score that was shown before.
+        step: The smallest improvement that is shown.
         lower_is_better: True if a lower score is better.
     """
     sign = -1 if lower_is_better else 1
@@ -433,22 +451,23 @@ def choose_shown_score(score: float, before: float, step: float, *, lower_is_bet
 
 
 def _climb_ladders(ingest: Ingest) -> None:
-    """Log the scores that a Ladder shows after newly scored submissions.
+    """Log the scores that a Ladder leaderboard shows after newly scored submissions.
 
-    Tasks without a Ladder have no such entries.
+    A Ladder shows a new score only if it improves the shown score by at least a step. Nothing is logged for tasks
+    without a Ladder.
     """
     board = ingest.task.manifest.board
     if board.release != "ladder" or board.step is None:
         return
-    shown_scores, known = {}, set()
+    shown_scores, logged = {}, set()
     for rung in load_rungs(ingest.connection):
         shown_scores[rung.key] = rung.shown
-        known.add((rung.key, rung.details["submission_id"]))
+        logged.add((rung.key, rung.details["submission_id"]))
     metric = catalog.primary_metric(ingest.connection, ingest.task_id)
     for test_set in catalog.test_sets(ingest.connection, ingest.task_id):
         for member, score in _load_member_scores(ingest.connection, test_set, metric.metric_id):
             key = test_set.gold_revision_id, member.track, metric.name
-            if (key, member.submission_id) in known:
+            if (key, member.submission_id) in logged:
                 continue
             before = shown_scores.get(key, math.nan)
             shown = choose_shown_score(score, before, board.step, lower_is_better=metric.better == "lower")

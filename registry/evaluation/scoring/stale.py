@@ -25,14 +25,14 @@ _EARLIER = text("""
 
 @dataclass(frozen=True)
 class StaleScore:
-    """A score that is missing or outdated.
+    """A score that is missing, or that another version of the code computed.
 
     Attributes:
         task, test_set: Ids of the task and the test set.
-        submission: The submission, `team/system@version`.
+        submission: Name of the submission, `team/system@version`.
         metric: Alias of the metric.
-        why: The reason, in words.
-        value: The stored score, or else the score by an earlier gold; None if there is neither.
+        why: The reason in words, such as "not scored yet".
+        value: The stored score, or else the score by an earlier version of the gold; None if there is neither.
         scoring_id, metric_id: Key of the score in the database.
     """
 
@@ -47,7 +47,7 @@ class StaleScore:
 
 
 def find_stale_scores(connection: Connection, task_id: int) -> Iterator[StaleScore]:
-    """Yield scores that are missing or that another version of the code computed."""
+    """Find scores that are missing, or that another version of the code computed."""
     scorers = load_scorers(connection)
     for test_set in catalog.test_sets(connection, task_id):
         members = catalog.load_ranked(connection, test_set.test_set_id)

@@ -21,12 +21,12 @@ from registry.values import parse
 
 
 class SelectedSubmission(NamedTuple):
-    """A submission with its task.
+    """A submission that a command selects by name, with its task.
 
     Attributes:
         name: The full name, `task/test_set/team/system@version`.
-        task: The task.
-        row: The submission.
+        task: Database row of the task.
+        row: Database row of the submission.
     """
 
     name: str
@@ -35,12 +35,12 @@ class SelectedSubmission(NamedTuple):
 
     @property
     def system(self) -> str:
-        """The full name without the version."""
+        """The submission's name without its version: `task/test_set/team/system`."""
         return self.name.rpartition("@")[0]
 
 
 def select_submissions(connection: Connection, name: str) -> list[SelectedSubmission]:
-    """Return the submissions with a name.
+    """Find submissions by their full name, with or without a version.
 
     Args:
         connection: Connection to the registry.
@@ -50,18 +50,18 @@ def select_submissions(connection: Connection, name: str) -> list[SelectedSubmis
         UnknownNameError: No submission has this name.
     """
     tombstones = {(row.task_id, row.name) for row in connection.execute(models.tombstone.select())}
-    known = [SelectedSubmission(f"{task.slug}/{row.full_name}", task, row)
+    submissions = [SelectedSubmission(f"{task.slug}/{row.full_name}", task, row)
              for task in catalog.tasks(connection) for row in catalog.submissions(connection, task.task_id)
              if (task.task_id, row.team) not in tombstones]
-    selected = [submission for submission in known if name in (submission.name, submission.system)]
-    if not selected:
-        names = {submission.system for submission in known} | {submission.name for submission in known}
+    matches = [submission for submission in submissions if name in (submission.name, submission.system)]
+    if not matches:
+        names = {submission.system for submission in submissions} | {submission.name for submission in submissions}
         raise UnknownNameError("submission", name, names)
-    return selected
+    return matches
 
 
 class Amendment(NamedTuple):
-    """Result of `amend`: names of the changed submissions, and notes for the user."""
+    """Names of the submissions that `amend` has changed, and notes for the user."""
 
     changed: list[str]
     notes: list[str]
@@ -69,13 +69,13 @@ class Amendment(NamedTuple):
 
 def amend(connection: Connection, journal: Journal, submissions: Sequence[SelectedSubmission], reason: str,
           declared: Mapping[str, Any]) -> Amendment:
-    """Change declared properties of submissions, such as the track.
+    """Change declared properties of stored submissions, such as the track.
 
     Leaderboards do not change before the next comparison.
 
     Args:
         connection: Connection in a transaction.
-        journal: Journal of the command.
+        journal: Writes the command to the log.
         submissions: Submissions to one task.
         reason: The reason of the change, for the log.
         declared: New values by name; see `SUBMISSION_FIELDS`. `attributes` are added to the stored attributes.
@@ -84,8 +84,8 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Select
     members_before = catalog.current_names(connection, task.slug)
     amendment, columns = Amendment([], []), dict(declared)
     if (track := columns.pop("track", None)) is not None:
-        if track not in (known := catalog.tracks(connection, task.task_id)):
-            amendment.notes.append(f"track {track!r} is new to {task.slug}; {suggest(track, known)}")
+        if track not in (tracks := catalog.tracks(connection, task.task_id)):
+            amendment.notes.append(f"track {track!r} is new to {task.slug}; {suggest(track, tracks)}")
         columns["track_id"] = catalog.find_or_insert(
             connection, models.track, {"task_id": task.task_id, "name": track})
     elif "track" in declared:
@@ -109,7 +109,7 @@ _MOVED = "the deadline was moved"
 
 
 def describe_lateness(manifest: Manifest, test_set: str, moment: datetime) -> str | None:
-    """Describe how late a submission is; return None if it is in time.
+    """Describe how long after the deadline a submission came; return None if in time.
 
     Args:
         manifest: The manifest, which declares deadlines.
@@ -124,10 +124,10 @@ def describe_lateness(manifest: Manifest, test_set: str, moment: datetime) -> st
 
 
 def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, team: str, moment: datetime) -> None:
-    """Refuse another submission to a test set if the team has reached a limit.
+    """Raise an error if a team has reached its limit of submissions to a test set.
 
-    All submissions by `registry submit` count, also withdrawn ones. A day begins at midnight in the time zone of the
-    deadline, or in UTC if there is no deadline.
+    All submissions by the command `registry submit` count, also withdrawn ones. A limit per day counts from midnight in
+    the time zone of the deadline, or in UTC if there is no deadline.
 
     Raises:
         InputError: The team has reached a limit. The message says what to do.
@@ -159,10 +159,10 @@ def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, t
 
 def update_lateness(connection: Connection, journal: Journal, task_id: int,
                     manifest: Manifest) -> Iterator[tuple[str, bool]]:
-    """Update which submissions are late after the manifest has moved a deadline.
+    """Update which submissions are late, after the deadline was moved.
 
-    Only submissions by `registry submit` can change. A submission does not change if a person has declared whether it
-    is late.
+    Only submissions by the command `registry submit` can change. A submission does not change if a person has declared
+    whether it is late.
 
     Yields:
         The name of each changed submission, and True if it is late now.
@@ -189,7 +189,7 @@ def _is_declared(connection: Connection, name: str) -> bool:
 
 
 def load_run_metadata(connection: Connection, name: str) -> list[dict[str, Any]]:
-    """Return the lines with metadata in the TREC run files of a submission.
+    """Return the metadata lines in the TREC run files of a submission.
 
     Args:
         connection: Connection to the registry.
@@ -207,7 +207,7 @@ def load_run_metadata(connection: Connection, name: str) -> list[dict[str, Any]]
         names = submission.full_name, submission.full_name.removesuffix(f"@{submission.version}")
         if rest not in names or not isinstance(parse("reader", READERS, submission.reader), Trec):
             continue
-        files = catalog.load_submitted(connection, [submission.submission_id])[submission.submission_id].files
+        files = catalog.load_submitted_files(connection, [submission.submission_id])[submission.submission_id].files
         for run, file in enumerate(files, 1):
             if sources.is_stored(connection, file.source_digest):
                 document = Document(file.name, sources.fetch(connection, file.source_digest))

@@ -61,43 +61,45 @@ class TeamNames:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        """A pattern that matches any of the names, in plain text or in JSON."""
+        """A regular expression that matches any of the names, in plain text or in JSON."""
         spellings = self.words | {json.dumps(word, ensure_ascii=ascii_)[1:-1]
                                 for word in self.words for ascii_ in (True, False)}
         alternatives = "|".join(re.escape(word) for word in sorted(spellings, key=len, reverse=True)) or "(?!)"
         return re.compile(rf"(?<![^\W_])(?:{alternatives})(?![^\W_])", re.IGNORECASE)
 
     def are_in(self, text: str | None) -> bool:
-        """Return whether a text contains one of the names."""
+        """Return whether a text contains one of the team's names."""
         return text is not None and self.pattern.search(text) is not None
 
     def are_in_object(self, stored: str, ignored: Iterable[str] = ()) -> bool:
-        """Return whether a JSON object contains a name.
+        """Return whether a key or value of a JSON object contains a name of the team.
 
         Args:
-            stored: The JSON object.
+            stored: The JSON object as a text.
             ignored: Keys whose values are not searched.
         """
         return any(self.are_in(key) or (key not in ignored and self.are_in(canonical_json(value)))
                    for key, value in json.loads(stored or "{}").items())
 
     def replace(self, text: str) -> str:
-        """Replace all names in a text."""
+        """Replace all names of the team in a text."""
         return self.pattern.sub(self.replacement, text)
 
     def replace_in(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Replace all names in the keys and values of an object."""
+        """Replace all names of the team in the keys and text values of a dictionary."""
         return {self.replace(name): self.replace(value) if isinstance(value, str) else value
                 for name, value in values.items()}
 
 
 def _load_names(connection: Connection, team_id: int, operator: str) -> Iterable[str]:
-    """Yield names of teams, systems and files, and attributes that identify a team.
+    """Yield texts that identify a team: names, files, links and descriptions.
+
+    Names are those of the team and of its systems.
 
     Args:
         connection: Connection to the registry.
         team_id: The team.
-        operator: `=` to load the names of this team, `<>` to load the names of all other teams of its task.
+        operator: `=` to load the texts of this team, `<>` to load the texts of all other teams of its task.
     """
     condition = f"team.team_id {operator} $1 AND task_id = (SELECT task_id FROM team WHERE team_id = $1)"  # noqa: S608
     for team, system, file, attributes in connection.exec_driver_sql(f"""
@@ -127,44 +129,46 @@ _OVERALL = "SELECT * FROM overall_result WHERE comparison_id = ?"
 
 
 def _digest_names(names: Iterable[str]) -> tuple[str, str]:
-    """Return a new salt, and the salted digests of names as JSON."""
+    """Draw a salt; return the salt, and a JSON list of salted digests of the names."""
     salt = new_salt()
     return salt, canonical_json(sorted(digest_json([salt, name]) for name in names))
 
 
 def load_tombstones(connection: Connection, task_id: int) -> Sequence[Row[Any]]:
-    """Load the tombstones of a task, latest first."""
+    """Load the renamed teams of a task whose data a purge has deleted, latest first."""
     table = models.tombstone
     return connection.execute(
         select(table).where(table.c.task_id == task_id).order_by(table.c.tombstone_id.desc())).all()
 
 
 def find_tombstone(tombstones: Sequence[Row[Any]], name: str) -> str | None:
-    """Return the name of the tombstone of a purged team.
+    """Return the new name of a purged team.
+
+    A purge renames a team, and stores only digests of the old names.
 
     Args:
-        tombstones: The tombstones of a task.
-        name: The original name of the team or of one of its systems.
+        tombstones: Database rows of the purged teams of a task.
+        name: The old name of the team or of one of its systems.
 
     Returns:
-        The name of the tombstone; None if no purged team or system had this name.
+        The new name; None if no purged team or system had the old name.
     """
     return next((str(row.name) for row in tombstones if digest_json([row.salt, name]) in row.names), None)
 
 
 def digest_tombstone(row: Any) -> str:
-    """Return the digest of a tombstone's row."""
+    """Return the digest of the database row of a purged team."""
     return digest_json([row.task_id, row.team_id, row.name, row.salt, row.names])
 
 
 def digest_remains(connection: Connection, team_id: int) -> str:
-    """Return the digest of the systems and submissions that a purge has kept."""
+    """Return the digest of the rows that a purge has kept: systems and submissions."""
     return digest_json([[[str(value) for value in row] for row in connection.exec_driver_sql(query, (team_id,))]
                         for query in (_SYSTEMS, _PURGED_SUBMISSIONS)])
 
 
 def digest_comparison(connection: Connection, comparison_id: int) -> str:
-    """Return the digest of the settings, ranks and pairs of a stored comparison."""
+    """Return the digest of a stored comparison: settings, ranks and test results."""
     return digest_json([[[str(value) for value in row] for row in connection.exec_driver_sql(query, (comparison_id,))]
                         for query in (_COMPARISON, _PLACES, _PAIRS, _OVERALL)])
 
@@ -203,10 +207,10 @@ _GONE = {
 
 
 def _erase(connection: Connection, team_id: int, task_id: int, names: TeamNames) -> tuple[dict[str, int], set[str]]:
-    """Delete the rows of a team, and its names in other rows.
+    """Delete a team's rows in all tables, and its names in other rows.
 
     Args:
-        connection: Connection with the temporary tables of `_GONE`.
+        connection: Connection with temporary tables of the ids of these rows.
         team_id: The team.
         task_id: The task of the team.
         names: The names of the team.
@@ -239,13 +243,13 @@ def _erase(connection: Connection, team_id: int, task_id: int, names: TeamNames)
 
 
 def _erase_results(connection: Connection, execute: Callable[[str, str], None]) -> None:
-    """Replace the results of the team's pairs by empty results.
+    """Replace test results of pairs with a purged system by empty results.
 
-    The result itself is deleted only if no other pair with the same statistics uses it. Table `comparison_pair` still
-    records which system is significantly better, because ranks of other systems depend on that.
+    Other pairs with the same statistics keep the result. Table `comparison_pair` still records which system is
+    significantly better, because ranks of other systems depend on that.
 
     Args:
-        connection: Connection with the temporary tables of `_GONE`.
+        connection: Connection with temporary tables of the ids of the pairs.
         execute: Called with a table and a statement that changes it; counts the changed rows.
     """
     result, tested = models.pair_result, models.tested_statistics
@@ -276,7 +280,7 @@ def _erase_results(connection: Connection, execute: Callable[[str, str], None]) 
 
 
 def _erase_manifests(connection: Connection, names: TeamNames) -> int:
-    """Delete stored manifests that contain a name, and return their number.
+    """Delete stored manifests that contain a name of the team; return their number.
 
     Past leaderboards depend on the declaration of the task. So a normalized copy of the manifest, without comments and
     submissions, is stored under the digest that the log contains.
@@ -299,10 +303,16 @@ def _erase_manifests(connection: Connection, names: TeamNames) -> int:
 
 
 def _erase_names(connection: Connection, execute: Callable[[str, str], None], team_id: int, names: TeamNames) -> None:
-    """Rename the team and its systems, and delete submissions that are not needed.
+    """Rename a team and its systems, and delete submissions that are not needed.
 
     A submission is needed if it is on a leaderboard or was scored. If a leaderboard tests each new submission against
     the earlier ones, every scored submission has used a part of alpha.
+
+    Args:
+        connection: Connection with temporary tables of the ids of the submissions.
+        execute: Called with a table and a statement that changes it; counts the changed rows.
+        team_id: The team.
+        names: The old names, and the new name.
     """
     execute("submission", """
         DELETE FROM submission WHERE submission_id IN (FROM gone_submission)
@@ -332,17 +342,19 @@ def _erase_names(connection: Connection, execute: Callable[[str, str], None], te
 
 
 def _make_purged_fact(field: SubmissionField) -> str:
-    """Return the SQL expression that replaces a property of a purged submission."""
+    """Return the SQL expression of a column's new value in purged submissions."""
     if field.purged == "replaced":
         return _REPLACED_FACTS[field.name]
     return "NULL" if field.is_optional else "'{}'" if field.type == "object" else "''"
 
 
 def _rename_candidates(connection: Connection, renamed: Mapping[str, str]) -> None:
-    """Rename the candidate of past comparisons if it is a system of the team.
+    """Rename purged systems that past comparisons name as the candidate.
+
+    The candidate is the system that one-sided tests expect to be better.
 
     Args:
-        connection: Connection with the temporary tables of `_GONE`.
+        connection: Connection with a temporary table of the comparisons with purged systems.
         renamed: New names of systems by their old names.
     """
     for row in connection.exec_driver_sql("""
@@ -355,7 +367,7 @@ def _rename_candidates(connection: Connection, renamed: Mapping[str, str]) -> No
 
 
 def _erase_studies(connection: Connection, task_id: int, names: TeamNames) -> set[str]:
-    """Delete the studies of a task whose results contain a given name.
+    """Delete studies of a task that contain a name of the team.
 
     Returns:
         The signatures of the deleted studies.
@@ -377,13 +389,13 @@ def _redact(connection: Connection, journal: Journal, names: TeamNames, prefixes
             studies: set[str]) -> tuple[list[int], list[int]]:
     """Delete the team's names from the log, from runs, and from other submissions.
 
-    If an entry of the log contains a name but is about another team, a new entry repeats it with the replacement.
+    If a log entry contains a name but is about another team, a new entry repeats it with the name replaced.
 
     Args:
         connection: Connection in the purge's transaction.
-        journal: Journal of the purge.
+        journal: Writes the new entries to the log.
         names: The names of the team.
-        prefixes: Entries whose subject starts with one of these belong to the team.
+        prefixes: Log entries belong to the team if their subject starts with one of these texts.
         studies: Signatures of deleted studies.
 
     Returns:
@@ -418,7 +430,9 @@ def _redact(connection: Connection, journal: Journal, names: TeamNames, prefixes
 
 
 def _blank_runs(connection: Connection, names: TeamNames) -> tuple[list[int], set[int]]:
-    """Delete parameters of runs, and lists of input files, if they contain a name.
+    """Delete parameters of commands, and lists of input files, that contain a name.
+
+    The database calls a command a run.
 
     Returns:
         The runs whose parameters were deleted, and the runs whose lists of input files were deleted.
@@ -435,10 +449,10 @@ def _blank_runs(connection: Connection, names: TeamNames) -> tuple[list[int], se
 
 
 def _replace_in_value(key: str, value: Any, names: TeamNames) -> Any:
-    """Return a text or JSON object that people wrote, with the names replaced.
+    """Replace the team's names in a text or JSON object that people wrote.
 
     Args:
-        key: Name of the column or detail.
+        key: Name of the column or of the log entry's detail that has the value.
         value: The value; may be None.
         names: The names of the team.
     """
@@ -465,13 +479,13 @@ def _redact_declarations(connection: Connection, names: TeamNames) -> None:
 
 @dataclass
 class PurgeSummary:
-    """The effects of a purge.
+    """Counts of data that a purge has deleted, and places that still contain names.
 
     Attributes:
         name: The new name of the team.
         removed: Number of deleted or emptied rows, by table.
-        boards: Leaderboards that show the new name until they are compared again.
-        n_blanked: Number of entries of the log and of commands whose texts were deleted.
+        boards: Leaderboards that show the new name until systems are compared again.
+        n_blanked: Number of log entries and commands whose texts were deleted.
         remaining: Tables and files that still contain a name, because they do not belong to the team.
     """
 
@@ -483,7 +497,7 @@ class PurgeSummary:
 
 
 def find_team(connection: Connection, task: str, team: str) -> tuple[TaskRow, int]:
-    """Return the task and the id of a team that can be purged.
+    """Return the task and the id of a team that is to be purged.
 
     Raises:
         UnknownNameError: The task or team is unknown.
@@ -491,33 +505,33 @@ def find_team(connection: Connection, task: str, team: str) -> tuple[TaskRow, in
     """
     (row,) = catalog.tasks(connection, task)
     query = select(models.team.c.name, models.team.c.team_id).where(models.team.c.task_id == row.task_id)
-    known = {team_row.name: team_row.team_id for team_row in connection.execute(query)}
+    team_ids = {team_row.name: team_row.team_id for team_row in connection.execute(query)}
     purged = set(connection.execute(select(models.tombstone.c.team_id)).scalars())
-    if known.get(team) in purged:
+    if team_ids.get(team) in purged:
         raise InputError(f"{team} is the tombstone of a purged team; name another team")
-    if team not in known:
+    if team not in team_ids:
         if (tombstone := find_tombstone(load_tombstones(connection, row.task_id), team)) is not None:
             raise InputError(f"a team or system of that name was purged already; its tombstone is {tombstone}")
-        raise UnknownNameError("team", team, {name for name, team_id in known.items() if team_id not in purged})
-    return row, known[team]
+        raise UnknownNameError("team", team, {name for name, team_id in team_ids.items() if team_id not in purged})
+    return row, team_ids[team]
 
 
 def choose_tombstone_name(connection: Connection, task_id: int) -> str:
-    """Return the first unused name of a tombstone: `purged-1`, `purged-2`, ..."""
+    """Return the first unused name for a purged team: `purged-1`, `purged-2`, ..."""
     used = set(connection.execute(select(models.team.c.name).where(models.team.c.task_id == task_id)).scalars())
     return next(name for n in count(1) if (name := f"purged-{n}") not in used)
 
 
 def purge(connection: Connection, journal: Journal, task: TaskRow, team_id: int, name: str,
           reason: str) -> PurgeSummary:
-    """Delete a team's data, and delete or replace its names.
+    """Delete a team's data, and delete or replace its names everywhere.
 
     Args:
         connection: Connection in a transaction.
-        journal: Journal of the command; it must not contain a name of the team.
+        journal: Writes the command to the log; it must not contain a name of the team.
         task: The team's task.
         team_id: The team.
-        name: The name of the tombstone.
+        name: The new name of the team.
         reason: The reason of the purge, for the log.
 
     Raises:
@@ -557,7 +571,7 @@ def purge(connection: Connection, journal: Journal, task: TaskRow, team_id: int,
 
 
 def _find_remaining(connection: Connection, names: TeamNames) -> list[str]:
-    """Return the columns and files that still contain a name of the team.
+    """List the columns and files that still contain a name of a purged team.
 
     Examples are the gold, files and names of other teams, and the declaration of the task.
     """

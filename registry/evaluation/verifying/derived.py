@@ -55,17 +55,17 @@ _KEYS = {"score": ("scoring_id", "metric_id"), "replicate_score": ("scoring_id",
 
 
 def derive_scores(ingest: Ingest, scorings: Sequence[ScoringRow], execution: Execution) -> Iterator[Fault]:
-    """Recompute the responses and scores of some submissions, and store them.
+    """Recompute the answers and scores of submissions, and store them.
 
-    Before, `set_aside` must move the stored responses and scores to temporary tables.
+    Before the call, `set_aside` must move the stored answers and scores to temporary tables.
 
     Args:
-        ingest: The command and its task.
-        scorings: Rows of table `scoring`: submissions of the task, joined with a gold revision.
-        execution: Workers and progress.
+        ingest: State of the command: its connection, task and caches.
+        scorings: Database rows that join submissions of the task with a gold revision.
+        execution: Number of workers, and a function that receives the progress.
 
     Yields:
-        Faults of submissions that cannot be joined with the gold again.
+        Faults of submissions that can no longer be matched with the gold.
     """
     queue, names = InsertQueue(ingest.connection), _load_names(ingest.connection)
     by_revision = attrgetter("gold_revision_id")
@@ -103,7 +103,7 @@ def _load_metrics(connection: Connection, scoring_id: int) -> dict[DeclaredMetri
 
 
 def _load_names(connection: Connection) -> dict[int, str]:
-    """Return the name of the submission by `scoring_id`.
+    """Load the full names of all submissions by `scoring_id`.
 
     If the gold was revised, the name contains the number of the revision.
     """
@@ -116,10 +116,10 @@ def _load_names(connection: Connection) -> dict[int, str]:
 
 
 def compare_scores(connection: Connection) -> Iterator[Fault]:
-    """Compare stored responses, statistics and scores with recomputed ones.
+    """Compare stored answers, statistics and scores with recomputed ones.
 
-    A stored score is stale if another version of the code computed it and the recomputed score differs. Stale scores
-    are listed in the temporary table `stale_score`.
+    A stored score is stale if another version of the code computed it and the recomputed score differs. The ids of
+    stale scores are written to the temporary table `stale_score`.
     """
     metrics = {row.metric_id: row.name for row in connection.execute(select(models.metric))}
     stale, names = _find_stale(connection, metrics), _load_names(connection)
@@ -159,13 +159,13 @@ def compare_scores(connection: Connection) -> Iterator[Fault]:
 
 
 def _find_stale(connection: Connection, metrics: Mapping[int, str]) -> dict[tuple[int, int], str]:
-    """Find the scores that another version of the code computed.
+    """Find the stored scores that another version of the code computed.
 
     If the stored digest of a score depends on the code (see `digest_with_scorer`) and the statistics are the same, the
     recomputed score gets the stored digest.
 
     Returns:
-        A description of the differences of the code, by `scoring_id` and `metric_id`.
+        A description of how the versions differ, by `scoring_id` and `metric_id`.
     """
     runs, stale = load_scorers(connection), {}
     installed: dict[int, Scorer] = {}
@@ -224,14 +224,14 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
                    execution: Execution) -> Iterator[Fault]:
     """Repeat comparisons of a task in their original order, and store the results.
 
-    Before, `set_aside` must move the stored comparisons to temporary tables.
+    Before the call, `set_aside` must move the stored comparisons to temporary tables.
 
     Args:
         connection: Connection to a copy of the registry.
-        journal: Journal of the command.
-        task: The task.
+        journal: Writes the command to the log.
+        task: Database row of the task.
         chosen: Ids of the comparisons.
-        execution: Workers and progress.
+        execution: Number of workers, and a function that receives the progress.
 
     Yields:
         Faults of comparisons that cannot be repeated.
@@ -256,7 +256,14 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
 
 
 def add_families(connection: Connection, comparisons: Collection[int]) -> set[int]:
-    """Return the ids of some comparisons and of all comparisons of their families."""
+    """Return the given ids, and the ids of all comparisons corrected with them.
+
+    If p-values of several comparisons are corrected together, these comparisons are a family.
+
+    Args:
+        connection: Connection to a copy of the registry.
+        comparisons: Ids of the comparisons.
+    """
     families = {row.comparison_id: _identify_family(row.request) for row in connection.exec_driver_sql(
         "SELECT comparison_id, request FROM comparison")}
     chosen = {families[number] for number in comparisons} - {""}
@@ -264,7 +271,7 @@ def add_families(connection: Connection, comparisons: Collection[int]) -> set[in
 
 
 def _load_families(connection: Connection, chosen: Sequence[int]) -> Iterator[list[Any]]:
-    """Yield groups of stored comparisons that were corrected together.
+    """Yield groups of stored comparisons whose p-values were corrected together.
 
     Args:
         connection: Connection to a copy of the registry.
@@ -285,10 +292,12 @@ def _load_families(connection: Connection, chosen: Sequence[int]) -> Iterator[li
 
 
 def _identify_family(request: str) -> str:
-    """Return a text that identifies the family of a comparison; empty if none.
+    """Return a text that is the same for all comparisons that are corrected together.
+
+    The text is empty if the comparison is corrected alone.
 
     Args:
-        request: The stored request of the comparison.
+        request: The stored request of the comparison, as JSON.
     """
     try:
         family = json.loads(request).get("family")
@@ -299,18 +308,18 @@ def _identify_family(request: str) -> str:
 
 def _load_stored_board(connection: Connection, task: TaskRow, row: Any, execution: Execution,
                        superseded: Mapping[str, str]) -> Board | Fault | None:
-    """Load the leaderboard of a stored comparison.
+    """Load the leaderboard of a stored comparison, to repeat the comparison.
 
     Args:
         connection: Connection to a copy of the registry.
         task: The task.
-        row: The stored comparison.
-        execution: Workers and progress.
-        superseded: Digests of the results of comparisons whose scores were computed again, by the comparison's digest.
+        row: The database row of the comparison.
+        execution: Number of workers, and a function that receives the progress.
+        superseded: Digests of the results of comparisons that are based on replaced scores, by the comparison's digest.
 
     Returns:
-        The leaderboard, or a fault. None if the comparison is unaltered but cannot be repeated, because its scores were
-        computed again later.
+        The leaderboard with its statistics, or a fault. None if the comparison is unaltered but cannot be repeated,
+        because its scores were replaced later.
     """
     request, key = Request.from_json(row["request"], execution), _make_key(connection, task, row)
     if _is_stale(connection, row["comparison_id"]):
@@ -339,7 +348,13 @@ def _is_stale(connection: Connection, comparison_id: int) -> bool:
 
 
 def _make_key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
-    """Return the key that the leaderboard of a comparison had when it was compared."""
+    """Restore the properties that identified a leaderboard when it was compared.
+
+    Args:
+        connection: Connection to a copy of the registry.
+        task: Database row of the task.
+        row: Database row of the comparison.
+    """
     request = json.loads(row["request"])
     current = catalog.get(connection, TestSetRow, test_set_id=row["test_set_id"])
     test_set = TestSetRow(current.test_set_id, current.name, request["cluster"], row["gold_revision_id"])
@@ -365,7 +380,9 @@ def _make_key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
 
 
 def _find_environments(connection: Connection) -> dict[str, str]:
-    """Describe how this environment differs from those that computed comparisons.
+    """Describe how this environment differs from those of stored comparisons.
+
+    An environment is, for example, the platform and the version of numpy.
 
     Returns:
         The descriptions by the digest of the comparison; comparisons without differences are absent.
@@ -381,7 +398,7 @@ def _find_environments(connection: Connection) -> dict[str, str]:
 
 
 def compare_results(connection: Connection, chosen: Sequence[int], *, is_reordered: bool = False) -> Iterator[Fault]:
-    """Compare stored comparisons with the repeated comparisons.
+    """Yield the differences between stored and repeated comparisons.
 
     Args:
         connection: Connection to a copy of the registry.

@@ -38,7 +38,7 @@ class Fault:
     Attributes:
         kind: `damaged` (it cannot be read or recomputed), `altered`, `missing`, `surplus`, `stale` (another version of
             the code computed another result), or `rounded` (another environment computed other last digits).
-        of: The kind of object, such as `score`.
+        of: The kind of the object, such as `score`.
         name: The name of the object.
         message: A description of the fault.
     """
@@ -51,10 +51,10 @@ class Fault:
 
 @dataclass(frozen=True)
 class Difference:
-    """A row that differs between the stored and the recomputed data.
+    """A database row that differs between the stored and the recomputed data.
 
     Attributes:
-        key: Columns that identify the row among the rows of its owner; see `find_differences`.
+        key: Columns that identify the row within its comparison or submission, with their values.
         stored: The stored values; None if the row is not stored.
         derived: The recomputed values; None if the row was not recomputed.
     """
@@ -65,12 +65,12 @@ class Difference:
 
     @property
     def deviation(self) -> float:
-        """The largest relative difference of numbers; infinite if other values differ."""
+        """The largest relative difference of floats; infinite if other values differ."""
         return measure_deviation(self.stored, self.derived)
 
     @property
     def description(self) -> tuple[Kind, str]:
-        """The kind of the difference, and a sentence that describes it."""
+        """The kind of the difference, such as `altered`, and a sentence about it."""
         place = ", ".join(f"{name} {value}" for name, value in self.key.items())
         if self.stored is None:
             return "missing", f"the row of {place}"
@@ -83,16 +83,17 @@ class Difference:
 
 def find_differences(connection: Connection, stored: str, derived: str,
                      keys: Sequence[str]) -> dict[Any, list[Difference]]:
-    """Compare stored rows with recomputed rows.
+    """Compare stored rows with recomputed rows, and return the rows that differ.
 
     Args:
         connection: Connection to the database with all rows.
         stored: A SELECT of the stored rows.
         derived: A SELECT of the recomputed rows, with the same columns.
-        keys: Columns that identify a row. The first one identifies the owner, for example a comparison with many pairs.
+        keys: Columns that identify a row. The first one identifies the owner of several rows, such as a comparison with
+            many pairs.
 
     Returns:
-        The differences by owner.
+        The differences by the value of the first key.
     """
     differing = f"""
         SELECT * EXCLUDE (side), sum(side)::BIGINT AS copies
@@ -119,9 +120,9 @@ def find_differences(connection: Connection, stored: str, derived: str,
 
 
 def measure_deviation(stored: Any, derived: Any) -> float:
-    """Return the largest relative difference between floats in two JSON values.
+    """Return the largest relative difference between the floats in two JSON values.
 
-    The difference is infinite if other values differ, such as whole numbers or texts.
+    The result is infinite if anything else differs, such as whole numbers or texts.
 
     >>> measure_deviation({"p": [0.5, None]}, {"p": [0.25, None]}), measure_deviation({"n": 3}, {"n": 4})
     (0.5, inf)
@@ -138,13 +139,15 @@ def measure_deviation(stored: Any, derived: Any) -> float:
 
 
 def summarize(object_kind: str, name: str, differences: Sequence[Difference], *, elsewhere: str) -> Iterator[Fault]:
-    """Yield one fault for each kind of differences of an object.
+    """Summarize the differing rows of an object: yield one fault for each kind.
+
+    The kinds are `missing`, `surplus`, `altered` and `rounded` (only last digits differ).
 
     Args:
-        object_kind: The kind of object.
+        object_kind: The kind of the object, such as `score`.
         name: The name of the object.
         differences: The differences of the object's rows.
-        elsewhere: Differences between this environment and the one that computed the object; empty if there are none.
+        elsewhere: How this environment differs from the one that computed the object; empty if it does not differ.
     """
     by_kind: dict[Kind, list[str]] = {}
     for difference in differences:
@@ -157,7 +160,7 @@ def summarize(object_kind: str, name: str, differences: Sequence[Difference], *,
 
 
 def set_aside(connection: Connection, tables: Iterable[str]) -> None:
-    """Move all rows of some tables to temporary tables named `stored_` + table.
+    """Move all rows of some tables to temporary tables, such as `stored_score`.
 
     The connection must be to a copy of the database, because the original tables are empty afterwards.
     """
@@ -167,12 +170,12 @@ def set_aside(connection: Connection, tables: Iterable[str]) -> None:
 
 
 def find_other_environments(connection: Connection) -> dict[int, str]:
-    """Describe how the environments of runs differ from this environment.
+    """Describe how the environments of earlier commands differ from this environment.
 
     Only settings that affect the last bits of all numbers count, such as the platform and the version of numpy.
 
     Returns:
-        The descriptions by `run_id`; runs without differences are absent.
+        The descriptions by `run_id` of the command; commands without differences are absent.
     """
     current, differences = environment(), dict[int, str]()
     for run in connection.execute(select(models.run)):
@@ -187,7 +190,15 @@ def find_other_environments(connection: Connection) -> dict[int, str]:
 
 
 def _pair_settings(stored: dict[str, str], current: dict[str, str]) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the settings that numbers depend on: name, stored value, current value."""
+    """Yield settings that affect last bits of numbers, such as the numpy version.
+
+    Args:
+        stored: The environment of an earlier command.
+        current: The current environment.
+
+    Yields:
+        The name of the setting, its stored value, and its current value.
+    """
     yield "evalregistry's code", stored.get("code"), current["code"]
     yield "python", _drop_patch(stored.get("python", "")), _drop_patch(current["python"])
     for name in _ARITHMETIC:

@@ -30,25 +30,28 @@ from registry.store.log import (
 
 
 def _load_blanked(connection: Connection, key: str) -> dict[int, int]:
-    """Load the objects whose texts purges have deleted.
+    """Find log entries or commands whose texts purges have deleted.
 
     Args:
         connection: Connection to the registry.
-        key: The kind of objects: `entries` of the log, or `runs`.
+        key: `entries` for entries of the log, `runs` for commands.
 
     Returns:
-        The number of the purge's entry in the log, by the number of the object.
+        The number of the purge's log entry, by the number of the entry or command.
     """
     return {number: entry.event_id for entry in read_entries(connection, "purge") for number in entry.details[key]}
 
 
 def verify_log(connection: Connection, published: str | None) -> Iterator[Fault]:
-    """Verify the hashes of all entries of the log, from the first to the last.
+    """Verify the chain of hashes of the log.
+
+    The hash of each entry depends on the entry and on the hash of the entry before. Commands and comparisons are
+    compared with the log, too.
 
     Args:
         connection: Connection to the registry.
-        published: A hash of the log that was published before, or its first digits. An entry must have this hash. None:
-            no hash is compared.
+        published: A hash of the log that was published before, or its first digits. Some entry must have this hash.
+            None: no hash is compared.
     """
     event, run = models.event, models.run
     runs = {row.run_id: row for row in connection.execute(select(run))}
@@ -91,13 +94,13 @@ def _describe_alteration(stored: str, derived: str) -> str | None:
 
 
 def _describe_wrong_blank(*texts: str | None, is_listed: bool) -> str | None:
-    """Describe the fault of texts that are blank or should be blank.
+    """Describe the fault of texts that are blank without a purge, or vice versa.
 
     Only a purge may delete texts, and the log lists them.
 
     Args:
-        texts: The texts, which must be blank.
-        is_listed: True if an entry about a purge lists the object with the texts.
+        texts: The texts, which are blank or should be blank.
+        is_listed: True if a purge lists, in the log, that it has deleted these texts.
 
     Returns:
         The fault; None if the texts are blank and a purge lists them.
@@ -109,13 +112,15 @@ def _describe_wrong_blank(*texts: str | None, is_listed: bool) -> str | None:
 
 def _verify_entry(name: str, row: Mapping[Any, Any], runs: Mapping[int, Any],
                   blanked: Mapping[int, int]) -> Iterator[Fault]:
-    """Verify the texts of one entry of the log, and the inputs of its run.
+    """Verify the texts of a log entry, and the input files of its command.
+
+    Both are compared with digests.
 
     Args:
         name: Name of the entry, for messages.
         row: The entry.
-        runs: All runs by number.
-        blanked: The entries whose texts purges have deleted; see `_load_blanked`.
+        runs: Database rows of all commands by number.
+        blanked: Numbers of the log entries whose texts purges have deleted; see `_load_blanked`.
     """
     if row["salt"] is None:
         fault = _describe_wrong_blank(
@@ -132,9 +137,9 @@ def _verify_entry(name: str, row: Mapping[Any, Any], runs: Mapping[int, Any],
 
 
 def verify_tables(connection: Connection) -> Iterator[Fault]:
-    """Compare tables with the digests that the last command wrote to the log.
+    """Compare all tables with the digests that the last command wrote to the log.
 
-    Also report alterations by other programs that earlier commands have found and logged.
+    Alterations that earlier commands have found and logged are reported, too.
     """
     last, ended = None, dict[int, str]()
     for entry in read_entries(connection, "end"):
@@ -160,9 +165,9 @@ _LOGGED_ACTIONS = {  # by table: a description of its rows, the column with thei
 
 
 def _find_unlogged(connection: Connection) -> Iterator[Fault]:
-    """Find runs, gold revisions and comparisons that the log does not mention.
+    """Find commands, gold revisions and comparisons that the log does not mention.
 
-    Either the log was truncated, or another program added the rows.
+    Either the log was truncated, or another program added their rows.
     """
     for run_id in connection.exec_driver_sql("""
             SELECT run_id FROM run WHERE run_id NOT IN (SELECT run_id FROM event) ORDER BY run_id""").scalars():
@@ -176,7 +181,7 @@ def _find_unlogged(connection: Connection) -> Iterator[Fault]:
 
 
 def _verify_comparisons(connection: Connection) -> Iterator[Fault]:
-    """Compare signatures, digests and late systems of comparisons with the log."""
+    """Compare the signature, digest and late systems of each comparison with the log."""
     logged = {(entry.run_id, entry.details["digest"]): entry.details for entry in read_entries(connection, "compare")
               if "digest" in entry.details}
     blanked = {entry.run_id for entry in read_entries(connection, "compare") if "digest" not in entry.details}
@@ -197,14 +202,20 @@ def _verify_comparisons(connection: Connection) -> Iterator[Fault]:
 
 
 def find_purged_comparisons(connection: Connection) -> set[int]:
-    """Return the ids of comparisons with a purged team, which cannot be repeated."""
+    """Return the ids of comparisons with a system of a purged team.
+
+    They cannot be repeated.
+    """
     return set(connection.exec_driver_sql(
         "SELECT comparison_id FROM standing JOIN comparison USING (comparison_id) "
         "WHERE scoring_id IS NULL").scalars())
 
 
 def verify_tombstones(connection: Connection) -> Iterator[Fault]:
-    """Compare tombstones and comparisons with purged teams with digests in the log."""
+    """Compare what purges of teams have left with the digests in the log.
+
+    That is the new name of each team, its remaining rows, and the comparisons with its systems.
+    """
     tombstones, remains, comparisons = dict[str, str](), dict[str, str](), dict[int, str]()
     for entry in read_entries(connection, "purge"):
         tombstones[entry.subject] = entry.details["tombstone"]
@@ -238,7 +249,7 @@ def verify_tombstones(connection: Connection) -> Iterator[Fault]:
 
 
 def describe_purges(connection: Connection) -> Iterator[str]:
-    """Yield notes on data that cannot be verified, because purges have deleted it."""
+    """Yield notes about data that cannot be verified, because purges have deleted it."""
     blanked_entries, blanked_runs = (_load_blanked(connection, key) for key in ("entries", "runs"))
     purges = sorted({*blanked_entries.values(), *blanked_runs.values()})
     if purges:

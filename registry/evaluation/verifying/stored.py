@@ -34,9 +34,9 @@ KINDS = frozenset({"table", "view", "macro", "index", "sequence", "type", "schem
 
 
 def verify_definitions(connection: Connection) -> list[Fault]:
-    """Compare the definitions of tables, views and macros with a new registry.
+    """Compare definitions of tables, views and macros with those of a new registry.
 
-    If the tables are unaltered, then restore views and macros, because later steps use them.
+    If the tables are unaltered, views and macros are restored, because later steps use them.
 
     Args:
         connection: Connection to a copy of the registry.
@@ -49,7 +49,7 @@ def verify_definitions(connection: Connection) -> list[Fault]:
 
 
 def are_tables_intact(faults: Sequence[Fault]) -> bool:
-    """Return whether no table is missing or altered, so that rows can be verified."""
+    """Return whether all tables exist unaltered, so that their rows can be verified."""
     return not any(fault.of == "table" and fault.kind != "surplus" for fault in faults)
 
 
@@ -84,9 +84,9 @@ def verify_files(connection: Connection) -> Iterator[Fault]:
 
 
 class _Inputs:
-    """Names and digests of the files that commands have read, as runs record them.
+    """Names and digests of the files that each command has read.
 
-    A purge may have deleted these names and digests from the records of some runs.
+    A purge may have deleted the list of some commands.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -102,14 +102,14 @@ class _Inputs:
         self._manifests = {entry.details.get("normalized") for entry in read_entries(connection, "task")}
 
     def contain(self, digest: str, name: str, run_id: int | None = None) -> bool:
-        """Return whether a run may have read a file with this digest and name.
+        """Return whether a command may have read a file with this digest and name.
 
-        The result is also true if a purge has deleted the run's list of files.
+        The result is also true if a purge has deleted the command's list of files.
 
         Args:
             digest: Digest of the file.
             name: Name of the file.
-            run_id: The run; None: any run.
+            run_id: Number of the command; None: any command.
         """
         blanked = bool(self._blanked) if run_id is None else run_id in self._blanked
         return blanked or name in self._names[digest, run_id] or (run_id is None and digest in self._manifests)
@@ -145,9 +145,9 @@ _SCORE_TABLES = ("replicate_score", *(table.name for tables in models.of_family.
 
 
 def verify_references(connection: Connection) -> Iterator[Fault]:
-    """Find references to missing rows, repeated keys, and results with a wrong run.
+    """Find references to missing rows, repeated keys, and results of a wrong command.
 
-    The run of a pair's result must be the run of the first comparison that uses the result.
+    A result of a pair must belong to the command (run) of the first comparison that uses it.
     """
     tables = models.metadata.tables
     owners = {f"{name}_id": table for name, table in tables.items() if f"{name}_id" == next(iter(table.columns)).name}
@@ -178,7 +178,7 @@ def verify_references(connection: Connection) -> Iterator[Fault]:
 
 
 def verify_use(connection: Connection) -> Iterator[Fault]:
-    """Find unused rows, because other steps of `verify` do not compare them."""
+    """Find rows that no other row uses, which other steps of `verify` would miss."""
     for row in connection.exec_driver_sql(_ANSWERS):
         yield Fault("surplus", "answer", str(row.answer_id), "neither the gold nor a submission has it")
     for row in connection.exec_driver_sql(_LABELS):
@@ -195,7 +195,10 @@ def verify_use(connection: Connection) -> Iterator[Fault]:
 
 
 def describe_parts(connection: Connection) -> Iterator[str]:
-    """Yield a note if unfinished studies have stored parts that cannot be verified."""
+    """Yield a note if the database has intermediate results of unfinished studies.
+
+    They cannot be verified.
+    """
     if n := connection.exec_driver_sql("SELECT count(*) FROM study_part ANTI JOIN study USING (digest)").scalar_one():
         yield (f"{counted(n, 'part')} of unfinished studies cannot be verified; `verify` repeats finished "
                "studies")
@@ -210,7 +213,10 @@ _SCORES = """
 
 
 def verify_hiding(connection: Connection, task: TaskRow) -> Iterator[Fault]:
-    """Compare the embargoes, pseudonyms and salt of a task with the log."""
+    """Compare the embargoes, pseudonyms and salt of a task with the log.
+
+    An embargo hides names or scores until a time.
+    """
     embargoes, pseudonyms, salt = _load_logged_hiding(connection, task)
     if salt is not None and salt != digest((task.salt or "").encode()):
         yield Fault("altered", "task", task.slug, "its salt does not match the log")
@@ -235,11 +241,13 @@ def verify_hiding(connection: Connection, task: TaskRow) -> Iterator[Fault]:
 
 def _load_logged_hiding(connection: Connection,
                         task: TaskRow) -> tuple[dict[str, str | None], dict[str, dict[str, str]], str | None]:
-    """Load the embargoes, pseudonyms and salt of a task from the log.
+    """Load from the log what a task hides: its embargoes, pseudonyms and salt.
+
+    An embargo hides names or scores until a time.
 
     Returns:
         The end of each embargo, by column of table `task`; the pseudonyms of teams and systems by their ids, without
-        purged teams; the digest of the salt, or None.
+        purged teams; and the digest of the salt, or None.
     """
     embargoes: dict[str, str | None] = dict.fromkeys(_COLUMNS)
     salt: str | None = None
@@ -261,9 +269,10 @@ def _load_logged_hiding(connection: Connection,
 
 
 def verify_ladders(connection: Connection) -> Iterator[Fault]:
-    """Recompute the scores that Ladder leaderboards have shown.
+    """Recompute the scores that Ladder leaderboards have shown, which the log lists.
 
-    Entries of the log are skipped if their score was computed again later or was purged.
+    A Ladder shows only scores that clearly improve the best score. Log entries are skipped if their score was replaced
+    later or was purged.
     """
     scores = dict(map(tuple, connection.exec_driver_sql(_SCORES)))
     blank = [entry.event_id for entry in read_entries(connection, LADDER_ACTION) if not entry.details]
@@ -324,7 +333,12 @@ def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
 
 
 def verify_declared(ingest: Ingest, logged_submissions: LoggedSubmissions) -> Iterator[Fault]:
-    """Compare metrics, test sets and submissions with the manifest and the log."""
+    """Compare a task's metrics, test sets and submissions with manifest and log.
+
+    Args:
+        ingest: State of the command: its connection, task and caches.
+        logged_submissions: Latest properties of each submission in the log, by name of the submission.
+    """
     connection, task = ingest.connection, ingest.task
     if catalog.get(connection, TaskRow, slug=ingest.slug).title != task.manifest.task.title:
         yield Fault("altered", "task", ingest.slug, "its title does not match its manifest")
@@ -351,7 +365,7 @@ def verify_declared(ingest: Ingest, logged_submissions: LoggedSubmissions) -> It
 
 
 def load_logged_submissions(connection: Connection, slug: str) -> LoggedSubmissions:
-    """Load the latest values of each submission to a task from the log."""
+    """Load the latest properties of each submission to a task from the log."""
     logged = {entry.subject: dict(entry.details) for entry in read_entries(connection, "submission-added")
               if entry.subject.startswith(f"{slug}/")}
     for entry in read_entries(connection, "submission-changed"):
@@ -361,10 +375,10 @@ def load_logged_submissions(connection: Connection, slug: str) -> LoggedSubmissi
 
 
 def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Iterator[Fault]:
-    """Read the stored files of a gold revision again, and compare them with its rows.
+    """Parse stored gold files again, and compare the items with the database.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         test_set: Name of the test set.
         revision: The gold revision.
     """
@@ -407,15 +421,15 @@ def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Ite
 
 def verify_submission(ingest: Ingest, submission: NamedSubmission, gold_revision_id: int,
                       logged: LoggedSubmissions) -> Iterator[Fault]:
-    """Read the stored files of a submission again, and compare them with its digest.
+    """Parse the stored files of a submission again, and compare the digests.
 
-    Also compare the submission's properties with the log.
+    The submission's properties are compared with the log.
 
     Args:
-        ingest: The command and its task.
+        ingest: State of the command: its connection, task and caches.
         submission: The submission.
-        gold_revision_id: A gold revision that the submission was joined with.
-        logged: Values of the log about the task's submissions.
+        gold_revision_id: A version of the gold with which the submission was matched.
+        logged: Latest properties of each submission in the log, by name of the submission.
     """
     name = f"{ingest.slug}/{submission.full_name}"
     reader, documents, answers = ingest.parsed.read_answers(submission.submission_id)
@@ -438,10 +452,10 @@ def verify_submission(ingest: Ingest, submission: NamedSubmission, gold_revision
 
 
 def _load_factors(connection: Connection, submission: NamedSubmission) -> list[dict[str, str]]:
-    """Load the level of each factor for each run, such as the prompt of the run.
+    """Load the factors of a submission's runs, such as the prompt of each run.
 
     Returns:
-        A mapping from factor to level for each run; empty if the submission has no factors.
+        For each run the levels, such as `{"prompt": "short"}`; empty if the submission has no factors.
     """
     table = models.replicate_factor
     rows = connection.execute(select(table.c.replicate, table.c.factor, table.c.level).where(
@@ -451,5 +465,5 @@ def _load_factors(connection: Connection, submission: NamedSubmission) -> list[d
 
 
 def _load_details(connection: Connection, action: str, subject: str) -> list[Mapping[str, Any]]:
-    """Load the details of the log's entries on an action and subject, oldest first."""
+    """Load the details of log entries with an action and a subject, oldest first."""
     return [entry.details for entry in read_entries(connection, action, subject=subject)]

@@ -58,10 +58,10 @@ from registry.store.session import find_unreadable
 
 @dataclass
 class VerificationResult:
-    """The result of a verification.
+    """Faults and notes that the verification of a registry has found.
 
     Attributes:
-        faults: Differences between stored and expected data.
+        faults: Stored objects that differ from their expected content.
         notes: Other messages, for example about data that cannot be verified.
         counts: Number of verified objects of each kind.
     """
@@ -71,9 +71,9 @@ class VerificationResult:
     counts: Counter[str] = field(default_factory=Counter)
 
     def without_rounding(self) -> VerificationResult:
-        """Return the result with notes instead of faults of kind `rounded`.
+        """Return a copy with notes instead of faults if only last digits differ.
 
-        These faults are differences of last digits, which other versions or platforms explain.
+        Other versions or platforms explain such differences.
         """
         notes = [f"{fault.of} {fault.name}, computed elsewhere: {fault.message}, the same within a relative "
                  f"{TOLERANCE:g}" for fault in self.faults if fault.kind == "rounded"]
@@ -83,15 +83,15 @@ class VerificationResult:
 
 def verify(connection: Connection, journal: Journal, task: str | None, results: str, execution: Execution,
            head: str | None = None) -> VerificationResult:
-    """Verify a registry, or one of its tasks.
+    """Verify that nobody altered a registry, and that its results can be reproduced.
 
     Args:
         connection: Connection to a copy of the registry, in a transaction that the caller rolls back.
-        journal: Journal of the command.
+        journal: Writes the command to the log.
         task: The task's id; None: all tasks.
         results: The comparisons to repeat: `all`, `none`, the size of a random sample, or the id at the end of a
             signature. The id of a study repeats no comparison.
-        execution: Workers and progress.
+        execution: Number of workers, and a function that receives the progress.
         head: A hash of the log that was published before; None: no hash is compared.
 
     Raises:
@@ -128,7 +128,7 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
 def _is_readable(connection: Connection, result: VerificationResult) -> bool:
     """Return whether all tables are intact and readable.
 
-    Otherwise, faults are added to `result`, and nothing else can be verified.
+    If they are not, faults are added to `result`, and nothing else can be verified.
     """
     result.faults += verify_definitions(connection)
     if not are_tables_intact(result.faults):
@@ -175,7 +175,13 @@ def _verify_scores(connection: Connection, journal: Journal, tasks: Sequence[Tas
 
 @contextmanager
 def _collect_error(result: VerificationResult, object_kind: str, name: str) -> Iterator[None]:
-    """Add a fault to `result` if the block raises an error, and continue."""
+    """Context manager that turns an error in its block into a fault in `result`.
+
+    Args:
+        result: Receives the fault.
+        object_kind: Kind of the object that is verified in the block, such as `score`.
+        name: Name of the object.
+    """
     try:
         yield
     except Exception as error:
@@ -186,7 +192,15 @@ def _collect_error(result: VerificationResult, object_kind: str, name: str) -> I
 
 def _verify_task(connection: Connection, journal: Journal, row: TaskRow, execution: Execution,
                  result: VerificationResult) -> None:
-    """Verify the gold and submissions of a task, and recompute its scores."""
+    """Verify the gold and submissions of a task, and recompute its scores.
+
+    Args:
+        connection: Connection to a copy of the registry.
+        journal: Writes the command to the log.
+        row: Database row of the task.
+        execution: Number of workers, and a function that receives the progress.
+        result: Receives faults and counts.
+    """
     result.faults += verify_manifest(connection, row)
     result.faults += verify_hiding(connection, row)
     errors: list[RegistryError] = []
@@ -206,7 +220,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
             broken.add(revision.gold_revision_id)
             result.faults.append(_make_unreadable("gold", f"{row.slug}/{test_set}", error))
         result.counts["gold revision"] += 1
-    scorings = [scoring for scoring in map(ScoringRow.of, connection.execute(select(*ScoringRow.columns())))
+    scorings = [scoring for scoring in map(ScoringRow.from_values, connection.execute(select(*ScoringRow.columns())))
                 if scoring.gold_revision_id not in broken]
     joined = {scoring.submission_id: scoring.gold_revision_id for scoring in scorings}
     submissions = [submission for submission in catalog.submissions(connection, row.task_id)
@@ -236,11 +250,16 @@ def _load_revisions(connection: Connection, task_id: int) -> list[tuple[str, Gol
     revision, test_set = models.gold_revision, models.test_set
     query = select(test_set.c.name, *GoldRevisionRow.columns()).join(
         test_set, test_set.c.test_set_id == revision.c.test_set_id).where(test_set.c.task_id == task_id)
-    return [(name, GoldRevisionRow.of(row)) for name, *row in connection.execute(query)]
+    return [(name, GoldRevisionRow.from_values(row)) for name, *row in connection.execute(query)]
 
 
 def _choose_comparisons(connection: Connection, results: str) -> Sequence[tuple[int, int]]:
-    """Return the id of each comparison to repeat, and the id of its task."""
+    """Choose comparisons to repeat; return the id and the task's id of each.
+
+    Args:
+        connection: Connection to a copy of the registry.
+        results: `all`, `none`, the size of a random sample, or the id at the end of a signature.
+    """
     rows = connection.exec_driver_sql("""
         SELECT comparison_id, task_id, signature FROM comparison JOIN test_set USING (test_set_id)
         ORDER BY comparison_id""").all()
@@ -249,14 +268,14 @@ def _choose_comparisons(connection: Connection, results: str) -> Sequence[tuple[
     if results.isdecimal() and len(results) < 8:
         sample = random.SystemRandom().sample(rows, min(int(results), len(rows)))
         return sorted((row[0], row[1]) for row in sample)
-    known = {row[2].rpartition("id:")[2]: (row[0], row[1]) for row in rows}
+    by_signature_id = {row[2].rpartition("id:")[2]: (row[0], row[1]) for row in rows}
     signature_id = results.rpartition("id:")[2]
-    if signature_id in known:
-        return [known[signature_id]]
+    if signature_id in by_signature_id:
+        return [by_signature_id[signature_id]]
     studies = {str(signature).rpartition("id:")[2] for signature in connection.exec_driver_sql(
         "SELECT signature FROM study").scalars()}
     if signature_id not in studies:
-        raise UnknownNameError("comparison or study", results, known.keys() | studies)
+        raise UnknownNameError("comparison or study", results, by_signature_id.keys() | studies)
     return []
 
 

@@ -23,13 +23,13 @@ csv.field_size_limit(MAX_LINE)  # the default limit is too small for long texts
 Separator = Literal["tab", "comma", "semicolon", "whitespace"]
 
 
-class Written(NamedTuple):
+class TextFormat(NamedTuple):
     """Syntax of delimited text.
 
     Attributes:
         separator: Separator of columns.
-        comment: Beginning of comments; None if there are no comments.
-        blank_rows: True if blank lines are rows.
+        comment: Beginning of comment lines; None if there are no comments.
+        blank_rows: True if blank lines are rows, False to ignore them.
     """
 
     separator: Separator
@@ -37,38 +37,38 @@ class Written(NamedTuple):
     blank_rows: bool = False
 
 
-def read_content_lines(document: Document, written: Written) -> Iterator[tuple[int, str]]:
-    """Yield every line that is not a comment, with its number.
+def read_content_lines(document: Document, text_format: TextFormat) -> Iterator[tuple[int, str]]:
+    """Yield number and text of each line that is a row, not a comment.
 
-    A blank line is yielded as empty text if blank lines are rows, and is otherwise left out.
+    A blank line is yielded as empty text if `text_format.blank_rows` is set; otherwise it is skipped.
     """
-    blank = " " if written.separator == "tab" else None
+    blank = " " if text_format.separator == "tab" else None
     for number, line in document.lines():
-        if written.comment and line.startswith(written.comment):
+        if text_format.comment and line.startswith(text_format.comment):
             continue
         if line.strip(blank):
             yield number, line
-        elif written.blank_rows:
+        elif text_format.blank_rows:
             yield number, ""
 
 
-def read_cells(document: Document, written: Written) -> Iterator[tuple[int, list[str]]]:
-    """Yield line number and cells of every line that is not a comment.
+def read_cells(document: Document, text_format: TextFormat) -> Iterator[tuple[int, list[str]]]:
+    """Divide a file of delimited text into cells; yield (line number, cells) per row.
 
-    Blank lines have no cells. If the separator is a comma or semicolon, cells may have quotes as in RFC 4180.
+    Blank rows have no cells. If the separator is a comma or semicolon, cells may have quotes as in RFC 4180.
 
     Raises:
         InputError: A line is not valid CSV (a quoted cell cannot contain a line end), or has more than `MAX_CELLS`
             cells.
     """
-    mark = MARKS[written.separator]
+    mark = MARKS[text_format.separator]
     if mark not in _QUOTED:
-        for number, line in read_content_lines(document, written):
-            yield number, split_cells(line, written.separator) if line else []
+        for number, line in read_content_lines(document, text_format):
+            yield number, split_cells(line, text_format.separator) if line else []
         return
     pending: list[str] = []
     rows = csv.reader(iter(pending.pop, None), strict=True, delimiter=mark)  # ends early if a quoted cell continues
-    for number, line in read_content_lines(document, written):
+    for number, line in read_content_lines(document, text_format):
         if not line:
             yield number, []
         elif len(line) > MAX_CELLS and (n_cells := _QUOTED[mark].sub("", line).count(mark) + 1) > MAX_CELLS:
@@ -88,10 +88,14 @@ def read_cells(document: Document, written: Written) -> Iterator[tuple[int, list
 
 
 def strip_quotes(text: str, separator: Separator) -> str | None:
-    """Return lines of CSV without the quotes around cells.
+    """Remove the quotes around cells of CSV, if that does not change the cells.
+
+    Args:
+        text: Lines of a file.
+        separator: Separator of columns; only commas and semicolons go with quotes.
 
     Returns:
-        The lines; None if a cell would change without quotes. Text with other separators is returned unchanged.
+        Lines without quotes; None if quotes are necessary, because a cell contains a separator or a quote.
     """
     mark = MARKS[separator]
     if mark not in _PLAINLY_QUOTED or '"' not in text:
@@ -101,11 +105,9 @@ def strip_quotes(text: str, separator: Separator) -> str | None:
 
 
 def split_columns(block: str, width: int, separator: Separator) -> list[list[str]] | None:
-    """Return the columns of a block of lines that have the same number of cells.
+    """Divide a block of lines into columns, in a fifth of the time of single lines.
 
-    Commas and semicolons always separate cells, so that quotes must be removed before; see `strip_quotes`. The function
-    takes a fifth of the time that splitting line by line takes: it makes every line end a cell of its own, and then
-    checks that these cells are at regular distances.
+    The lines must have no quotes; see `strip_quotes`.
 
     Args:
         block: Lines of the file.
@@ -118,6 +120,7 @@ def split_columns(block: str, width: int, separator: Separator) -> list[list[str
     n_lines, mark = block.count("\n") + 1, MARKS[separator]
     if sum(map(block.count, "\t " if mark == " " else mark)) > 8 * width * n_lines:
         return None  # a line of very many cells, which take much memory
+    # Every line end becomes a separate cell. These cells must be at regular distances.
     if separator != "whitespace":
         cells = block.replace("\n", f"{mark}\n{mark}").split(mark)
     else:
@@ -126,19 +129,19 @@ def split_columns(block: str, width: int, separator: Separator) -> list[list[str
     return [cells[n::width + 1] for n in range(width)] if even else None
 
 
-def read_header(names: list[str], wanted: Iterable[str], document: Document, line: int) -> tuple[str, ...]:
-    """Return the column names in a header.
+def read_header(names: list[str], required: Iterable[str], document: Document, line: int) -> tuple[str, ...]:
+    """Check the column names in a file's header, and return them as a tuple.
 
     Args:
         names: Cells of the header.
-        wanted: Columns that must exist.
+        required: Columns that must exist.
         document: The file, for errors.
         line: Line number of the header.
 
     Raises:
         InputError: A requested column is missing, or a name occurs twice.
     """
-    for name in wanted:
+    for name in required:
         if name not in names:
             raise document.error(f"the header names no column {name!r}; {suggest(name, names)}", line)
     most, times = Counter(names).most_common(1)[0]
@@ -148,9 +151,12 @@ def read_header(names: list[str], wanted: Iterable[str], document: Document, lin
 
 
 def split_cells(line: str, separator: str, most: int = MAX_CELLS) -> list[str]:
-    """Split a line at every tab, or at runs of spaces and tabs if `whitespace`.
+    """Split a line into cells at every tab, or at runs of spaces and tabs.
 
-    Other blank characters are part of cells. After `most` cells, the rest of the line is one cell.
+    Args:
+        line: The line.
+        separator: "tab", or "whitespace" for runs of spaces and tabs. Other blank characters are part of cells.
+        most: Maximal number of splits; the rest of the line is one more cell.
     """
     if separator == "tab":
         return line.split("\t", most)
@@ -165,7 +171,7 @@ def split_cells(line: str, separator: str, most: int = MAX_CELLS) -> list[str]:
 
 
 def iterate_words(line: str) -> Iterator[str]:
-    """Yield the words between spaces and tabs.
+    """Yield the words between spaces and tabs in a line.
 
     A list of all words could take much memory.
     """

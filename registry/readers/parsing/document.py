@@ -31,23 +31,23 @@ MAX_PROBLEMS = 10_000  # reading a file stops after so many problems
 
 
 class TooManyProblemsError(InputError):
-    """Error for a file with more problems than are collected."""
+    """Error that stops the reading of a file after `MAX_PROBLEMS` problems."""
 
 
 class Problems:
-    """Collector of the problems in one file, in the order of detection.
+    """Collector of errors in one file, so that all errors can be shown together.
 
-    Only the first problem of every line is stored.
+    If `stops` is true, only the first error of every line is stored.
 
     Args:
-        limit: Number of problems to store; None for all. Further problems are only counted, by category.
-        stops: True to stop reading after `MAX_PROBLEMS` problems.
+        limit: Number of errors to store; None for all. Further errors are only counted, by category.
+        stops: True to stop reading after `MAX_PROBLEMS` errors.
 
     Attributes:
-        found: Stored problems.
-        counts: Number of problems by category.
+        found: Stored errors, in the order of detection.
+        counts: Number of errors by category.
         notes: Harmless deviations, such as CRLF.
-        stopped: The error that stopped reading, if there were too many problems; else None.
+        stopped: The error that stopped reading, if there were too many errors; else None.
     """
 
     def __init__(self, limit: int | None, *, stops: bool = True) -> None:
@@ -59,10 +59,10 @@ class Problems:
         self._lines: set[int] = set()
 
     def add(self, error: InputError) -> None:
-        """Store an error, unless its line already has one.
+        """Store an error, unless an error of the same line is already stored.
 
         Raises:
-            TooManyProblemsError: The file already has `MAX_PROBLEMS` problems.
+            TooManyProblemsError: The file already has `MAX_PROBLEMS` errors.
         """
         if error.line is not None and error.line in self._lines:
             return
@@ -89,38 +89,38 @@ class Problems:
 ONE_ROW = 4  # lines per item of a format with one row per item; the others are blank lines and comments
 MANY_ROWS = 1000
 LEAST_LINES = 2**15  # every submission may have so many, even for few items
-_LEAST_UNFOLDED = 2**22  # bytes
-_UNFOLDED_PER_ITEM = 2**12  # bytes: even "A" on every line of a gzip file is far below
-_MOST_UNFOLDED = 2**26
-_MOST_UNFOLDED_PER_ITEM = 2**16
+_LEAST_BYTES = 2**22  # bytes
+_BYTES_PER_ITEM = 2**12  # bytes: even "A" on every line of a gzip file is far below
+_MOST_BYTES = 2**26
+_MOST_BYTES_PER_ITEM = 2**16
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits of a file's size; None stands for the limit that applies to all files.
+    """Size limits of one file; None means the limit for all files.
 
     Attributes:
         lines: Maximal number of lines, rows or entries.
-        unfolded: Bytes to which a compressed file may decompress, even if it is small.
-        most_unfolded: Bytes to which a compressed file may decompress at most.
+        small_file_bytes: Size to which even a very small compressed file may decompress.
+        max_bytes: Maximal size of the decompressed file, in bytes.
         reason: Reason of the limits, for messages.
     """
 
     lines: int | None = None
-    unfolded: int | None = None
-    most_unfolded: int | None = None
+    small_file_bytes: int | None = None
+    max_bytes: int | None = None
     reason: str = ""
 
     @classmethod
     def for_submission(cls, n_items: int, lines: int) -> Bounds:
-        """Return the limits of a submission.
+        """Return the size limits of a submission to a gold with `n_items` items.
 
         Args:
             n_items: Number of items in the gold.
-            lines: Maximal number of lines; small numbers are replaced by `LEAST_LINES`.
+            lines: Maximal number of lines; every submission may have at least `LEAST_LINES`.
         """
-        return cls(max(LEAST_LINES, lines), max(_LEAST_UNFOLDED, _UNFOLDED_PER_ITEM * n_items),
-                   max(_MOST_UNFOLDED, _MOST_UNFOLDED_PER_ITEM * n_items),
+        return cls(max(LEAST_LINES, lines), max(_LEAST_BYTES, _BYTES_PER_ITEM * n_items),
+                   max(_MOST_BYTES, _MOST_BYTES_PER_ITEM * n_items),
                    f" of a submission to {n_items:,} item{'s' * (n_items != 1)}; is it for another task?")
 
 
@@ -129,31 +129,31 @@ _CONTINUATION = bytes(range(0x80, 0xC0))  # bytes of a UTF-8 character after its
 
 
 def describe_invisible(text: str) -> str:
-    """Return a description of the first character in a text that is not printable."""
+    """Describe the first unprintable character of a text, by code and Unicode name."""
     first = next(character for character in text if not character.isprintable())
     name = unicodedata.name(first, "")
     return f"a control or invisible character, U+{ord(first):04X}" + (f" ({name})" if name else "")
 
 
-def describe_unprintable(row: Mapping[str, str], wanted: Collection[str], *, can_repair: bool) -> str:
-    """Return a message about the first cell of a row that is not printable.
+def describe_unprintable(row: Mapping[str, str], required: Collection[str], *, can_repair: bool) -> str:
+    """Return a message about the first cell of a row with an unprintable character.
 
     Args:
         row: Cells by column.
-        wanted: Columns that options name.
+        required: Columns that options name; other columns can be ignored.
         can_repair: True if the option `repair` can remove the characters.
     """
     name, cell = next((name, cell) for name, cell in row.items() if not (name + cell).isprintable())
     place = f"{describe_invisible(name + cell)}, in column {name!r}"
-    if name in wanted:
+    if name in required:
         return place + ('; repair = ["invisible"] removes such characters' if can_repair else "")
     return f"{place}; attributes = [] ignores columns that no option names, else list the columns to read"
 
 
 def map_invisible(text: str) -> dict[int, str]:
-    """Return a table for `str.translate` that removes invisible characters.
+    """Return a table for `str.translate` that removes a text's invisible characters.
 
-    Control and format characters are removed, and spaces replace other blank characters.
+    The table removes control and format characters, and replaces other blank characters by spaces.
     """
     kinds = {character: unicodedata.category(character) for character in set(text) - {"\n", "\t"}
              if not character.isprintable()}
@@ -168,7 +168,7 @@ def count_marks(line: str) -> int:
 
 
 def count_characters(content: bytes, start: int, end: int) -> int:
-    """Return the number of characters in a part of a UTF-8 file, without decoding.
+    """Count the characters in a part of a UTF-8 file without decoding it.
 
     Args:
         content: Content of the file.
@@ -184,8 +184,10 @@ _MEMBERS = 1000  # and one more per `_MEMBER` bytes, because some programs compr
 _MEMBER = 2**10
 
 
-def unfold(content: bytes, most: int) -> bytes:
-    """Decompress a gzip file, but stop soon after `most` bytes.
+def decompress(content: bytes, most: int) -> bytes:
+    """Decompress the content of a gzip file, but stop soon after `most` bytes.
+
+    The result is longer than `most` bytes if the file is too large.
 
     Raises:
         ValueError: The file is damaged, or consists of too many gzip files.
@@ -200,13 +202,13 @@ def unfold(content: bytes, most: int) -> bytes:
 
 
 def read_at_most(limit: int, read: Callable[[int], bytes]) -> bytes:
-    """Read a file in parts, and stop soon after `limit` bytes.
+    """Read a file in parts of 64 KiB, and stop soon after `limit` bytes.
 
-    One large request would reserve `limit` bytes of memory.
+    A single large request would reserve `limit` bytes of memory.
 
     Args:
-        limit: Number of bytes.
-        read: Function that reads a number of bytes.
+        limit: Number of bytes. The result is longer if the file is larger.
+        read: Method `read` of the file.
     """
     parts, size = [], 0
     while size <= limit and (part := read(2**16)):
@@ -238,16 +240,16 @@ _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "UTF-8 with a byte-order mark", b"\xff\xfe
 
 @dataclass(frozen=True)
 class Document:
-    """Content of a file.
+    """Content of an input file, which yields its lines and reports its errors.
 
     Attributes:
         path: Path of the file, for errors.
         content: Bytes of the file on disk.
         problems: Collector of errors; None to raise the first error.
-        repair: Accepted repairs; see `declare`.
+        repair: Names of repairs of the text; see `with_options`.
         skip: Number of first lines that are ignored.
         name: Name of the file in provenance records.
-        made: Cache of derived data, because a file may contain many systems.
+        cache: Cache of derived data, because a file may contain many systems.
         bounds: Limits of the file's size.
     """
 
@@ -257,16 +259,16 @@ class Document:
     repair: tuple[str, ...] = ()
     skip: int = 0
     name: str = ""
-    made: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    cache: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     bounds: Bounds = field(default=Bounds(), compare=False)
 
     @classmethod
     def load(cls, path: str | Path, within: Path | None = None) -> Document:
-        """Read a file.
+        """Load a file from disk.
 
         Args:
             path: Path of the file.
-            within: Folder relative to which provenance records name the file; see `recorded_name`.
+            within: Folder to which the file's name in provenance records is relative.
 
         Raises:
             InputError: The file cannot be read.
@@ -284,51 +286,51 @@ class Document:
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the file's bytes, as `sha256sum` prints it."""
+        """SHA-256 digest of the file's bytes, as `sha256sum` prints it."""
         return digest(self.content)
 
     def error(self, message: str, line: int | None = None, item: str | None = None, *,
               category: Category = "format") -> InputError:
-        """Return an error that names this file, and the line and item if they are set."""
+        """Return an InputError that names this file, and line and item if they are set."""
         return InputError(message, path=self.path, line=line, item=item, category=category)
 
     def refuse(self, message: str, line: int | None = None, item: str | None = None, *,
                category: Category = "format") -> None:
-        """Report an error that names this file; see `report`."""
+        """Report an error in this file: store it if errors are collected, else raise it."""
         self.report(self.error(message, line, item, category=category))
 
     def report(self, error: InputError) -> None:
-        """Store the error if the document collects problems; otherwise raise it."""
+        """Store an error if this document collects errors; otherwise raise it."""
         if self.problems is None:
             raise error
         self.problems.add(error)
 
     def report_empty(self, noun: str) -> None:
-        """Report that the file has nothing to read, unless other problems explain that.
+        """Report that the file has no items, unless other errors are already reported.
 
         Args:
-            noun: What is missing, such as "item" or "sentence".
+            noun: Noun for the error "no NOUN in this file", such as "item" or "sentence".
         """
         if self.problems is None or not self.problems.counts:
             self.refuse(f"no {noun} in this file")
 
     def collect(self, problems: Problems | None) -> Document:
-        """Return a copy of the document with another collector of problems.
+        """Return a copy of the document that collects its errors in `problems`.
 
         Args:
-            problems: The collector; None to raise errors.
+            problems: The collector; None to raise the first error.
         """
         return replace(self, problems=problems)
 
     @property
-    def has_notes(self) -> bool:
-        """True if lines end with CR LF although the options do not accept this."""
-        if "notes" not in self.made:
-            self.made["notes"] = b"\r\n" in self._extract_text()
-        return "crlf" not in self.repair and bool(self.made["notes"])
+    def has_undeclared_crlf(self) -> bool:
+        """True if a line ends with CR LF, and the option `repair` does not accept this."""
+        if "crlf" not in self.cache:
+            self.cache["crlf"] = b"\r\n" in self._extract_text()
+        return "crlf" not in self.repair and bool(self.cache["crlf"])
 
-    def declare(self, repair: tuple[str, ...], skip: int = 0) -> Document:
-        """Return a copy of the document with repairs, and without its first lines.
+    def with_options(self, repair: tuple[str, ...], skip: int = 0) -> Document:
+        """Return a copy of the document that repairs its text, and skips its first lines.
 
         Skipped lines count in line numbers.
 
@@ -341,21 +343,22 @@ class Document:
         return replace(self, repair=repair, skip=skip) if repair or skip else self
 
     def limit(self, bounds: Bounds) -> Document:
-        """Return a copy of the document with other limits."""
+        """Return a copy of the document with other size limits."""
         return replace(self, bounds=bounds)
 
     @property
     def most_lines(self) -> int:
-        """Maximal number of lines, rows or entries in the file."""
+        """Maximal number of lines, rows or entries that are read from the file."""
         return MAX_LINES if self.bounds.lines is None else min(self.bounds.lines, MAX_LINES)
 
     @property
-    def most_unfolded(self) -> int:
+    def max_bytes(self) -> int:
         """Maximal size of the decompressed file, in bytes."""
-        return min(get_decompression_limit(self.content, self.bounds.unfolded), self.bounds.most_unfolded or MAX_BYTES)
+        limit = get_decompression_limit(self.content, self.bounds.small_file_bytes)
+        return min(limit, self.bounds.max_bytes or MAX_BYTES)
 
     def make_bounds_error(self, count: str, most: int, line: int | None = None) -> InputError:
-        """Return the error for a file with too many lines, rows or entries.
+        """Return the InputError for a file with too many lines, rows or entries.
 
         Args:
             count: Actual number with its noun, such as "70,000 lines".
@@ -365,35 +368,42 @@ class Document:
         return self.error(f"{count}; {most:,} are the most that are read{self.bounds.reason}", line, category="order")
 
     def make_size_error(self, remedy: str = "") -> InputError:
-        """Return the error for a file that decompresses to too many bytes.
+        """Return the InputError for a file that decompresses to too many bytes.
 
         Args:
             remedy: Advice at the end of the message.
         """
-        size = f"decompresses to more than {self.most_unfolded >> 20} MiB"
-        if self.most_unfolded == MAX_BYTES:
+        size = f"decompresses to more than {self.max_bytes >> 20} MiB"
+        if self.max_bytes == MAX_BYTES:
             return self.error(size)
-        if self.most_unfolded == self.bounds.most_unfolded:
+        if self.max_bytes == self.bounds.max_bytes:
             return self.error(f"{size}{remedy}, if it is a submission to this task")
         return self.error(f"{size}, over {MAX_RATIO} times its size{remedy}")
 
     def text(self) -> str:
-        """Return the text of the file without its last line end; see `blocks`."""
+        """Return the text of the file without its last line end.
+
+        Raises:
+            InputError: The file is not valid text; see `blocks`.
+        """
         return "\n".join(block for _, block in self.blocks(MAX_LINES))
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """Yield line numbers from 1, and lines without their line ends; see `blocks`."""
+        """Yield pairs of line number (from 1) and line (without its line end).
+
+        Raises:
+            InputError: The file is not valid text; see `blocks`.
+        """
         for number, block in self.blocks():
             lines = block.split("\n")
             del block  # which may be one very long line
             yield from enumerate(lines, number)
 
     def blocks(self, most_lines: int | None = None) -> Iterator[tuple[int, str]]:
-        """Yield blocks of whole lines, each with the number of its first line.
+        r"""Yield the text in blocks of lines, each with the number of its first line.
 
-        Lines are numbered from 1. LF separates the lines of a block; there is no line end at the end of a block. A list
-        of all lines would take up to 50 times the memory of the text. If problems are collected, U+FFFD replaces
-        invalid bytes, and U+2400 replaces NUL.
+        For example, (1, "a\nb") and (3, "c"). Blocks need less memory than a list of all lines. If errors are
+        collected, U+FFFD replaces invalid bytes, and U+2400 replaces NUL.
 
         Args:
             most_lines: Maximal number of lines; None for the limit of this document.
@@ -434,7 +444,7 @@ class Document:
             yield first, holder.pop()  # without a reference to the block, which may be large
 
     def _skip_lines(self, content: bytes, stop: int) -> int:
-        """Return the position in the content of the first line that is not skipped.
+        """Return the byte position of the first line after the skipped lines.
 
         Args:
             content: Bytes of the text.
@@ -448,12 +458,12 @@ class Document:
         return offset
 
     def _extract_text(self) -> bytes:
-        """Return the bytes of the text: decompressed, and without byte-order mark.
+        """Return the bytes of the text, decompressed and without byte-order mark.
 
         Raises:
             InputError: The file is empty, or of another type than text.
         """
-        content = self._unfold()
+        content = self._decompress()
         if not content or content.isspace():
             raise self.error("the file is empty")
         for mark, description in _CONTAINERS.items():
@@ -475,7 +485,7 @@ class Document:
         return content
 
     def _decode(self, block: bytes, first: int) -> str:
-        """Return a block of lines as text, and report every line that is not text.
+        """Decode a block of lines as UTF-8, and report every line that is not valid.
 
         Args:
             block: Bytes of the lines.
@@ -499,9 +509,9 @@ class Document:
         return text.replace("\0", "\u2400")
 
     def _compose(self, line: str, number: int) -> str:
-        """Return a line in Unicode normal form NFC.
+        """Normalize a line to Unicode NFC.
 
-        Long runs of combining marks are reported instead, because normalization would take quadratic time.
+        A line with a long run of combining marks is reported instead, because normalization would take quadratic time.
         """
         if unicodedata.is_normalized("NFC", line):
             return line
@@ -517,23 +527,25 @@ class Document:
     def _make_encoding_error(self, message: str, line: int) -> InputError:
         return self.error(message, line, category="encoding")
 
-    def _unfold(self) -> bytes:
+    def _decompress(self) -> bytes:
         if not self.content.startswith(MARK):
             return self.content
         try:
-            unfolded = unfold(self.content, self.most_unfolded)
+            content = decompress(self.content, self.max_bytes)
         except ValueError as error:
             raise self.error(str(error)) from None
-        if len(unfolded) > self.most_unfolded:
+        if len(content) > self.max_bytes:
             raise self.make_size_error("; decompress the file")
-        return unfolded
+        return content
 
 
 def get_decompression_limit(content: bytes, trusted: int | None = None) -> int:
-    """Return the number of bytes to which a file may decompress.
+    """Return the maximal size to which a file may decompress, in bytes.
+
+    It is `MAX_RATIO` times the size of the file, but at least `trusted` and at most `MAX_BYTES`.
 
     Args:
-        content: Content of the file.
-        trusted: Number of bytes that every file may have, at most `TRUSTED`; None for `TRUSTED`.
+        content: Content of the compressed file.
+        trusted: Size that every file may have, at most `TRUSTED`; None for `TRUSTED`.
     """
     return min(MAX_BYTES, max(min(TRUSTED, trusted or TRUSTED), MAX_RATIO * len(content)))

@@ -40,10 +40,10 @@ LEAST_MEMORY = 2**28  # bytes for DuckDB; more if a file may decompress to more 
 
 @contextmanager
 def open_duckdb(content: bytes, name: str) -> Iterator[tuple[Any, Path]]:
-    """Write content to a file, and yield a DuckDB connection that can read only it.
+    """Context manager: write content to a temporary file, and open it in DuckDB.
 
-    The connection comes with the path of the file. DuckDB interprets a path as a pattern; use `escape_path` to name
-    this file alone.
+    The value is the connection, which can read no other file, and the path. DuckDB interprets a path as a pattern, so
+    that queries must use `escape_path(path)`.
 
     Args:
         content: Content of the file.
@@ -63,12 +63,12 @@ def open_duckdb(content: bytes, name: str) -> Iterator[tuple[Any, Path]]:
 
 
 def escape_path(path: Path) -> str:
-    """Return a pattern that matches only this path."""
+    """Return a glob pattern that matches only this path."""
     return glob.escape(str(path))
 
 
 def quote_text(text: str) -> str:
-    """Return a text as an SQL literal."""
+    """Return a text as a quoted SQL literal: it's -> 'it''s'."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -94,7 +94,7 @@ _DECLARED = """
 
 
 def read_parquet_rows(document: Document, names: Sequence[str] | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield row numbers from 1, and cells by column, of a Parquet file.
+    """Yield (row number from 1, cells by column) for each row of a Parquet file.
 
     Args:
         document: The file.
@@ -104,23 +104,25 @@ def read_parquet_rows(document: Document, names: Sequence[str] | None = None) ->
         InputError: The file is not Parquet, is damaged or too large, or a column is missing.
     """
     with open_parquet(document) as (connection, pattern):
-        known = _read_names(connection, pattern, document)
-        wanted = known if names is None else list(dict.fromkeys(names))
-        for name in wanted:
-            if name not in known:
-                raise document.error(f"no column {name!r}; {suggest(name, known)}")
-        check_footer(connection, pattern, document, wanted)
-        columns = list(map(quote_name, wanted)) or ["NULL"]
+        available = _read_names(connection, pattern, document)
+        requested = available if names is None else list(dict.fromkeys(names))
+        for name in requested:
+            if name not in available:
+                raise document.error(f"no column {name!r}; {suggest(name, available)}")
+        check_footer(connection, pattern, document, requested)
+        columns = list(map(quote_name, requested)) or ["NULL"]
         check_sizes(connection, pattern, document, columns)
         result = connection.execute(f"SELECT {', '.join(columns)} FROM read_parquet(?)", [pattern])  # noqa: S608 - quoted
         number = 0
         while batch := result.fetchmany(_BATCH):
             for number, row in enumerate(batch, number + 1):  # noqa: B020
-                yield number, dict(zip(wanted, row[:len(wanted)], strict=True))
+                yield number, dict(zip(requested, row[:len(requested)], strict=True))
 
 
 def read_parquet_head(document: Document) -> tuple[list[str], list[Any]]:
-    """Return the column names and the first row; an empty table has no first cells.
+    """Return the column names and the cells of the first row of a Parquet file.
+
+    An empty table has no cells.
 
     Raises:
         InputError: The file is not Parquet, or is damaged.
@@ -133,7 +135,9 @@ def read_parquet_head(document: Document) -> tuple[list[str], list[Any]]:
 
 @contextmanager
 def open_parquet(document: Document) -> Iterator[tuple[Any, str]]:
-    """Yield a DuckDB connection that can read a Parquet file, and the file's pattern.
+    """Context manager: open a Parquet file in DuckDB.
+
+    The value is the connection, and the pattern that names the file in queries.
 
     Raises:
         InputError: The file is not Parquet, or a query of the caller cannot read it.
@@ -166,13 +170,13 @@ def _read_names(connection: Any, pattern: str, document: Document) -> list[str]:
 
 
 def check_footer(connection: Any, pattern: str, document: Document, names: Sequence[str]) -> int:
-    """Check the sizes that the footer of a Parquet file declares.
+    """Check the sizes in a Parquet file's footer before any data are decoded.
 
     Args:
         connection: Connection from `open_parquet`.
-        pattern: Pattern of the file.
-        document: The file.
-        names: Columns whose sizes count.
+        pattern: Pattern that names the file, from `open_parquet`.
+        document: The file, for its limits and errors.
+        names: Columns to read, whose sizes count.
 
     Returns:
         Number of rows.
@@ -186,14 +190,14 @@ def check_footer(connection: Any, pattern: str, document: Document, names: Seque
 
 
 def check_sizes(connection: Any, pattern: str, document: Document, columns: Sequence[str]) -> None:
-    """Check the actual sizes of columns in a Parquet file, because a footer may lie.
+    """Check the actual sizes of a Parquet file's columns, as its footer may be false.
 
-    The query counts rows, bytes of all values with separators, and bytes of the longest value.
+    Limited are the number of rows, the bytes of all values, and the bytes of the longest value.
 
     Args:
         connection: Connection from `open_parquet`.
-        pattern: Pattern of the file.
-        document: The file.
+        pattern: Pattern that names the file, from `open_parquet`.
+        document: The file, for its limits and errors.
         columns: SQL expressions of the columns.
 
     Raises:
@@ -207,7 +211,7 @@ def check_sizes(connection: Any, pattern: str, document: Document, columns: Sequ
 
 
 def _require_bounded(document: Document, rows: int, size: int, longest: int = 0) -> None:
-    """Check the size of a table.
+    """Raise InputError if a table is larger than the limits of its file.
 
     Args:
         document: The file, which has the limits.
@@ -222,7 +226,7 @@ def _require_bounded(document: Document, rows: int, size: int, longest: int = 0)
         raise document.make_bounds_error(f"{rows:,} rows", document.most_lines)
     if longest > MAX_LINE:
         raise document.error(f"a value of {longest:,} bytes; {MAX_LINE:,} is the most that is read")
-    if size > document.most_unfolded:
+    if size > document.max_bytes:
         raise document.make_size_error()
 
 
@@ -240,7 +244,7 @@ Syntax = Literal["delimited", "jsonl", "json", "parquet"]
 
 @dataclass(frozen=True)
 class Layout:
-    """Syntax of a table; the attributes are options of `readers.tables.TableReader`."""
+    """Options that declare how to read a table; see `readers.tables.TableReader`."""
 
     syntax: Syntax
     separator: Separator
@@ -253,12 +257,12 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Columns of a table.
+    """Content of a table with a row per item, as columns.
 
     Attributes:
         rows: Name of the item and line number of each row.
-        attributes: Attributes of the items, by column; only columns of text.
-        numbers: Columns of numbers, by name; NaN for an absent number.
+        attributes: Maps names of columns that are attributes of items to their texts.
+        numbers: Maps names of columns of numbers to arrays; NaN for a missing number.
     """
 
     rows: Rows
@@ -266,60 +270,64 @@ class Table:
     numbers: dict[str, Floats]
 
     def make_items(self, attributes: Sequence[str], golds: Iterable[Any]) -> list[Item] | None:
-        """Return items with these attributes and gold values.
+        """Make one gold item per row.
 
         Args:
             attributes: Columns that are attributes of items.
             golds: Gold value of each row.
 
         Returns:
-            Items; None if a column is missing.
+            Items; None if a column of attributes is missing.
         """
         if not set(attributes) <= self.attributes.keys():
             return None
-        of_rows = make_attribute_rows({name: self.attributes[name] for name in attributes})
-        return list(map(Item, self.rows.keys, golds, of_rows, self.rows.lines))
+        attribute_rows = make_attribute_rows({name: self.attributes[name] for name in attributes})
+        return list(map(Item, self.rows.keys, golds, attribute_rows, self.rows.lines))
 
 
 def make_attribute_rows(columns: Mapping[str, list[str]]) -> Iterator[Mapping[str, str]]:
-    """Yield the attributes of each row, by column.
+    """Convert columns of attributes to rows: {"doc": ["a", "b"]} -> {"doc": "a"}, ...
 
-    If there are no columns, the function yields empty attributes without end. Rows that equal the previous row, or one
-    of the first `_SHARED` distinct rows, share one object, because test sets have fewer documents than items.
+    Equal rows share one dict if possible, to save memory. If there are no columns, the function yields empty dicts
+    without end.
     """
     if not columns:
         yield from repeat({})
     names = tuple(columns)
-    known: dict[tuple[str, ...], dict[str, str]] = {}
+    shared_rows: dict[tuple[str, ...], dict[str, str]] = {}
     previous: tuple[str, ...] = ()
     row: dict[str, str] = {}
     for cells in zip(*columns.values(), strict=True):
         if cells != previous:
             previous = cells
-            stored = known.get(cells)
+            stored = shared_rows.get(cells)
             row = dict(zip(names, cells, strict=True)) if stored is None else stored
-            if len(known) < _SHARED:
-                known[cells] = row
+            if len(shared_rows) < _SHARED:
+                shared_rows[cells] = row
         yield row
 
 
 def read_table(document: Document, layout: Layout) -> Table | None:
-    """Return the columns of a valid table; None if the table may have a fault.
+    """Read a table column by column with DuckDB or NumPy.
 
-    The result is cached, because several systems may share a file.
+    The result is cached in the document, because a file may have the scores of several systems.
+
+    Returns:
+        The table; None if it may have a fault, is small or one JSON value, or if errors are collected. It must then be
+        read row by row.
     """
     if document.problems is not None or len(document.content) < ENOUGH or layout.syntax == "json":
         return None
-    known = layout, document.repair, document.skip
-    if known not in document.made:
-        read = {"delimited": _read_delimited, "jsonl": _read_json_lines, "parquet": _read_parquet}[layout.syntax]
+    key = layout, document.repair, document.skip
+    if key not in document.cache:
+        readers = {"delimited": _read_delimited, "jsonl": _read_json_lines, "parquet": _read_parquet}
         try:
-            document.made[known] = read(document, layout)
+            document.cache[key] = readers[layout.syntax](document, layout)
         except InputError:  # the slow reader raises this error again, unless there is an earlier fault
-            document.made[known] = None
+            document.cache[key] = None
         except ModuleNotFoundError:  # DuckDB is not installed on some competition platforms
-            document.made[known] = None
-    table: Table | None = document.made[known]
+            document.cache[key] = None
+    table: Table | None = document.cache[key]
     return table
 
 
@@ -360,7 +368,7 @@ def _read_delimited(document: Document, layout: Layout) -> Table | None:
 
 
 def _is_plain(text: str, layout: Layout) -> bool:
-    """Return True if every line is a row, whose cells the separator alone divides."""
+    """Return True if delimited text has no blank lines, comments, CR or extra blanks."""
     if text.startswith("\n") or "\n\n" in text or "\r" in text:
         return False
     if layout.comment and (text.startswith(layout.comment) or f"\n{layout.comment}" in text):
@@ -377,8 +385,8 @@ def _read_json_lines(document: Document, layout: Layout) -> Table | None:
             return None
         columns = flatten_columns(plain)
         if number == 1 + document.skip:
-            wanted = {*layout.item, *layout.attributes} & columns.keys()
-            texts, numbers = {name: [] for name in wanted}, {name: [] for name in columns.keys() - wanted}
+            text_names = {*layout.item, *layout.attributes} & columns.keys()
+            texts, numbers = {name: [] for name in text_names}, {name: [] for name in columns.keys() - text_names}
         if not columns.keys() >= texts.keys() or any(set(map(type, columns[name])) - {str, int} for name in texts):
             return None
         for name, cells in texts.items():
@@ -394,18 +402,18 @@ def _read_json_lines(document: Document, layout: Layout) -> Table | None:
 
 
 def parse_unscored(unscored: Iterable[str]) -> frozenset[float]:
-    """Return the numbers among the values that mark absent scores.
+    """Return the numbers among texts that mark missing scores: ("", "-1") -> {-1.0}.
 
-    For example, "-1" also marks the number -1 in JSON and Parquet.
+    In JSON and Parquet, these numbers mark missing scores too.
     """
     return frozenset(float(mark) + 0.0 for mark in unscored if re.fullmatch(NUMBER, mark))
 
 
 def _to_numbers(cells: list[Any], unscored: tuple[str, ...]) -> Floats | None:
-    """Return a column as numbers, with NaN for absent numbers.
+    """Convert the cells of a JSON column to an array, with NaN for missing numbers.
 
     Returns:
-        The numbers; None if a cell is neither a number nor marks an absent number.
+        The numbers; None if a cell is not a finite number and does not mark a missing number.
     """
     if any(type(cell) is str and cell not in unscored for cell in cells):
         return None
@@ -428,8 +436,9 @@ def _read_parquet(document: Document, layout: Layout) -> Table | None:
             "DESCRIBE SELECT * FROM read_parquet(?)", [pattern]).fetchall()}
         texts = {name: f"{quote_name(name)}::VARCHAR" for name in dict.fromkeys((*layout.item, *layout.attributes))
                  if types.get(name) in _TEXTS}
-        whole = {name: quote_name(name) for name, type_ in types.items() if name not in texts and type_ in _WHOLE}
-        numbers = whole | {
+        whole_numbers = {name: quote_name(name) for name, type_ in types.items()
+                         if name not in texts and type_ in _WHOLE}
+        numbers = whole_numbers | {
             name: f"CASE WHEN {quote_name(name)} IS NULL THEN 'nan'::DOUBLE WHEN isfinite({quote_name(name)}::DOUBLE) "
                   f"THEN {quote_name(name)}::DOUBLE END"
             for name, type_ in types.items() if name not in texts and type_ in _DECIMAL}
@@ -438,7 +447,7 @@ def _read_parquet(document: Document, layout: Layout) -> Table | None:
         n_rows = check_footer(connection, pattern, document, [*texts, *numbers])
         check_sizes(connection, pattern, document, [*texts.values()] or ["NULL"])  # numbers are all as short
         fetched = _fetch(connection, {**texts, **numbers}, "read_parquet(?)", pattern)
-    fetched |= {name: np.ma.filled(fetched[name].astype(np.float64), np.nan) for name in whole}
+    fetched |= {name: np.ma.filled(fetched[name].astype(np.float64), np.nan) for name in whole_numbers}
     if marks := list(parse_unscored(layout.unscored)):
         for name in numbers:
             fetched[name] = fetched[name].astype(np.float64)
@@ -447,13 +456,13 @@ def _read_parquet(document: Document, layout: Layout) -> Table | None:
 
 
 def _fetch(connection: Any, columns: Mapping[str, str], table: str, pattern: str) -> dict[str, Any]:
-    """Return columns of a table as arrays.
+    """Query columns of a table in DuckDB, and return them as NumPy arrays by name.
 
     Args:
         connection: DuckDB connection.
-        columns: SQL expressions by column.
-        table: SQL expression of the table.
-        pattern: Parameter of this expression: the pattern of the file.
+        columns: Maps the name of each column to its SQL expression.
+        table: SQL expression of the table, such as "read_parquet(?)".
+        pattern: Pattern that names the file, which replaces the `?`.
     """
     chosen = ", ".join(f"{column} AS v{n}" for n, column in enumerate(columns.values()))
     query = f"SELECT {chosen} FROM {table}"  # noqa: S608 - made of quoted names
@@ -462,11 +471,11 @@ def _fetch(connection: Any, columns: Mapping[str, str], table: str, pattern: str
 
 
 def _make_table(fetched: Mapping[str, Any], layout: Layout, texts: Iterable[str], lines: range) -> Table | None:
-    """Return the table; None if a line has no row or a row has no name.
+    """Make a table from arrays; return None if a row is missing or has no valid name.
 
     Args:
-        fetched: Arrays by column.
-        layout: Syntax of the table.
+        fetched: Maps the name of each column to an array.
+        layout: Options that declare which columns are names and attributes.
         texts: Names of the columns of text.
         lines: Line numbers of the rows.
     """
@@ -485,10 +494,10 @@ def _make_table(fetched: Mapping[str, Any], layout: Layout, texts: Iterable[str]
 
 
 def _check_numbers(column: Any) -> Floats | None:
-    """Return a column of numbers, with NaN for absent numbers.
+    """Check that the numbers in a column are small enough to be summed exactly.
 
     Returns:
-        The numbers; None if some are too large to be stored.
+        The column, with NaN for missing numbers; None if a number is too large or a cell is not a number.
     """
     if np.ma.is_masked(column):
         return None

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any
 
 from registry.errors import InputError, suggest
-from registry.readers.parsing.delimited import Written, read_content_lines
+from registry.readers.parsing.delimited import TextFormat, read_content_lines
 from registry.readers.parsing.document import Document
 
 MAX_KEYS = 2**18  # in a line, nested ones included: each takes some 200 bytes
@@ -23,7 +23,7 @@ _KEY_END = re.compile(r'(?<!\\)"\s*:')  # in texts a double quote has a backslas
 
 
 def parse_object(line: str, path: str, number: int | None, *, nan: bool = False) -> dict[str, Any]:
-    """Return the JSON object in one line of a file; see `parse_json`.
+    """Parse one line of a JSON Lines file, which must be a JSON object.
 
     Args:
         line: Text of the line.
@@ -32,7 +32,7 @@ def parse_object(line: str, path: str, number: int | None, *, nan: bool = False)
         nan: True to allow NaN and Infinity.
 
     Raises:
-        InputError: The line is not a JSON object, or a key occurs twice.
+        InputError: The line is not a JSON object, a key occurs twice, or there are too many keys, lists or objects.
     """
     if (n := _count_keys(line)) > MAX_KEYS:
         raise InputError(f"{n:,} keys in one line; {MAX_KEYS:,} are the most that are read", path=path, line=number)
@@ -52,10 +52,15 @@ def parse_object(line: str, path: str, number: int | None, *, nan: bool = False)
 
 
 def parse_columns(block: str) -> dict[str, list[Any]] | None:
-    """Return the columns of lines of JSON objects with the same keys.
+    """Parse lines of JSON objects with the same keys, and return their columns.
+
+    For example, the lines `{"a": 1}` and `{"a": 2}` give `{"a": [1, 2]}`.
+
+    Args:
+        block: Lines of a JSON Lines file.
 
     Returns:
-        Cells by column; None if an object has other keys.
+        Cells by key; None if a line is not a valid object, or if two objects have different keys.
     """
     if _count_keys(block) > MAX_KEYS or has_more_containers(block, MAX_CONTAINERS):
         return None
@@ -69,7 +74,7 @@ def parse_columns(block: str) -> dict[str, list[Any]] | None:
 
 
 def parse_json(text: str | bytes, *, nan: bool = False) -> Any:
-    """Return the value of a JSON text.
+    """Parse JSON strictly: duplicate keys are errors, and so is NaN by default.
 
     Args:
         text: The text.
@@ -94,7 +99,7 @@ def has_more_containers(text: str, most: int) -> bool:
 
 
 def _count_keys(text: str) -> int:
-    """Return an upper limit of the number of keys; 0 if the text is short."""
+    """Return an upper limit of the number of keys in a JSON text; 0 if it is short."""
     return sum(1 for _ in _KEY_END.finditer(text)) if len(text) > 4 * MAX_KEYS else 0
 
 
@@ -126,9 +131,12 @@ _MOST_HINTS = 100  # rows of a file
 _CONTAINERS_PER_LINE = 64  # lists and objects per allowed entry, in a file that is one JSON value
 
 
-def read_json_rows(document: Document, written: Written) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield every line number and JSON object of JSON Lines; report faulty lines."""
-    for number, line in read_content_lines(document, written):
+def read_json_rows(document: Document, text_format: TextFormat) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield (line number, object) for every line of a JSON Lines file.
+
+    Lines that are not valid are reported and left out.
+    """
+    for number, line in read_content_lines(document, text_format):
         try:
             entry = parse_object(line, document.path, number)
         except InputError as error:
@@ -138,15 +146,16 @@ def read_json_rows(document: Document, written: Written) -> Iterator[tuple[int, 
 
 
 def read_json_entries(document: Document, item: str | None, column: str | None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the rows of a file that is one JSON value, each with its first line.
+    """Yield (line number, row) for each row of a file that is one JSON value.
 
-    The value is a list of objects, or an object whose members are items by name. If the member of an item is an object,
-    it gets the item's name under the key `item`; otherwise it becomes the value of `column` in a new row.
+    The value is a list or an object. The elements of a list are rows. A member of an object, such as `"d1": "A"`,
+    becomes the row `{"item": "d1", "label": "A"}` if item="item" and column="label". If the member's value is an
+    object, only the name is added to it.
 
     Args:
         document: The file.
-        item: Key of the items' names.
-        column: Key of members that are not objects.
+        item: Key for the name of a member.
+        column: Key for a member's value that is not an object.
 
     Raises:
         InputError: The file is not JSON, has another structure, or is too large; the error names the line.
@@ -160,9 +169,9 @@ def read_json_entries(document: Document, item: str | None, column: str | None) 
 
 
 def read_json_members(document: Document) -> Iterator[tuple[int, str | None, Any]]:
-    """Yield line, name and value of each member of a JSON list or object.
+    """Yield (line number, name, value) for each member of a file's JSON value.
 
-    The name is None in a list.
+    The value is an object, or a list, in which members have the name None.
 
     Raises:
         InputError: The file is not JSON, is neither a list nor an object, or is too large; the error names the line.
@@ -182,30 +191,35 @@ def read_json_members(document: Document) -> Iterator[tuple[int, str | None, Any
 
 
 def get_value(entry: Any, name: str) -> Any:
-    """Return the value of a column in a row; `ABSENT` if there is none.
+    """Return the value of a column in a JSON row; `ABSENT` if there is none.
 
     Args:
-        entry: The row or value.
-        name: Key or path of the column.
+        entry: The row, a parsed JSON value.
+        name: Key of the column, or path to a nested value such as "scores.0".
     """
     return entry[name] if type(entry) is dict and name in entry else follow_path(entry, name.split("."))
 
 
 def describe_missing(document: Document, entry: Mapping[str, Any], name: str) -> str:
-    """Return a message about a missing column.
+    """Return a message about a column that is absent from a JSON row.
 
-    Only messages for the first rows of a file suggest other names, because that is slow.
+    In the first rows of a file the message suggests a similar column; later ones do not, because that is slow.
+
+    Args:
+        document: The file.
+        entry: The row.
+        name: Key or path of the absent column.
     """
-    n = document.made[describe_missing] = document.made.get(describe_missing, 0) + 1
+    n = document.cache[describe_missing] = document.cache.get(describe_missing, 0) + 1
     return f"no key {name!r}" + (f"; {suggest(name, _list_paths(entry))}" if n <= _MOST_HINTS else "")
 
 
 def get_column(columns: Mapping[str, list[Any]], name: str) -> list[Any] | None:
-    """Return the cells of a column given by key or path; None if a row lacks it.
+    """Return the cells of a column; None if a row lacks it.
 
     Args:
-        columns: Cells by key, of rows with the same keys.
-        name: Key or path of the column.
+        columns: Cells of JSON rows, by key.
+        name: Key of the column, or path to a nested value such as "scores.0".
     """
     if name in columns:
         return columns[name]
@@ -215,9 +229,9 @@ def get_column(columns: Mapping[str, list[Any]], name: str) -> list[Any] | None:
 
 
 def flatten_columns(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
-    """Return columns by key, and also by path to nested values.
+    """Add columns for nested values: {"a": [{"b": 1}]} also gets {"a.b": [1]}.
 
-    Nested values become columns if the objects have the same keys in all rows.
+    This requires that the nested objects have the same keys in all rows.
     """
     flat = dict(columns)
     nested = {name: cells for name, cells in columns.items() if "." not in name}
@@ -232,11 +246,11 @@ def flatten_columns(columns: Mapping[str, list[Any]]) -> dict[str, list[Any]]:
 
 
 def follow_path(value: Any, path: Sequence[str]) -> Any:
-    """Return the value at the end of a path; `ABSENT` if there is none.
+    """Look up a nested JSON value, `value[path[0]][path[1]]...`; `ABSENT` if absent.
 
     Args:
-        value: Value at the beginning of the path.
-        path: Keys of objects and indexes of lists.
+        value: JSON value in which the path begins.
+        path: Keys of objects, and indexes of lists as text.
     """
     for key in path:
         if isinstance(value, Mapping) and key in value:
@@ -249,10 +263,7 @@ def follow_path(value: Any, path: Sequence[str]) -> Any:
 
 
 def _list_paths(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns of a row, by key or path, for messages.
-
-    Columns are values that are not objects.
-    """
+    """Flatten a nested JSON row, for messages: {"a": {"b": 1}} -> {"a.b": 1}."""
     paths: dict[str, Any] = {}
     nested: Mapping[str, Any] = entry
     for _ in range(_DEEPEST):
@@ -265,7 +276,9 @@ def _list_paths(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _read_members(text: str) -> Iterator[tuple[int, str | None, Any]]:
-    """Yield position, name and value of each member of a JSON list or object.
+    """Yield (position, name, value) for each member of a JSON list or object.
+
+    In a list the name is None. The position is that in the text.
 
     Raises:
         JSONDecodeError: The text is not JSON, or is neither a list nor an object.
@@ -316,13 +329,16 @@ def _skip_mark(text: str, offset: int, mark: str) -> int:
 
 
 def _make_entry(name: str | None, value: Any, item: str | None, column: str | None) -> dict[str, Any] | str:
-    """Return the row for a member of a JSON list or object, or a message.
+    """Convert a member of a JSON list or object to a row; see `read_json_entries`.
 
     Args:
         name: Name of the member; None in a list.
         value: Value of the member.
-        item: Key under which the row gets the name.
-        column: Key under which the row gets a value that is not an object.
+        item: Key for the name of the member.
+        column: Key for a value that is not an object.
+
+    Returns:
+        The row (a dict), or a message (a text) if the member is not valid.
     """
     if name is None:
         return value if isinstance(value, dict) else "not a JSON object, as every entry of the list must be"

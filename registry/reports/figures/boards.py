@@ -13,19 +13,12 @@ from registry.boards.leaderboard import Decisions, Leaderboard, PairDecision, St
 from registry.errors import InputError, MismatchError, counted
 from registry.reports.boards import format_rank_ranges
 from registry.reports.columns import shows_letters
-from registry.reports.figures.drawing import COLOURS, COLUMN, USUAL, Look, drawing, named
+from registry.reports.figures.drawing import COLOURS, COLUMN, USUAL, Look, drawing, format_name
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
@@ -35,15 +28,15 @@ _REACH = 1.5  # interquartile ranges beyond the quartiles: Tukey's fences
 
 def robust_limits(values: Sequence[float], ends: Iterable[float] = (), always: Iterable[float] = ()
                   ) -> tuple[float, float]:
-    """Return the ends of a scale that can leave out outliers.
+    """Return the limits of an axis that can leave out outliers.
 
-    Outliers are numbers beyond Tukey's fences. The scale leaves them out only if it would otherwise be more than 1.5
-    times as wide.
+    Outliers are numbers beyond Tukey's fences. They are left out only if the axis would otherwise be more than 1.5
+    times as long, and not if there are fewer than five values.
 
     Args:
         values: The values to draw.
-        ends: The ends of the values' intervals.
-        always: Numbers that the scale must include.
+        ends: The ends of the values' confidence intervals.
+        always: Numbers that the axis must include.
 
     >>> robust_limits([0.80, 0.81, 0.82, 0.83, 0.84, 0.1]), robust_limits([0.1, 0.8])
     ((0.8, 0.84), (0.1, 0.8))
@@ -63,43 +56,54 @@ def robust_limits(values: Sequence[float], ends: Iterable[float] = (), always: I
 _MOST = 200  # lines that fit on a page
 
 
-def lines_size(result: StudyResult) -> tuple[float, float]:
-    """Return the size in inches of a figure with one line for every pair or system."""
-    return COLUMN, 0.55 + 0.135 * min(len(_rows(result)), _MOST)
+def compute_lines_size(result: StudyResult) -> tuple[float, float]:
+    """Return the size in inches of a figure with one line per pair or system."""
+    return COLUMN, 0.55 + 0.135 * min(len(_get_rows(result)), _MOST)
 
 
 def draw_effects(figure: Figure, result: StudyResult) -> None:
-    """Draw a forest plot: the difference of every pair with its interval."""
-    axes, rows = figure.subplots(), _rows(result)
-    _lines(axes, rows, [f"{named(row['system_a'], 15)} - {named(row['system_b'], 15)}" for row in rows], "low", "high")
+    """Draw a forest plot: the score difference of each pair with its interval."""
+    axes, rows = figure.subplots(), _get_rows(result)
+    names = [f"{format_name(row['system_a'], 15)} - {format_name(row['system_b'], 15)}" for row in rows]
+    _draw_lines(axes, rows, names, "low", "high")
     axes.plot([row["value"] for row in rows], range(len(rows)), "o", color=COLOURS[0], markersize=3.2)
     axes.axvline(0, color="#777777", linewidth=0.6, linestyle=":")
-    axes.set_xlabel(f"difference in {named(rows[0]['metric'])}")
+    axes.set_xlabel(f"difference in {format_name(rows[0]['metric'])}")
 
 
 def draw_best(figure: Figure, result: StudyResult) -> None:
-    """Draw the rank range of each system.
+    """Draw the rank range of each system as a horizontal line.
 
-    Marks of systems that may be the best are filled.
+    The ends of the line are filled if the system may be the best.
+
+    Args:
+        figure: An empty figure.
+        result: The result of the study `best`.
     """
     from matplotlib.ticker import MaxNLocator
 
-    axes, rows = figure.subplots(), _rows(result)
-    _lines(axes, rows, [named(row["system"]) for row in rows], "rank_low", "rank_high")
+    axes, rows = figure.subplots(), _get_rows(result)
+    _draw_lines(axes, rows, [format_name(row["system"]) for row in rows], "rank_low", "rank_high")
     for n, row in enumerate(rows):
         axes.plot((row["rank_low"], row["rank_high"]), (n, n), "o", color=COLOURS[0], markersize=3.2,
                   markerfacecolor=COLOURS[0] if row["may_be_best"] else "white", markeredgewidth=0.8)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel(f"rank by {named(rows[0]['metric'])}")
+    axes.set_xlabel(f"rank by {format_name(rows[0]['metric'])}")
 
 
-def _rows(result: StudyResult) -> list[Row]:
+def _get_rows(result: StudyResult) -> list[Row]:
     (name, *_) = result.finding.tables
     return [row for row in result.finding.tables[name] if row.get("effect", "difference") == "difference"]
 
 
-def _lines(axes: Axes, rows: Sequence[Row], names: Sequence[str], low: str, high: str) -> None:
-    """Draw one line per row with its name, and its interval if both ends are defined."""
+def _draw_lines(axes: Axes, rows: Sequence[Row], names: Sequence[str], low: str, high: str) -> None:
+    """Draw a horizontal line for each row, from `row[low]` to `row[high]`.
+
+    The name of the row is at the left. If an end is None, there is only the name.
+
+    Raises:
+        InputError: There are too many rows for a page.
+    """
     if len(rows) > _MOST:
         raise InputError(f"the figure shows up to {_MOST} lines, and here are {len(rows)}; leave --plot out")
     for n, row in enumerate(rows):
@@ -118,11 +122,10 @@ _BESIDE = 12  # letters that fit to the right of a system
 
 
 def draw_scores(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
-    """Draw the scores of all systems with their intervals, the best system on top.
+    """Draw the scores of all systems with confidence intervals, best system on top.
 
-    Bands show the clusters, which depend on the board's kind of rank range. The text at the right has the letters of
-    the compact letter display; if the board has no letters, the rank range. Points of systems without a rank are
-    hollow. An outlier is an arrow at the edge with its score, so that the other scores keep a useful scale.
+    Grey bands separate the clusters. At the right are the letters of the compact letter display, or the rank ranges if
+    there are no letters. Systems without a rank have a hollow point. An outlier is an arrow at the edge with its score.
 
     Args:
         board: The leaderboard.
@@ -132,7 +135,7 @@ def draw_scores(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
     Raises:
         MismatchError: No score is defined.
     """
-    scored = _scored(board)
+    scored = _select_scored(board)
     with drawing(path, look.size(0.55 + _PITCH * len(board.standings)), look.font) as figure:
         axes = figure.subplots()
         low, high = look.limits or robust_limits(
@@ -140,21 +143,32 @@ def draw_scores(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
             [end for standing in scored for end in (standing.ci_low, standing.ci_high) if end is not None])
         pad = 0.03 * (high - low) or 0.5
         axes.set_xlim(low - pad, high + pad)
-        labels(axes, board.standings, look)
+        write_names(axes, board.standings, look)
         for n, (standing, cluster) in enumerate(zip(board.standings, board.clusters, strict=True)):
             if cluster is not None and cluster % 2 == 0:
                 axes.axhspan(n - 0.5, n + 0.5, color=_BAND, linewidth=0, zorder=0)
-            _score(axes, n, standing, (low, high), board.decimals, look)
-        _beside(axes, board)
-        bare = all(standing.ci_low is None for standing in board.standings)
-        level = "" if bare else f", {100 * board.comparison.confidence:g} % intervals"
-        beyond = any(standing.score is not None and not low <= standing.score <= high for standing in scored)
-        axis_label(axes, look, named(board.metric_label) + level + (", arrows: off scale" if beyond else ""))
+            _draw_score(axes, n, standing, (low, high), board.decimals, look)
+        _write_letters(axes, board)
+        has_no_intervals = all(standing.ci_low is None for standing in board.standings)
+        level = "" if has_no_intervals else f", {100 * board.comparison.confidence:g} % intervals"
+        outside = any(standing.score is not None and not low <= standing.score <= high for standing in scored)
+        set_axis_label(axes, look, format_name(board.metric_label) + level + (", arrows: off scale" if outside else ""))
         axes.spines["left"].set_visible(False)
 
 
-def _score(axes: Axes, n: int, standing: Standing, limits: tuple[float, float], decimals: int, look: Look) -> None:
-    """Draw a system's score and interval, or an arrow for a score off the scale."""
+def _draw_score(axes: Axes, n: int, standing: Standing, limits: tuple[float, float], decimals: int, look: Look) -> None:
+    """Draw the score of one system as a point with its confidence interval.
+
+    A score outside the axis is an arrow at the edge, and an undefined score is the text `n/a`.
+
+    Args:
+        axes: The axes to draw into.
+        n: The line of the system, from 0 at the top.
+        standing: The system's entry on the leaderboard.
+        limits: The ends of the axis.
+        decimals: The number of decimals of a score at an arrow.
+        look: The style of the figure.
+    """
     low, high = limits
     ink, at_left = look.colours[0], axes.get_yaxis_transform()
     fill = ink if standing.rank is not None else "white"
@@ -175,8 +189,11 @@ def _score(axes: Axes, n: int, standing: Standing, limits: tuple[float, float], 
               markerfacecolor=fill, markeredgewidth=0.8)
 
 
-def _beside(axes: Axes, board: Leaderboard) -> None:
-    """Write the letters, or else the rank range, of each system at the right."""
+def _write_letters(axes: Axes, board: Leaderboard) -> None:
+    """Write the group letters of each system at the right of the figure.
+
+    Systems that share a letter do not differ significantly. If the board has no letters, write the rank ranges.
+    """
     has_letters = shows_letters(board)
     for n, (standing, rank_range) in enumerate(zip(board.standings, format_rank_ranges(board), strict=True)):
         text = standing.letters if has_letters else rank_range if board.decisions else ""
@@ -187,9 +204,9 @@ def _beside(axes: Axes, board: Leaderboard) -> None:
 def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
     """Draw a critical-difference diagram.
 
-    A bar joins systems that do not differ significantly. In contrast to Demsar (2006), ranks and tests are those of the
-    leaderboard, so they concern one test set instead of many. With pairwise tests, a bar can pass a system that does
-    not belong to its group; the bar is thin there.
+    A bar joins systems that do not differ significantly. Demsar (2006) draws mean ranks over many data sets; this
+    diagram has the ranks and tests of one leaderboard. A bar can pass a system that does not belong to its group; the
+    bar is thin there.
 
     Args:
         board: The leaderboard.
@@ -197,14 +214,14 @@ def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
         look: The size and the style of the figure.
 
     Raises:
-        MismatchError: Fewer than two ranked systems have a score, or there are more groups than letters.
+        MismatchError: Fewer than two ranked systems have a score, or the leaderboard has too many groups.
     """
-    ranked = [standing for standing in _scored(board) if standing.rank is not None]
+    ranked = [standing for standing in _select_scored(board) if standing.rank is not None]
     if len(ranked) < 2:
         raise MismatchError(f"{board.title}: fewer than two ranked systems have a score")
     if board.decisions and not board.groups:
         raise MismatchError(f"{board.title}: too many groups of systems are not told apart; draw its pairs instead")
-    bars, half = _bars(board, len(ranked)), (len(ranked) + 1) // 2
+    bars, half = _find_bars(board, len(ranked)), (len(ranked) + 1) // 2
     below = 0.1 + 0.06 * len(bars)
     height = 0.5 + 0.06 * len(bars) + _PITCH * half
     with drawing(path, look.size(height), look.font) as figure:
@@ -217,14 +234,14 @@ def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
         places = range(1, len(ranked) + 1, -(-len(ranked) // 8))
         longest = look.letters(0.27)
         axes.set_xticks(places, [str(ranked[place - 1].rank) for place in places])
-        axis_label(axes, look, f"rank by {named(board.metric_label)}")
+        set_axis_label(axes, look, f"rank by {format_name(board.metric_label)}")
         axes.set_yticks([])
         axes.spines["top"].set_visible(True)
         axes.spines[["bottom", "left"]].set_visible(False)
         for k, bar in enumerate(bars):
             y = 0.07 + 0.06 * k
             axes.plot((bar[0] + 1, bar[-1] + 1), (y, y), "-", color=look.colours[1], linewidth=0.5, zorder=3)
-            for first, last in _stretches(bar):
+            for first, last in _find_runs(bar):
                 axes.plot((first + 1, last + 1), (y, y), "o-", color=look.colours[1], linewidth=2.2, markersize=2.2,
                           markeredgewidth=0, solid_capstyle="round", zorder=3)
         for n, standing in enumerate(ranked):
@@ -232,14 +249,14 @@ def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
             y = below + _PITCH * ((n if is_left else len(ranked) - 1 - n) + 0.5)
             edge = 1 - room if is_left else len(ranked) + room
             axes.plot((n + 1, n + 1, edge), (0, y, y), "-", color=_INK, linewidth=0.5, clip_on=False)
-            name = f"{named(standing.display_name, longest)}{'*' if standing.late else ''}"
+            name = f"{format_name(standing.display_name, longest)}{'*' if standing.late else ''}"
             axes.text(-0.01 if is_left else 1.01, y,
                       f"{name}  {standing.rank}" if is_left else f"{standing.rank}  {name}",
                       ha="right" if is_left else "left", va="center", transform=axes.get_yaxis_transform())
 
 
 def draw_ranks(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
-    """Draw how often each system has each rank in the resamples.
+    """Draw a matrix that shows how often each system has each rank in resamples.
 
     A cell is darker if the rank is more frequent. A frame shows the rank range of each system.
 
@@ -267,7 +284,7 @@ def draw_ranks(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
         image = axes.imshow([standing.frequencies[:n] for standing in ranked], cmap=shades, norm=PowerNorm(0.5, 0, 1),
                             aspect="auto", extent=(0.5, n + 0.5, len(ranked) - 0.5, -0.5), interpolation="none",
                             interpolation_stage="rgba")  # colours each cell once, not each pixel
-        labels(axes, ranked, look)
+        write_names(axes, ranked, look)
         for k, standing in enumerate(ranked):
             if standing.bootstrap_low is not None and standing.bootstrap_high is not None:
                 axes.add_patch(Rectangle(
@@ -275,26 +292,26 @@ def draw_ranks(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
                     0.84, fill=False, linewidth=0.7, edgecolor="black"))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         level = 100 * board.comparison.confidence
-        axis_label(axes, look, f"rank by {named(board.metric_label)}; frames: {level:g} % of resamples")
+        set_axis_label(axes, look, f"rank by {format_name(board.metric_label)}; frames: {level:g} % of resamples")
         axes.spines["left"].set_visible(False)
         bar = figure.colorbar(image, ax=axes, location="bottom", fraction=0.03, pad=0.01, aspect=40,
                               ticks=[0, 0.05, 0.25, 0.5, 1], format=lambda share, _: f"{100 * share:g} %")
         bar.outline.set_visible(False)
 
 
-def _scored(board: Leaderboard) -> list[Standing]:
+def _select_scored(board: Leaderboard) -> list[Standing]:
     scored = [standing for standing in board.standings if standing.score is not None]
     if not scored:
         raise MismatchError(f"{board.title}: no score is defined")
     return scored
 
 
-def labels(axes: Axes, standings: Sequence[Standing], look: Look) -> None:
-    """Write the ranks and names of systems at the left, the first system at height 0."""
+def write_names(axes: Axes, standings: Sequence[Standing], look: Look) -> None:
+    """Write the rank and the name of each system at the left of a figure."""
     longest, digit = look.letters(0.4), 4.6 * look.scale
     for n, standing in enumerate(standings):
         place = "-" if standing.rank is None else str(standing.rank)
-        name = named(standing.display_name, longest) + ("*" if standing.late else "")
+        name = format_name(standing.display_name, longest) + ("*" if standing.late else "")
         for text, left in ((place, 2), (name, 5 + digit * len(str(len(standings))))):
             axes.annotate(text, (0, n), (-left, 0), xycoords=("axes fraction", "data"), ha="right", va="center",
                           textcoords="offset points", annotation_clip=False)
@@ -302,17 +319,26 @@ def labels(axes: Axes, standings: Sequence[Standing], look: Look) -> None:
     axes.set_ylim(len(standings) - 0.4, -0.6)
 
 
-def axis_label(axes: Axes, look: Look, text: str) -> None:
-    """Label the horizontal axis, with line breaks in a long text."""
-    chosen = text if look.label is None else named(look.label, 500)
+def set_axis_label(axes: Axes, look: Look, text: str) -> None:
+    """Label the horizontal axis with `text`, or with the label that the user chose.
+
+    Long labels have line breaks.
+    """
+    chosen = text if look.label is None else format_name(look.label, 500)
     axes.set_xlabel("\n".join(wrap(chosen, look.letters(0.95))), loc="right", multialignment="right")
 
 
-def _bars(board: Leaderboard, n: int) -> list[tuple[int, ...]]:
-    """Return groups of systems that do not differ significantly.
+def _find_bars(board: Leaderboard, n: int) -> list[tuple[int, ...]]:
+    """Find the bars of a critical-difference diagram.
 
-    Only the first `n` ranked systems are in groups, because the others have no score. A group has the indices of its
-    systems among the ranked systems.
+    A bar is a group of systems that do not differ significantly.
+
+    Args:
+        board: The leaderboard.
+        n: The number of ranked systems with a score; other systems are left out.
+
+    Returns:
+        For each group, the positions of its systems among the ranked systems, from 0. No group is part of another.
     """
     ranked = [place for place, standing in enumerate(board.standings) if standing.rank is not None]
     numbers = {place: k for k, place in enumerate(ranked)}
@@ -320,8 +346,11 @@ def _bars(board: Leaderboard, n: int) -> list[tuple[int, ...]]:
     return sorted(bar for bar in groups if len(bar) > 1 and not any(set(bar) < set(other) for other in groups))
 
 
-def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the first and the last place of each run of consecutive places."""
+def _find_runs(places: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the first and the last number of each run of consecutive numbers.
+
+    Example: [0, 1, 2, 5] -> [(0, 2), (5, 5)].
+    """
     firsts = [n for n in places if n - 1 not in places]
     return list(zip(firsts, (n for n in places if n + 1 not in places), strict=True))
 
@@ -333,10 +362,10 @@ _DOT: dict[str, Any] = {"marker": "o", "linestyle": "none", "markeredgewidth": 0
 
 
 def draw_pairs(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
-    """Draw the decisions of all pairs in a triangle.
+    """Draw the test decisions of all pairs of systems as a triangular matrix.
 
     A significant pair is a filled square, which is darker if the adjusted p-value is smaller. Other pairs are rings. A
-    dot marks pairs in which both systems belong to the same team.
+    dot marks pairs of systems of the same team.
 
     Args:
         board: The leaderboard.
@@ -346,13 +375,13 @@ def draw_pairs(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
     Raises:
         MismatchError: There is no pair.
     """
-    _paired(board)
+    _require_pairs(board)
     n = len(board.standings)
     with drawing(path, look.size(0.6 + 0.135 * max(8, n)), look.font) as figure:
         axes = figure.subplots()
         size = min(6.0, 30 * look.width / n)  # points
         named_columns = range(0, n, -(-n // int(5 * look.width / look.scale)))
-        for level, pairs in _by_level(board.decisions, board.comparison.alpha).items():
+        for level, pairs in _group_by_level(board.decisions, board.comparison.alpha).items():
             a, b = [d.a for d in pairs], [d.b for d in pairs]
             if level is None:
                 axes.plot(b, a, "o", markersize=size / 2.4, markerfacecolor="none", markeredgecolor="#777777",
@@ -361,34 +390,34 @@ def draw_pairs(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
                 axes.plot(b, a, "s", markersize=size, color=_SHADES[look.palette][level], markeredgewidth=0)
         if same := [d for d in board.decisions if d.row["same_team"]]:
             axes.plot([d.b for d in same], [d.a for d in same], color=look.colours[4], markersize=size / 3.5, **_DOT)
-        labels(axes, board.standings, look)
+        write_names(axes, board.standings, look)
         axes.set_xlim(-0.6, n - 0.4)
         axes.xaxis.set_ticks_position("top")
         axes.set_xticks(named_columns, ["-" if board.standings[k].rank is None else str(board.standings[k].rank)
                                         for k in named_columns], rotation=90 if n > 10 else 0)
         axes.tick_params(length=0, pad=1)
         axes.spines[:].set_visible(False)
-        _levels_legend(figure, board, look)
+        _add_levels_legend(figure, board, look)
 
 
 def draw_gains(board: Leaderboard, path: Path, by: str, values: Mapping[str, str], look: Look = USUAL) -> None:
-    """Draw the confidence 1 - p of every pair against the gain.
+    """Draw the confidence 1 - p of each pair of systems against the score difference.
 
-    The gain is the absolute difference. The figure follows figures 2 to 4 of Berg-Kirkpatrick et al. (2012). A pair is
-    a triangle if both systems have the same value of an attribute, otherwise a circle. The mark is filled if the
-    adjusted p-value is significant. Outlying gains are drawn at the right edge, and a text above gives their number.
+    The figure follows Berg-Kirkpatrick et al. (2012, figures 2 to 4). A pair is a triangle if both systems have the
+    same value of an attribute, otherwise a circle. The mark is filled if the difference is significant. Outliers are at
+    the right edge.
 
     Args:
         board: The leaderboard.
         path: The file to write.
-        by: The name of the attribute.
+        by: The name of the attribute, such as `team`.
         values: The value of the attribute for each submission, by the name `team/system@version`.
         look: The size and the style of the figure.
 
     Raises:
         MismatchError: There is no pair.
     """
-    _paired(board)
+    _require_pairs(board)
     points: dict[tuple[bool, bool], list[tuple[float, float]]] = {}
     for decision in board.decisions:
         a, b = (values.get(board.standings[n].submission) for n in (decision.a, decision.b))
@@ -400,29 +429,31 @@ def draw_gains(board: Leaderboard, path: Path, by: str, values: Mapping[str, str
     with drawing(path, look.size(2.3, least=False), look.font) as figure:
         axes = figure.subplots()
         axes.set_xlim(low, low + 1.04 * (high - low) if high > low else 1.0)
-        _points(axes, points, by, high, look)
+        _draw_points(axes, points, by, high, look)
         level = 1 - board.comparison.alpha
         axes.axhline(level, color="#777777", linewidth=0.6, linestyle="--")
         axes.annotate(f"{level:g}", (1, level), (2, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
                       ha="left", va="center")
-        if beyond := [gain for gain in gains if gain > high]:
-            axes.annotate(f"{counted(len(beyond), 'pair')} beyond the scale →, up to {max(beyond):.{board.decimals}f}",
-                          (1, 1), (0, 3), xycoords="axes fraction", textcoords="offset points", ha="right", va="bottom")
-        axis_label(axes, look, f"gain in {named(board.metric_label)}")
+        if outside := [gain for gain in gains if gain > high]:
+            axes.annotate(f"{counted(len(outside), 'pair')} beyond the scale →, up to "
+                          f"{max(outside):.{board.decimals}f}", (1, 1), (0, 3), xycoords="axes fraction",
+                          textcoords="offset points", ha="right", va="bottom")
+        set_axis_label(axes, look, f"gain in {format_name(board.metric_label)}")
         axes.set_ylabel("1 - p, not corrected")
         axes.set_ylim(-0.03, 1.03)
         axes.legend(loc="lower right", handletextpad=0.2)
 
 
-def _points(axes: Axes, points: Mapping[tuple[bool, bool], Sequence[tuple[float, float]]], by: str, high: float,
+def _draw_points(axes: Axes, points: Mapping[tuple[bool, bool], Sequence[tuple[float, float]]], by: str, high: float,
             look: Look) -> None:
-    """Draw pairs as points.
+    """Draw a point for each pair of systems: confidence 1 - p against difference.
 
     Args:
         axes: The axes to draw into.
-        points: Gains and confidences by two flags: the systems share the attribute, and they differ significantly.
-        by: The name of the attribute.
-        high: The end of the scale of gains; larger gains are drawn at the edge.
+        points: (difference, confidence) of each pair. The keys are two flags: both systems have the same value of the
+            attribute, and they differ significantly.
+        by: The name of the attribute, for the legend.
+        high: The largest difference on the axis; larger ones are drawn at the edge.
         look: The size and the style of the figure.
     """
     groups = {True: ("^", look.colours[1], f"same {by}"), False: ("o", look.colours[0], f"different {by}")}
@@ -433,16 +464,20 @@ def _points(axes: Axes, points: Mapping[tuple[bool, bool], Sequence[tuple[float,
         axes.plot([min(gain, 1.04 * high) for gain, _ in drawn], [confidence for _, confidence in drawn], mark,
                   color=colour, markersize=3.4, markeredgewidth=0.6, linestyle="none", clip_on=False,
                   markerfacecolor=colour if significant else "none",
-                  label=f"{named(group)}, {label}" if grouped else label)
+                  label=f"{format_name(group)}, {label}" if grouped else label)
 
 
-def _paired(board: Leaderboard) -> None:
+def _require_pairs(board: Leaderboard) -> None:
     if not board.decisions:
         raise MismatchError(f"{board.title}: one system makes no pair")
 
 
-def _by_level(decisions: Decisions, alpha: float) -> dict[int | None, list[PairDecision]]:
-    """Return the pairs by level: an index of `_LEVELS`, or None if not significant."""
+def _group_by_level(decisions: Decisions, alpha: float) -> dict[int | None, list[PairDecision]]:
+    """Group pairs by their level of significance.
+
+    The key is the index of the level in `_LEVELS`, the upper limits of the adjusted p-value. It is None for pairs
+    without a significant difference.
+    """
     levels: dict[int | None, list[PairDecision]] = {}
     for decision in decisions:
         p, level = decision.p_adjusted, None
@@ -452,11 +487,11 @@ def _by_level(decisions: Decisions, alpha: float) -> dict[int | None, list[PairD
     return levels
 
 
-def _levels_legend(figure: Figure, board: Leaderboard, look: Look) -> None:
+def _add_levels_legend(figure: Figure, board: Leaderboard, look: Look) -> None:
     from matplotlib.lines import Line2D
 
     alpha = board.comparison.alpha
-    drawn, shades = _by_level(board.decisions, alpha), _SHADES[look.palette]
+    drawn, shades = _group_by_level(board.decisions, alpha), _SHADES[look.palette]
     marks = [Line2D([], [], marker="s", color=shades[n], linestyle="none", markersize=5,
                     label=f"p ≤ {min(most, alpha):g}") for n, most in enumerate(_LEVELS) if n in drawn]
     if None in drawn:
@@ -481,27 +516,27 @@ _GREY = "#777777"
 def draw_correlation(figure: Figure, result: StudyResult) -> None:
     """Draw p-values for independent systems against p-values of paired tests.
 
-    There is a mark for every pair. The mark is filled if only the paired test is significant.
+    There is a mark for each pair of systems. The mark is filled if only the paired test is significant.
     """
-    _against(figure, result, ("p_adjusted", "p, paired"), ("p_independent", "p, as if independent"),
+    _draw_p_values(figure, result, ("p_adjusted", "p, paired"), ("p_independent", "p, as if independent"),
              lambda row: "missed" if row["missed"] else "same decision")
 
 
 def draw_dependence(figure: Figure, result: StudyResult) -> None:
     """Draw p-values with clusters as units against p-values with items as units.
 
-    There is a mark for every pair. The mark is filled if the decision changes.
+    There is a mark for each pair of systems. The mark is filled if the test decision differs.
     """
-    _against(figure, result, ("p_items", "p, by item"), ("p_clusters", "p, by cluster"),
+    _draw_p_values(figure, result, ("p_items", "p, by item"), ("p_clusters", "p, by cluster"),
              lambda row: row["changes"] or "same decision")
 
 
-def _against(figure: Figure, result: StudyResult, x: tuple[str, str], y: tuple[str, str],
+def _draw_p_values(figure: Figure, result: StudyResult, x: tuple[str, str], y: tuple[str, str],
              decision: Callable[[Row], str]) -> None:
     axes = figure.subplots()
-    known = [row for row in result.finding.tables["pairs"] if row[x[0]] is not None and row[y[0]] is not None]
+    rows = [row for row in result.finding.tables["pairs"] if row[x[0]] is not None and row[y[0]] is not None]
     for k, group in enumerate(("same decision", "missed", "lost", "gained")):
-        chosen = [row for row in known if decision(row) == group]
+        chosen = [row for row in rows if decision(row) == group]
         if chosen:
             colour = COLOURS[k % len(COLOURS)]
             axes.plot([max(row[x[0]], _LEAST) for row in chosen], [max(row[y[0]], _LEAST) for row in chosen],
@@ -515,10 +550,10 @@ def _against(figure: Figure, result: StudyResult, x: tuple[str, str], y: tuple[s
     axes.legend(loc="lower right", handletextpad=0.2)
 
 
-def claims_size(result: StudyResult) -> tuple[float, float]:
-    """Return the size in inches of the figure of `draw_replicability`.
+def compute_matrix_size(result: StudyResult) -> tuple[float, float]:
+    """Return the width and height in inches of the matrix of `draw_replicability`.
 
-    The width depends on the number of systems. It is between a column and a page.
+    The width grows with the number of systems, from one column up to the width of a page.
     """
     systems = len({row[side] for row in result.finding.tables["pairs"] for side in ("better", "than")})
     width = min(_PAGE, max(COLUMN, _NAMES + _MATRIX_PITCH * systems))
@@ -526,7 +561,7 @@ def claims_size(result: StudyResult) -> tuple[float, float]:
 
 
 def draw_replicability(figure: Figure, result: StudyResult) -> None:
-    """Draw the number of test sets on which each system beats each other system.
+    """Draw a matrix: on how many test sets each system beats each other system.
 
     The numbers are lower bounds by Bonferroni's combination of p-values.
     """
@@ -547,7 +582,7 @@ def draw_replicability(figure: Figure, result: StudyResult) -> None:
     ticks = range(0, len(names), every)
     numbered = ticks[::2] if len(names) > _ONE_DIGIT else ticks
     axes.set_xticks(numbered, [str(n + 1) for n in numbered])
-    axes.set_yticks(ticks, [f"{named(names[n])}  {n + 1}" for n in ticks])
+    axes.set_yticks(ticks, [f"{format_name(names[n])}  {n + 1}" for n in ticks])
     axes.set_xlabel("better than system")
     axes.tick_params(length=0, pad=1)
     axes.spines[:].set_visible(False)

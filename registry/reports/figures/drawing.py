@@ -32,16 +32,16 @@ _SMALLEST, _LARGEST = 4, 30  # points
 _LETTER = 0.6  # width of most letters, as a share of the font size
 
 
-def inches(text: str) -> float:
-    """Return a length in inches.
+def parse_length(text: str) -> float:
+    """Convert a length such as `7.7cm` to inches.
 
     Args:
-        text: A length such as `7.7cm`, or a key of `WIDTHS`, such as `acl` for a column of an ACL paper.
+        text: A number with the unit in, cm, mm or pt; or a key of `WIDTHS`, such as `acl` for a column of an ACL paper.
 
     Raises:
         InputError: The text is no length, or the length is too small or too large for a figure.
 
-    >>> [round(inches(text), 2) for text in ("7.7cm", "acl", "3.5in", "219.08pt")]
+    >>> [round(parse_length(text), 2) for text in ("7.7cm", "acl", "3.5in", "219.08pt")]
     [3.03, 3.03, 3.5, 3.03]
     """
     match = _LENGTH.fullmatch(WIDTHS.get(text.strip(), text.strip()))
@@ -53,8 +53,8 @@ def inches(text: str) -> float:
     return length
 
 
-def limits(text: str) -> tuple[float, float]:
-    """Return the ends of a scale from a text `LOW,HIGH`.
+def parse_limits(text: str) -> tuple[float, float]:
+    """Parse the limits of an axis: `0.5,0.9` -> (0.5, 0.9).
 
     Raises:
         InputError: The text is not two numbers, or the first number is not the lower one.
@@ -74,10 +74,10 @@ class Look:
 
     Attributes:
         width: The width in inches.
-        height: The height in inches; None: the height that the systems need.
+        height: The height in inches; None: the height that all systems need.
         font: The size of all text in points.
-        limits: The ends of the scale of scores or gains; None: the range of the data, with outliers at the edge.
-        label: The label of the scale; None: the metric.
+        limits: The ends of the axis of scores or differences; None: the range of the data, with outliers at the edge.
+        label: The label of this axis; None: the metric.
         palette: The name of the colours, a key of `PALETTES`.
     """
 
@@ -90,23 +90,23 @@ class Look:
 
     @property
     def colours(self) -> tuple[str, ...]:
-        """The colours of the palette."""
+        """Colours of the palette, as hexadecimal codes."""
         return PALETTES[self.palette]
 
     @property
     def scale(self) -> float:
-        """The font size as a multiple of the default size."""
+        """Font size as a multiple of the default font size."""
         return self.font / 7
 
     def size(self, height: float, *, least: bool = True) -> tuple[float, float]:
         """Return the width and the height of a figure in inches.
 
         Args:
-            height: The height in inches that the figure needs with the default font size.
-            least: True if the figure cannot be lower than this height.
+            height: The height that the figure needs with the default font size, in inches.
+            least: True if a smaller height that the user chose is an error.
 
         Raises:
-            InputError: The requested height is too low.
+            InputError: The user chose a height that is too small.
         """
         needed = height * self.scale
         if least and self.height is not None and self.height < 0.95 * needed:
@@ -115,24 +115,27 @@ class Look:
         return self.width, self.height or needed
 
     def letters(self, share: float = 1) -> int:
-        """Return the number of letters that fit side by side into a share of the width."""
+        """Return how many letters fit side by side into a share of the figure's width.
+
+        The result is at least 8.
+        """
         return max(8, int(share * self.width * 72 / (_LETTER * self.font)))
 
 
 USUAL = Look()
 
 
-def look_of(width: str = "acl", height: str | None = None, font_size: float = 7,
+def parse_look(width: str = "acl", height: str | None = None, font_size: float = 7,
             limits: tuple[float, float] | None = None, label: str | None = None,
             palette: str = "okabe-ito") -> Look:
-    """Return the size and the style of a figure from the texts that people give.
+    """Return the size and the style of a figure from the options of a user.
 
     Args:
-        width: The width, a text that `inches` accepts.
-        height: The height, a text that `inches` accepts; None: the height that the systems need.
+        width: The width, such as `7.7cm` or `acl` (see `parse_length`).
+        height: The height, such as `5cm`; None: the height that all systems need.
         font_size: The size of all text in points.
-        limits: The ends of the scale of scores or gains; None: the range of the data.
-        label: The label of this scale; None: the metric.
+        limits: The ends of the axis of scores or differences; None: the range of the data.
+        label: The label of this axis; None: the metric.
         palette: The name of the colours, a key of `PALETTES`.
 
     Raises:
@@ -144,7 +147,8 @@ def look_of(width: str = "acl", height: str | None = None, font_size: float = 7,
         raise InputError(f"no palette is called {palette!r}; {suggest(palette, PALETTES)}")
     if limits is not None and not limits[0] < limits[1] < float("inf"):
         raise InputError(f"limits are two numbers, the lower one first, not {limits!r}")
-    return Look(inches(width), None if height is None else inches(height), font_size, limits, label, palette)
+    return Look(parse_length(width), None if height is None else parse_length(height), font_size, limits, label,
+                palette)
 
 
 _FORMS = (".svg", ".png", ".pdf", ".pgf")
@@ -155,7 +159,7 @@ _LONGEST = 24  # characters of a name that a figure has room for
 
 @contextmanager
 def drawing(path: Path, size: tuple[float, float], font: float = 7) -> Iterator[Figure]:
-    """Provide an empty figure, and write the figure into a file at the end.
+    """Provide an empty figure in a `with` block, and write it to a file at the end.
 
     Args:
         path: The file to write. The ending (.svg, .png, .pdf, .pgf) selects the format.
@@ -196,28 +200,29 @@ def drawing(path: Path, size: tuple[float, float], font: float = 7) -> Iterator[
 
 
 def check_form(path: Path) -> None:
-    """Check that the ending of a path is a known format of figures.
+    """Check that the ending of a file name is a supported format of figures.
 
     Raises:
-        InputError: The ending is no known format.
+        InputError: The ending is not .svg, .png, .pdf or .pgf.
     """
     if path.suffix not in _FORMS:
         raise InputError("a figure ends in .svg, .pdf, .png or .pgf", path=path)
 
 
-def named(name: str, longest: int = _LONGEST) -> str:
-    """Return a name as a figure can show it.
+def format_name(name: str, longest: int = _LONGEST) -> str:
+    """Return a name in a form that figures can show.
 
-    Long names are shortened. Code points replace characters that are invisible or not in the font.
+    Names longer than `longest` characters are cut. Characters that are invisible or not in the font are replaced by
+    escapes such as `U+2603`.
     """
     clipped = name if len(name) <= longest else name[:longest - 1] + "…"
-    supported = _characters()
+    supported = _list_supported_characters()
     return "".join(c if ord(c) in supported else f"U+{ord(c):04X}" for c in escape_controls(clipped))
 
 
 @cache
-def _characters() -> frozenset[int]:
-    """Return the code points in matplotlib's font, the same on all machines."""
+def _list_supported_characters() -> frozenset[int]:
+    """Return the code points in the font that comes with matplotlib."""
     from matplotlib.font_manager import findfont, get_font
 
     return frozenset(get_font(findfont("DejaVu Sans")).get_charmap())

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from registry.errors import InputError
-from registry.reports.figures.drawing import Look, look_of
+from registry.reports.figures.drawing import Look, parse_look
 
 if TYPE_CHECKING:
     from registry.boards.leaderboard import Leaderboard
@@ -16,31 +16,31 @@ Kind = Literal["scores", "pairs", "gains", "groups", "ranks"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
-def look_for(kind: Kind, **given: Any) -> Look:
-    """Return the size and the style of a figure of one kind.
+def make_look(kind: Kind, **given: Any) -> Look:
+    """Return the size and style of a figure of a leaderboard from a user's options.
 
     Args:
-        kind: The kind of the figure.
-        given: The arguments of `look_of`.
+        kind: The kind of the figure, such as `scores` or `pairs`.
+        given: The arguments of `parse_look`.
 
     Raises:
-        InputError: An argument is not valid, or `limits` are given for a kind without such a scale.
+        InputError: An argument is not valid, or the kind of the figure has no axis for the given `limits`.
     """
     if given.get("limits") is not None and kind not in ("scores", "gains"):
         raise InputError("limits apply only to figures of scores and gains")
-    return look_of(**given)
+    return parse_look(**given)
 
 
 def draw(board: Leaderboard, kind: Kind, path: Path, look: Look, marked: tuple[str, Mapping[str, str]]) -> None:
-    """Draw a figure of a leaderboard.
+    """Draw a figure of a leaderboard into a file.
 
     Args:
         board: The leaderboard.
-        kind: The kind of the figure.
+        kind: The kind of the figure, such as `scores` or `pairs`.
         path: The file to write.
         look: The size and the style of the figure.
-        marked: An attribute, and its value for each submission. Only `gains` uses the attribute: pairs with equal
-            values have another mark.
+        marked: The name of an attribute, and its value for each submission. Figures of the kind `gains` mark pairs of
+            systems with the same value; other figures ignore the attribute.
     """
     # Imported here, because printing help needs no numpy.
     from registry.reports.figures.boards import draw_gains, draw_groups, draw_pairs, draw_ranks, draw_scores

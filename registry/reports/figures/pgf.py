@@ -35,7 +35,7 @@ _END = r"""\end{pgfpicture}%
 
 
 def latex_text(written: str) -> str:
-    r"""Return the text of a figure for LaTeX, with special characters escaped.
+    r"""Escape a text of a figure for LaTeX, and replace signs such as ≤ by commands.
 
     >>> print(latex_text("p ≤ 0.05 of \\input{x}_1"))
     p $\leq$ 0.05 of \textbackslash{}input\{x\}\_1
@@ -44,10 +44,10 @@ def latex_text(written: str) -> str:
 
 
 class _Renderer(RendererPgf):
-    """Renderer that escapes text, and measures text without LaTeX."""
+    """PGF renderer that escapes all text, and measures text without running LaTeX."""
 
     def draw_text(self, gc: Any, *given: Any, **more: Any) -> None:
-        """Write a text at its position."""
+        """Write a text, escaped for LaTeX, in the font of the document."""
         x, y, written, font, *rest = given
         plain = font.copy()
         plain.set_family("document")  # a name that no font has
@@ -56,8 +56,8 @@ class _Renderer(RendererPgf):
     def draw_image(self, _: Any, x: float, y: float, im: Any, transform: Any = None) -> None:
         """Draw an image as filled rectangles.
 
-        The inherited method would write another file for the image. One rectangle covers neighbouring pixels of a row
-        with the same colour.
+        The inherited method would write a second file for the image. One rectangle covers neighbouring pixels of the
+        same colour in a row.
         """
         height, width = im.shape[:2]
         scale_x, _, _, scale_y, left, bottom = (
@@ -91,17 +91,17 @@ _renderer: Any = _Renderer  # matplotlib's own has no types
 
 
 class PgfCanvas(FigureCanvasPgf):
-    """Canvas that draws a figure as PGF."""
+    """Canvas of matplotlib that writes a figure as PGF commands for LaTeX."""
 
     def __init__(self, figure: Figure) -> None:
         super().__init__(figure)
 
     def get_renderer(self) -> Any:
-        """Return a renderer that can measure text before anything is drawn."""
+        """Return a renderer that measures text before the figure is drawn."""
         return _renderer(self.figure, None)
 
     def print_pgf(self, fname_or_fh: Any, **_: Any) -> None:
-        """Write the figure into a file."""
+        """Write the figure to a file."""
         width, height = self.figure.get_size_inches()
         with Path(fname_or_fh).open("w", encoding="utf-8") as file:
             file.write(_BEGIN.format(width=width, height=height))

@@ -14,31 +14,20 @@ import numpy as np
 from registry.arrays import Floats
 from registry.errors import InputError
 from registry.reports.figures.boards import (
-    claims_size,
+    compute_lines_size,
+    compute_matrix_size,
     draw_best,
     draw_correlation,
     draw_dependence,
     draw_effects,
     draw_replicability,
-    lines_size,
 )
-from registry.reports.figures.drawing import COLOURS, COLUMN, drawing, named
+from registry.reports.figures.drawing import COLOURS, COLUMN, drawing, format_name
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
@@ -47,62 +36,71 @@ _FEW, _FEWEST = 10, 3  # a share of fewer tests, or of fewer pairs of two domain
 
 
 def draw_domains(figure: Figure, result: StudyResult) -> None:
-    """Draw the share of pairs with the same better system in another domain.
+    """Draw how often the better system in one domain is also better in another.
 
-    There is a series for every two domains, and a point for every band of p-values.
+    The share is drawn against the p-value in the first domain. Each two domains have their own marks.
+
+    Args:
+        figure: An empty figure.
+        result: The result of the study `domains`.
     """
     axes = figure.subplots()
     rows = result.finding.tables["bands"]
     for k, (tested_on, other) in enumerate(dict.fromkeys((row["tested_on"], row["other"]) for row in rows)):
         bands = [row for row in rows if (row["tested_on"], row["other"]) == (tested_on, other)]
-        shares(axes, bands, k, named(f"{tested_on}, better on {other}", 40), least=_FEWEST)
-    share_axes(axes, "same better system elsewhere (%)")
+        draw_shares(axes, bands, k, format_name(f"{tested_on}, better on {other}", 40), least=_FEWEST)
+    set_share_axes(axes, "same better system elsewhere (%)")
 
 
 def draw_calibration(figure: Figure, result: StudyResult) -> None:
-    """Draw the share of correct decisions for each band of p-values, with intervals.
+    """Draw the share of correct decisions against the p-value, with intervals.
 
-    A second mark shows the share that normally distributed noise would give.
+    p-values are grouped into intervals. A second mark shows the share that is expected if errors are normally
+    distributed.
     """
     axes = figure.subplots()
     about, *rows = result.finding.tables["bands"]
-    shares(axes, rows, 0, "share that is right")
+    draw_shares(axes, rows, 0, "share that is right")
     known = [row for row in rows if row["expected"] is not None]
-    axes.plot([middle(row) for row in known], [100 * row["expected"] for row in known], "_", color="#000000",
+    axes.plot([compute_middle(row) for row in known], [100 * row["expected"] for row in known], "_", color="#000000",
               markersize=7, markeredgewidth=1, label="expected of normal noise")
     axes.axvspan(about["above"], about["up_to"], color="#777777", alpha=0.2, linewidth=0)
     if about["share"] is not None:
-        axes.annotate(f"{100 * about['share']:.1f} %", (middle(about), 1.01),
+        axes.annotate(f"{100 * about['share']:.1f} %", (compute_middle(about), 1.01),
                       xycoords=("data", "axes fraction"), ha="center", va="bottom")
-    share_axes(axes, "right (%)")
+    set_share_axes(axes, "right (%)")
 
 
-def shares(axes: Axes, rows: Sequence[Row], k: int, label: str, least: int = _FEW) -> None:
-    """Draw the shares of bands of p-values with their intervals.
+def draw_shares(axes: Axes, rows: Sequence[Row], k: int, label: str, least: int = _FEW) -> None:
+    """Draw a series of shares against p-values, with confidence intervals.
 
     Args:
         axes: The axes to draw into.
-        rows: The bands.
+        rows: One row per interval of p-values: its ends (`above`, `up_to`), `tests`, `share`, `low` and `high`.
         k: The number of the series, which selects the mark and the colour.
         label: The label of the series in the legend.
-        least: The smallest number of tests of a band that is drawn.
+        least: Intervals with fewer tests are not drawn.
     """
     shown = [row for row in rows if row["tests"] >= least]
     colour, offset = COLOURS[k % len(COLOURS)], 1.06**k
-    axes.plot([offset * middle(row) for row in shown], [100 * row["share"] for row in shown], "o^sDvP"[k % 6],
+    axes.plot([offset * compute_middle(row) for row in shown], [100 * row["share"] for row in shown], "o^sDvP"[k % 6],
               color=colour, markersize=3.2, markerfacecolor="none", markeredgewidth=0.8, linestyle="none", label=label)
     for row in shown:
         if row["low"] is not None:
-            axes.plot([offset * middle(row)] * 2, (100 * row["low"], 100 * row["high"]), color=colour, linewidth=0.7)
+            x = offset * compute_middle(row)
+            axes.plot((x, x), (100 * row["low"], 100 * row["high"]), color=colour, linewidth=0.7)
 
 
-def middle(row: Row) -> float:
-    """Return the position of a band on the axis: the geometric mean of its ends."""
+def compute_middle(row: Row) -> float:
+    """Return the geometric mean of the ends of an interval of p-values.
+
+    A lower end of 0 is replaced by 0.0001.
+    """
     return float((max(row["above"], _LEAST) * row["up_to"]) ** 0.5)
 
 
-def share_axes(axes: Axes, label: str) -> None:
-    """Set up a logarithmic axis of p-values, and an axis of shares."""
+def set_share_axes(axes: Axes, label: str) -> None:
+    """Set up a logarithmic axis of p-values and a vertical axis of shares in percent."""
     from matplotlib.ticker import FuncFormatter, NullLocator
 
     axes.set_xscale("log")
@@ -123,9 +121,9 @@ _SETTLED, _BEYOND = 0.99, 1.4
 
 
 def draw_curve(figure: Figure, result: StudyResult) -> None:
-    """Draw the confidence 1 - p of every pair against the gain, with fitted curves.
+    """Draw the confidence 1 - p of each pair against its gain, with fitted curves.
 
-    Marks distinguish test sets and groups.
+    The gain is the absolute score difference. Marks distinguish test sets and groups of pairs.
     """
     axes = figure.subplots()
     tables = result.finding.tables
@@ -133,46 +131,49 @@ def draw_curve(figure: Figure, result: StudyResult) -> None:
     for k, curve in enumerate(tables["curves"]):
         rows = [row for row in tables["pairs"]
                 if (row["test_set"], row["group"] or "unknown") == (curve["test_set"], curve["group"])]
-        points(axes, rows, k, ", ".join(curve[key] for key in keys) or curve["group"])
+        draw_points(axes, rows, k, ", ".join(curve[key] for key in keys) or curve["group"])
         axes.plot([row["gain"] for row in rows], [row["fitted"] for row in rows], color=COLOURS[k % len(COLOURS)],
                   linewidth=0.6)
-    gain_axes(axes, tables["pairs"], tables["curves"][0]["alpha"], metric_of(result))
+    set_gain_axes(axes, tables["pairs"], tables["curves"][0]["alpha"], get_metric(result))
 
 
 def draw_thresholds(figure: Figure, result: StudyResult) -> None:
-    """Draw the confidence 1 - p of every pair against the gain, with thresholds.
+    """Draw the confidence 1 - p of each pair against its gain, with thresholds.
 
-    Marks distinguish groups. A vertical line is the threshold of a group.
+    The gain is the absolute score difference. A vertical line is the gain from which pairs of a group are significant.
     """
     axes = figure.subplots()
     tables = result.finding.tables
     groups = [row for row in tables["thresholds"] if row["group"] != "all"] or tables["thresholds"]
     for k, row in enumerate(groups):
-        points(axes, [pair for pair in tables["pairs"] if row["group"] in ("all", pair["group"])], k, row["group"])
+        draw_points(axes, [pair for pair in tables["pairs"] if row["group"] in ("all", pair["group"])], k, row["group"])
         for key, dashes in (("threshold", "-"), ("fitted", "--")):
             if row[key] is not None:
                 axes.axvline(row[key], color=COLOURS[k], linewidth=0.8, linestyle=dashes)
     for key, dashes, label in (("threshold", "-", "threshold"), ("fitted", "--", "by the fit")):
         if any(row[key] is not None for row in groups):
             axes.plot([], [], dashes, color=_GREY, linewidth=0.8, label=label)
-    gain_axes(axes, tables["pairs"], groups[0]["alpha"], metric_of(result))
+    set_gain_axes(axes, tables["pairs"], groups[0]["alpha"], get_metric(result))
 
 
-def points(axes: Axes, rows: Sequence[Row], k: int, label: str) -> None:
-    """Draw pairs as points with the k-th mark and the k-th colour."""
+def draw_points(axes: Axes, rows: Sequence[Row], k: int, label: str) -> None:
+    """Draw pairs of systems as points: the confidence 1 - p against the gain.
+
+    `k` is the number of the series, which selects the mark and the colour; `label` is its name in the legend.
+    """
     axes.plot([row["gain"] for row in rows], [row["confidence"] for row in rows], _MARKS[k % len(_MARKS)],
               color=COLOURS[k % len(COLOURS)], markersize=2.8, markerfacecolor="none", markeredgewidth=0.6,
-              linestyle="none", label=named(label), clip_on=True)
+              linestyle="none", label=format_name(label), clip_on=True)
 
 
-def gain_axes(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) -> None:
-    """Set the axes of gains and confidences, and draw the level of significance.
+def set_gain_axes(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) -> None:
+    """Set up an axis of gains and an axis of confidences, with a line at 1 - alpha.
 
-    The axis of gains ends beyond the last pair whose confidence is not almost 1.
+    The axis of gains ends a little after the largest gain whose confidence is below 0.99.
 
     Args:
         axes: The axes.
-        rows: The pairs.
+        rows: The pairs of systems, each with `gain` and `confidence`.
         alpha: The significance level.
         metric: The metric, for the label of the gains.
     """
@@ -183,13 +184,13 @@ def gain_axes(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) -> Non
                   textcoords="offset points", ha="left", va="center")
     axes.set_xlim(0, min(_BEYOND * unsettled, 1.05 * max(gains)))
     axes.set_ylim(min([0.5, *(row["confidence"] for row in rows)]) - 0.01, 1.012)
-    axes.set_xlabel(f"gain in {named(metric)}")
+    axes.set_xlabel(f"gain in {format_name(metric)}")
     axes.set_ylabel("1 - p, one-sided")
     axes.legend(loc="lower right", handletextpad=0.3)
 
 
-def metric_of(result: StudyResult) -> str:
-    """Return the metric of the study's boards, as people call the metric."""
+def get_metric(result: StudyResult) -> str:
+    """Return the title of the metric that a study is about."""
     return result.subject.split("; ")[0].rpartition(", ")[2]
 
 
@@ -201,12 +202,12 @@ _MARK = "#777777"
 
 
 def draw_nbest(kind: Kind, figure: Figure, result: StudyResult) -> None:
-    """Draw curves over the size of the n-best list.
+    """Draw precision or recall of n-best lists against the size of the list.
 
     Args:
-        kind: `precision` or `recall` draws the curves of all systems. `intervals` adds confidence intervals, for one or
-            two systems. `significance` marks significant differences between two systems.
-        figure: The figure to draw into.
+        kind: `precision` and `recall` draw the curves of all systems. `intervals` adds confidence intervals to the
+            precision of one or two systems. `significance` marks significant differences between two systems.
+        figure: An empty figure.
         result: The result of the study.
 
     Raises:
@@ -222,21 +223,21 @@ def draw_nbest(kind: Kind, figure: Figure, result: StudyResult) -> None:
         shows = "two systems" if least == most else f"{least} to {most} systems"
         raise InputError(f"the figure of {kind} shows {shows}, and here are {len(curves)}; name them by --system")
     axes = figure.subplots()
-    _curves(axes, curves, kind)
+    _draw_curves(axes, curves, kind)
     if kind == "significance":
-        _significance(axes, curves, tables)
+        _mark_significance(axes, curves, tables)
     for text, curve in zip(axes.legend().get_texts(), curves, strict=False):
-        text.set_text(named(curve[0]["system"]))  # set later, because matplotlib hides labels that begin with _
+        text.set_text(format_name(curve[0]["system"]))  # set later, because matplotlib hides labels that begin with _
 
 
-def _curves(axes: Axes, curves: list[list[Row]], kind: Kind) -> None:
+def _draw_curves(axes: Axes, curves: list[list[Row]], kind: Kind) -> None:
     for k, curve in enumerate(curves):
         colour, dashes = COLOURS[k % len(COLOURS)], _DASHES[k % len(_DASHES)]
-        n = _column(curve, "n")
-        shares = _column(curve, "recall" if kind == "recall" else "precision")
+        n = _get_numbers(curve, "n")
+        shares = _get_numbers(curve, "recall" if kind == "recall" else "precision")
         axes.plot(n, 100 * shares, dashes, color=colour, linewidth=1, label=f"system {k}")
         if kind == "intervals":
-            low, high = (100 * _column(curve, key) for key in ("ci_low", "ci_high"))
+            low, high = (100 * _get_numbers(curve, key) for key in ("ci_low", "ci_high"))
             axes.fill_between(n, low, high, color=colour, alpha=0.22, linewidth=0)
     if kind == "recall":
         axes.set_ylabel("n-best recall (%)")
@@ -251,14 +252,14 @@ def _curves(axes: Axes, curves: list[list[Row]], kind: Kind) -> None:
     axes.set_ylim(bottom=0)
 
 
-def _significance(axes: Axes, curves: list[list[Row]], tables: dict[str, list[Row]]) -> None:
-    """Mark the cut-offs at which the two systems differ significantly.
+def _mark_significance(axes: Axes, curves: list[list[Row]], tables: dict[str, list[Row]]) -> None:
+    """Mark list sizes at which the precision of two systems differs significantly.
 
-    A thin line is at the last cut-off up to which all differences are significant.
+    A vertical line is at the largest size up to which all differences are significant.
     """
-    n = _column(tables["tests"], "n")
+    n = _get_numbers(tables["tests"], "n")
     is_marked = np.array([row["significant"] for row in tables["tests"]], dtype=bool)
-    middle = np.mean([100 * _column(curve, "precision") for curve in curves], axis=0)
+    middle = np.mean([100 * _get_numbers(curve, "precision") for curve in curves], axis=0)
     axes.plot(n[is_marked], middle[is_marked], "^", color=_MARK, markersize=3, linestyle="none",
               label="significant difference")
     last = tables["pairs"][0]["differs_up_to"]
@@ -268,8 +269,8 @@ def _significance(axes: Axes, curves: list[list[Row]], tables: dict[str, list[Ro
                       textcoords="offset points", ha="left", va="top", color="#444444")
 
 
-def _column(rows: list[Row], key: str) -> Floats:
-    """Return a column as floats, [rows]; undefined values become nan."""
+def _get_numbers(rows: list[Row], key: str) -> Floats:
+    """Return one value of each row as an array of floats; None becomes nan."""
     return np.array([row[key] for row in rows], dtype=np.float64)
 
 
@@ -277,10 +278,10 @@ _MOST = 6  # sizes whose pairs are drawn, each with its own mark
 
 
 def draw_sizes(figure: Figure, result: StudyResult) -> None:
-    """Draw confidences against gains, and thresholds against test set size.
+    """Draw the threshold of significant gains against the size of the test set.
 
-    The upper axes show pairs on the first units of the test set, for several sizes. The lower axes show the thresholds
-    of all sizes, and an extension to larger sizes.
+    The upper axes show the confidence of pairs against the gain for several sizes. The lower axes show the threshold
+    for all sizes, and extrapolate it to larger sizes.
 
     Raises:
         InputError: No size has a threshold.
@@ -293,10 +294,10 @@ def draw_sizes(figure: Figure, result: StudyResult) -> None:
     shown = sizes[::-1][::-(-len(sizes) // _MOST)][::-1]  # evenly chosen, with the largest size
     pairs = [row for row in tables["pairs"] if row["size"] in shown]
     for k, size in enumerate(shown):
-        points(upper, [row for row in pairs if row["size"] == size], k, f"first {size}")
-    gain_axes(upper, pairs, tables["sizes"][0]["alpha"], metric_of(result))
-    _thresholds(lower, tables["sizes"], tables["larger"])
-    lower.set_ylabel(f"threshold of the gain in {named(metric_of(result))}")
+        draw_points(upper, [row for row in pairs if row["size"] == size], k, f"first {size}")
+    set_gain_axes(upper, pairs, tables["sizes"][0]["alpha"], get_metric(result))
+    _draw_thresholds(lower, tables["sizes"], tables["larger"])
+    lower.set_ylabel(f"threshold of the gain in {format_name(get_metric(result))}")
 
 
 def draw_power(figure: Figure, result: StudyResult) -> None:
@@ -305,24 +306,24 @@ def draw_power(figure: Figure, result: StudyResult) -> None:
     upper, lower = figure.subplots(2, 1)
     first = rows[0]
     subject = (f"r12 = {first['r12']:g}" if "r12" in first
-               else f"{named(first['system_a'])} and {named(first['system_b'])}")
+               else f"{format_name(first['system_a'])} and {format_name(first['system_b'])}")
     figure.suptitle(f"{subject}, {first['units']} units", fontsize="medium")
     x = [row["difference"] for row in rows]
     upper.plot(x, [row["power"] for row in rows], color=COLOURS[0], linewidth=1, label="significant (power)")
     upper.plot(x, [row["type_s"] for row in rows], color=COLOURS[1], linewidth=1, linestyle="--",
               label="of these, of the wrong sign (type S)")
     upper.set_ylim(0, 1.02)
-    _legend_above(upper)
-    _labelled(upper, "share of test sets")
+    _add_legend_above(upper)
+    _set_labels(upper, "share of test sets")
     lower.plot(x, [row["type_m"] for row in rows], color=COLOURS[2], linewidth=1)
     lower.axhline(1, color="#777777", linewidth=0.6, linestyle=":")
     lower.set_yscale("log")
     lower.set_yticks((1, 2, 5, 10), ("1", "2", "5", "10"))
     lower.set_yticks((), minor=True)
-    _labelled(lower, "significant over true (type M)")
+    _set_labels(lower, "significant over true (type M)")
 
 
-def _thresholds(axes: Axes, rows: list[Row], larger: list[Row]) -> None:
+def _draw_thresholds(axes: Axes, rows: list[Row], larger: list[Row]) -> None:
     series = (("random", "fitted", "o", COLOURS[0], "random units, by the fit"),
               ("random", "threshold", "s", COLOURS[1], "random units, by the rule"),
               ("first", "fitted", "^", COLOURS[2], "first units, by the fit"))
@@ -347,17 +348,16 @@ def _thresholds(axes: Axes, rows: list[Row], larger: list[Row]) -> None:
                   linewidth=0.8, label="size to the power of -0.5")
     axes.set_xscale("log")
     axes.set_yscale("log")
-    _plain_ticks(axes)
+    _set_plain_ticks(axes)
     axes.set_xlabel("units")
-    _legend_above(axes)
+    _add_legend_above(axes)
 
 
-def _legend_above(axes: Axes) -> None:
-    """Draw the legend above the axes, so that it hides no data."""
+def _add_legend_above(axes: Axes) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2, handletextpad=0.3)
 
 
-def _labelled(axes: Axes, label: str) -> None:
+def _set_labels(axes: Axes, label: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes.xaxis.set_major_locator(MaxNLocator(5))
@@ -366,8 +366,8 @@ def _labelled(axes: Axes, label: str) -> None:
     axes.set_xlim(left=0)
 
 
-def _plain_ticks(axes: Axes) -> None:
-    """Write ticks as plain numbers, at 1, 2 and 5 times the powers of ten."""
+def _set_plain_ticks(axes: Axes) -> None:
+    """Label logarithmic axes with plain numbers such as 0.1, 0.2, 0.5 and 1."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     for axis in (axes.xaxis, axes.yaxis):
@@ -381,10 +381,10 @@ Size = tuple[float, float]
 
 @dataclass(frozen=True)
 class Drawing:
-    """Function that draws the result of a study, and the size of its figure.
+    """Figure of a study: the function that draws it, and its size.
 
     Attributes:
-        draw: A function that draws the result into an empty figure.
+        draw: A function that draws the result of the study into an empty figure.
         size: The width and the height in inches, or a function that computes them from the result.
     """
 
@@ -397,8 +397,8 @@ FIGURES: dict[str, Drawing] = {
     "test sizes": Drawing(draw_sizes, (COLUMN, 5.2)),
     "calibration": Drawing(draw_calibration), "domains": Drawing(draw_domains),
     "correlation": Drawing(draw_correlation, (COLUMN, 2.6)), "dependence": Drawing(draw_dependence, (COLUMN, 2.6)),
-    "replicability": Drawing(draw_replicability, claims_size), "power": Drawing(draw_power, (COLUMN, 4.4)),
-    "effects": Drawing(draw_effects, lines_size), "best": Drawing(draw_best, lines_size),
+    "replicability": Drawing(draw_replicability, compute_matrix_size), "power": Drawing(draw_power, (COLUMN, 4.4)),
+    "effects": Drawing(draw_effects, compute_lines_size), "best": Drawing(draw_best, compute_lines_size),
     **{kind: Drawing(partial(draw_nbest, kind)) for kind in KINDS},
 }
 
@@ -409,7 +409,7 @@ def draw(result: StudyResult, path: Path, figure: str | None = None) -> None:
     Args:
         result: The result of the study.
         path: The file to write. The ending selects the format.
-        figure: A key of `FIGURES`; None: the default figure of the study.
+        figure: The name of the figure, a key of `FIGURES`; None: the default figure of the study.
 
     Raises:
         InputError: matplotlib is not installed, the ending is no known format, or there is nothing to draw.

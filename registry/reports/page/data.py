@@ -28,10 +28,10 @@ from registry.manifest.spec import FACTS, Task
 from registry.rendering.render import render_latex
 from registry.rendering.table import format_interval, make_number_format
 from registry.reports.boards import (
-    PARTS,
+    CELL_KEYS,
     WideColumn,
     format_rank_ranges,
-    get_part,
+    get_cell_value,
     make_wide_boards,
     make_wide_table,
 )
@@ -43,9 +43,9 @@ Json = dict[str, Any]
 
 
 def dump_json(data: Any) -> str:
-    r"""Return JSON that is safe inside an HTML element.
+    r"""Return JSON that is safe inside a `script` element of an HTML page.
 
-    Characters that could end the element are escaped.
+    The characters <, > and & are escaped, so that no text can end the element.
 
     >>> print(dump_json({"name": "</script>&\u2028"}))
     {"name":"\u003c/script\u003e\u0026\u2028"}
@@ -55,13 +55,17 @@ def dump_json(data: Any) -> str:
 
 
 def round_number(value: float | None, digits: int) -> float | None:
-    """Round a number to some significant digits."""
+    """Round a number to significant digits; None and nan become None."""
     value = replace_undefined(value)
     return None if value is None else float(f"{value:.{digits}g}")
 
 
 def round_precisely(value: float | None, decimals: int) -> float | None:
-    """Round a number to six significant digits, or to more if its decimals need more.
+    """Round a number to six significant digits, or to more if it needs more decimals.
+
+    Args:
+        value: The number.
+        decimals: The decimals that people see. The result has at least one more.
 
     >>> [round_precisely(number, 4) for number in (0.0123456789, 123.456789)]
     [0.0123457, 123.45679]
@@ -71,9 +75,9 @@ def round_precisely(value: float | None, decimals: int) -> float | None:
 
 
 def make_column(values: Iterable[Any]) -> Any:
-    """Return a list of values, or a single value if all values are equal.
+    """Return the values as a list, or as a single value if all are equal.
 
-    Values that are lists always stay in a list.
+    The page's script repeats a single value. Values that are lists always stay in a list.
     """
     column = [replace_undefined(value) for value in values]
     are_equal = len({json.dumps(value) for value in column}) == 1 and not isinstance(column[0], list)
@@ -87,11 +91,10 @@ _LINKS = ("paper", "code")
 
 
 def make_about(contents: TaskBoards) -> Json:
-    """Return the texts at the head and the foot of a page.
+    """Return the texts at the head and the foot of a task's page.
 
-    `description` is a paragraph about the task, and `facts` has its organisers, date and so on. `provenance` names the
-    source of the numbers. `citation` is the declared citation, and `entry` the citation in BibTeX. `preview` is the
-    text that other pages show next to a link to this page.
+    The result has the `description` of the task, `facts` such as its organisers and date, the `provenance` of the
+    numbers, the `citation`, its BibTeX `entry`, and the `preview` that other websites show for a link to the page.
     """
     about, task = contents.about, contents.about.declared
     description = " ".join(task.description.split())
@@ -101,7 +104,7 @@ def make_about(contents: TaskBoards) -> Json:
 
 
 def check_web_address(text: Any) -> str | None:
-    """Return a web address that may become a link; None for any other value.
+    """Return the text if it is a web address that may become a link; else None.
 
     >>> check_web_address("https://example.org/a"), check_web_address("javascript:alert(1)"), check_web_address(7)
     ('https://example.org/a', None, None)
@@ -114,9 +117,10 @@ def check_web_address(text: Any) -> str | None:
 
 
 def make_systems_data(boards: Sequence[Leaderboard]) -> Json:
-    """Return the attributes of systems that a page shows.
+    """Return the attributes of systems, such as descriptions, that a page shows.
 
-    `of` has the attributes by submission. `left_out` is the number of descriptions that the page has no room for.
+    In the result, `of` has the attributes by submission, and `left_out` is the number of descriptions that exceed the
+    size limit of the page.
     """
     room, left_out, systems = DESCRIPTIONS, 0, dict[str, Json]()
     for standing in (standing for board in boards for standing in board.standings):
@@ -133,9 +137,9 @@ def make_systems_data(boards: Sequence[Leaderboard]) -> Json:
 
 
 def _is_shown(name: str, value: Any) -> bool:
-    """Return True if a page shows an attribute of a system.
+    """Return True if a page shows this attribute of a system.
 
-    A page shows facts such as a description, and all numbers.
+    A page shows numbers, and texts with a standard name such as `description`. Links must be web addresses.
     """
     if isinstance(value, bool) or len(name) > _LONGEST or (name != "description" and len(str(value)) > _LONGEST):
         return False
@@ -184,15 +188,17 @@ _REGIONS = ("d1_tp", "d1_fp", "d2_tp", "d2_fp", "shared_tp", "shared_fp")
 
 
 def number_systems(boards: Sequence[Leaderboard]) -> dict[Name, int]:
-    """Return the number of each system on the page, by (team, system)."""
+    """Number the systems on a page from 0, by (team, system)."""
     names = dict.fromkeys((standing.team, standing.system) for board in boards for standing in board.standings)
     return {name: n for n, name in enumerate(names)}
 
 
 def make_details_data(numbers: Mapping[Name, int], details: Details) -> Json:
-    """Return the details of all systems; a number identifies each system.
+    """Return the page's data about single systems, such as versions and runs.
 
-    The names of systems include the team if several teams use a name.
+    Args:
+        numbers: The number of each system on the page, by (team, system).
+        details: The details of the systems.
     """
     counts = Counter(system for _, system in numbers)
     names = [system if counts[system] == 1 else f"{team}/{system}" for team, system in numbers]
@@ -230,10 +236,13 @@ def _make_runs(details: Details, numbers: Mapping[Name, int]) -> Json:
 
 
 def _make_distinctive_items(distinctive: Sequence[DistinctiveItems], numbers: Mapping[Name, int]) -> Json:
-    """Return the items that distinguish each system.
+    """Return the items on which a system is better or worse than the other systems.
 
-    A system has a list of items on which it is better than others, and a list on which it is worse. If there are too
-    many items, both lists of all systems are shortened to the same length.
+    If there are too many items for the page, both lists of each system (better and worse) have the same maximum length.
+
+    Args:
+        distinctive: The items of each system.
+        numbers: The number of each system on the page, by (team, system).
     """
     systems = [system for system in distinctive if (system.team, system.system) in numbers]
     limit = max(1, DISTINCTIVE // (2 * max(1, len(systems))))
@@ -263,7 +272,7 @@ def _round_count(value: float) -> float:
 
 
 def count_seconds(time: datetime) -> int:
-    """Return the seconds from 1970 to a time in UTC."""
+    """Convert a time in UTC to seconds since 1970."""
     return int(time.replace(tzinfo=UTC).timestamp())
 
 
@@ -282,10 +291,10 @@ _POWERS = np.array([float(f"1e{n}") for n in range(300)])
 
 
 def find_reaches(boards: Sequence[Leaderboard]) -> list[int | None]:
-    """Return the reach of each leaderboard.
+    """Decide how many pairs of each leaderboard a page contains.
 
-    The page has pairs of systems that are at most this many places apart in the standings. None means that the page has
-    all pairs.
+    A page cannot contain millions of pairs. The result for a large leaderboard is a number of places: the page has the
+    pairs of systems that are at most this many places apart. None means all pairs.
     """
     room, reaches = PAIRS, list[int | None]()
     for board in boards:
@@ -297,16 +306,16 @@ def find_reaches(boards: Sequence[Leaderboard]) -> list[int | None]:
 
 
 def make_pairs_data(decisions: Decisions, n: int, reach: int | None, decimals: int) -> Json:
-    """Return the pairs of a board as columns.
+    """Return the test results of pairs as columns, for the page.
 
-    Columns `a` and `b` are included only if some of the pairs were not tested. Otherwise the pairs are (0, 1), (0, 2),
-    ..., (1, 2), ...
+    Columns `a` and `b` have the places of both systems. They are left out if all pairs were tested, because the order
+    is then fixed: (0, 1), (0, 2), ..., (1, 2), ...
 
     Args:
         decisions: The test results of all pairs.
         n: The number of systems.
-        reach: Return pairs of systems at most this many places apart; None: all pairs.
-        decimals: The decimals that differences need. If `reach` is given, packed columns can have fewer digits.
+        reach: Select pairs of systems at most this many places apart, and pack the columns; None: all pairs.
+        decimals: The decimals of differences that people see.
     """
     pairs, far = _select_near(decisions, reach), min(reach or n, n - 1)
     n_pairs = n * far - far * (far + 1) // 2
@@ -315,7 +324,7 @@ def make_pairs_data(decisions: Decisions, n: int, reach: int | None, decimals: i
 
 
 def pack_columns(pairs: Decisions) -> Json:
-    """Return the columns of pairs in a compact form, which `pairs.js` unpacks."""
+    """Return the test results of pairs as compressed columns (see `pairs.js`)."""
     return ({name: pack_p_values(pairs.numbers(name)) for name in _P_VALUES}
             | {name: pack_decimals(pairs.numbers(name)) for name in (*_DIFFERENCES, "n_discordant")}
             | {name: pack_values(_get_pair_facts(pairs, name)) for name in _FACTS}
@@ -332,7 +341,7 @@ def _make_pair_columns(pairs: Decisions, decimals: int) -> Json:
 
 
 def _get_pair_facts(pairs: Decisions, name: str) -> list[Any]:
-    """Return the values of one column of pairs; messages become texts."""
+    """Return one column of the pairs as a list; messages are converted to text."""
     column: list[Any] = pairs.columns[name].tolist()
     if name != "messages":
         return column
@@ -341,7 +350,7 @@ def _get_pair_facts(pairs: Decisions, name: str) -> list[Any]:
 
 
 def _pack_significance(pairs: Decisions) -> str:
-    """Return a digit for each pair: 1 if it is significant, else 0."""
+    """Return a text with one digit for each pair: 1 if it is significant, else 0."""
     return (pairs.significant + np.uint8(ord("0"))).tobytes().decode()
 
 
@@ -355,13 +364,12 @@ def _select_near(decisions: Decisions, reach: int | None) -> Decisions:
 
 
 def _count_places_between(decisions: Decisions) -> Ints:
-    """Return the distance in places between the two systems of each pair, [pairs]."""
     distances: Ints = np.abs(decisions.a - decisions.b)
     return distances
 
 
 def pack_p_values(p: Floats) -> str:
-    """Pack p-values with four significant digits as base64.
+    """Compress p-values to four significant digits, and return them as base64 text.
 
     The code of p is `digits + 10_000 * exponent`, where p is the integer `digits` divided by `10**exponent`.
     """
@@ -376,7 +384,11 @@ def pack_p_values(p: Floats) -> str:
 
 
 def pack_decimals(values: Floats) -> dict[str, Any] | None:
-    """Pack numbers as multiples of a power of ten; None if all numbers are undefined."""
+    """Compress numbers to integers with a common power of ten.
+
+    The largest number keeps six or seven significant digits. The result has the number of `decimals` and the `codes` as
+    base64 text. It is None if all numbers are undefined.
+    """
     known = np.where(np.isfinite(values), values, np.nan)
     if np.isnan(known).all():
         return None
@@ -386,14 +398,18 @@ def pack_decimals(values: Floats) -> dict[str, Any] | None:
 
 
 def pack_values(values: Sequence[Any]) -> dict[str, Any]:
-    """Pack a column with few different values."""
+    """Compress a column with few different values.
+
+    In the result, `of` lists the different values, and `codes` has the index of each value as base64 text. If all
+    values are equal, `codes` is None.
+    """
     numbers = {value: code for code, value in enumerate(dict.fromkeys(values))}
     codes = np.array([numbers[value] for value in values], dtype=np.float64)
     return {"of": list(numbers), "codes": _pack_codes(codes) if len(numbers) > 1 else None}
 
 
 def _pack_codes(codes: Floats) -> str:
-    """Pack 24-bit numbers as base64, four characters each; nan is the largest."""
+    """Encode 24-bit integers as base64, four characters each; nan is the largest one."""
     integers = np.where(np.isnan(codes), _NONE, codes).astype(">u4")
     return base64.b64encode(integers.view(np.uint8).reshape(-1, 4)[:, 1:].tobytes()).decode()
 
@@ -402,12 +418,12 @@ LATEX = 1000  # larger boards have no LaTeX on the page
 
 
 def make_board_key(board: Leaderboard) -> str:
-    """Return a digest of a board's signature and of the order of its systems."""
+    """Return a digest of a leaderboard's signature and of the order of its systems."""
     return digest_lines([board.signature, *(standing.submission for standing in board.standings)])[-16:]
 
 
 def make_board_data(board: Leaderboard, reach: int | None) -> Json:
-    """Return the data of a leaderboard for the page.
+    """Return all data of a leaderboard for the page.
 
     Args:
         board: The leaderboard.
@@ -442,9 +458,10 @@ def _get_standing_value(standing: Standing, key: str) -> Any:
 
 
 def _select_numbers(board: Leaderboard) -> Json:
-    """Return the attributes that a chart can compare with scores, by name.
+    """Return the numeric attributes of systems that a chart can compare with scores.
 
-    Such an attribute is a number for every system that declares it, and the numbers are not all equal.
+    The result has a list with one number per system for each attribute. An attribute is left out if a system declares
+    it with another type, or if all numbers are equal.
     """
     attributes = [standing.attributes for standing in board.standings]
     columns = {name: [_parse_number(values.get(name)) for values in attributes] for name in dict.fromkeys(
@@ -455,7 +472,7 @@ def _select_numbers(board: Leaderboard) -> Json:
 
 
 def _parse_number(value: Any) -> float | None:
-    """Return a number or a text as a finite number; None for any other value."""
+    """Convert a number or a text to a finite number; return None for other values."""
     try:
         number = math.nan if value is None or isinstance(value, bool) else float(value)
     except ValueError:
@@ -464,7 +481,7 @@ def _parse_number(value: Any) -> float | None:
 
 
 def _count_undecided(board: Leaderboard) -> list[int]:
-    """Return for each system the number of tested pairs that are undecided."""
+    """Return for each system the number of pairs without a significant difference."""
     undecided, n = board.decisions.select(~board.decisions.significant), len(board.standings)
     counts: list[int] = (np.bincount(undecided.a, minlength=n) + np.bincount(undecided.b, minlength=n)).tolist()
     return counts
@@ -476,13 +493,13 @@ LISTED = 30  # confusions in a list
 
 
 def make_confusions_data(confusions: Sequence[Confusions], systems: Sequence[tuple[str, str]]) -> Json:
-    """Return the labels and cells of every test set.
+    """Return the confusion matrices of all systems, for each test set.
 
-    A cell is three numbers: the index of the gold label, the index of the predicted label, and the number of items. The
-    index -1 means that there is no label.
+    The cells of a system are a flat list with three numbers per cell: gold label, predicted label, number of items. A
+    label is an index into `labels`; -1 means no label.
 
     Args:
-        confusions: The confusions of each test set.
+        confusions: The confusion matrices of each test set.
         systems: The systems in the order of the page, as (team, system).
     """
     room, data = CELLS, {}
@@ -506,9 +523,10 @@ def make_confusions_data(confusions: Sequence[Confusions], systems: Sequence[tup
 
 
 def _is_confusion(cell: Cell, *, has_types: bool) -> bool:
-    """Return True if the gold label and the predicted label differ.
+    """Return True if the gold label and the predicted label of a cell differ.
 
-    A missing label is not a confusion if the labels are types of answers.
+    If labels are types of answers (`has_types`), such as types of spans, both must exist: a missing span is no
+    confusion.
     """
     return cell.gold != cell.predicted and not (has_types and None in (cell.gold, cell.predicted))
 
@@ -518,7 +536,15 @@ BESTS = 300  # best systems of a leaderboard, the last ones
 
 def make_histories_data(histories: Sequence[History], boards: Sequence[Leaderboard],
                         numbers: Mapping[Name, int]) -> Iterator[tuple[str, Json]]:
-    """Yield the number and the history of each board on the page that has a history."""
+    """Yield the history of the best system for each leaderboard that has one.
+
+    The first element is the index of the leaderboard on the page, as text.
+
+    Args:
+        histories: The histories of leaderboards.
+        boards: The leaderboards of the page.
+        numbers: The number of each system on the page, by (team, system).
+    """
     by_key = {history.key: history for history in histories}
     for n, board in enumerate(boards):
         if (history := by_key.get(board.key)) is not None:
@@ -540,9 +566,9 @@ SHOWN = 6  # numbers of a response with many numbers
 
 
 def make_items_data(items: Sequence[ItemView]) -> Iterator[tuple[str, Json]]:
-    """Yield the metrics, the runs and the items of each test set.
+    """Yield each test set with the items and answers that a page shows.
 
-    The size of a page limits the number of items. All items of a test set have the same runs in the same order.
+    A size limit decides how many items are included. All items of a test set have the same runs in the same order.
     """
     test_sets = list(dict.fromkeys(view.test_set for view in items))
     for test_set in test_sets:
@@ -564,10 +590,10 @@ def make_items_data(items: Sequence[ItemView]) -> Iterator[tuple[str, Json]]:
 
 
 def _name_runs(runs: Sequence[SystemOutput]) -> list[str]:
-    """Return the names of runs for people.
+    """Return a name for each run of a system, such as `bert (run 2)`.
 
-    A name has the team if several teams use the system's name, and the number of the run if the system has several
-    runs.
+    The number is left out if the system has no runs with numbers. The team is included if several teams use the
+    system's name.
     """
     teams = defaultdict[str | None, set[str | None]](set)
     for run in runs:
@@ -579,7 +605,10 @@ def _name_runs(runs: Sequence[SystemOutput]) -> list[str]:
 
 
 def _make_item(view: ItemView, metrics: Sequence[str]) -> Json:
-    """Return an item, its gold, and each different response with scores and runs."""
+    """Return the page's data of one item: its gold, and all answers with scores.
+
+    Equal answers of several runs are stored once; `by` maps each run to its answer.
+    """
     places, responses, numbers = dict[str, int](), list[tuple[Any, list[float | None]]](), list[int]()
     for output in view.outputs:
         if output.system is None:
@@ -597,9 +626,10 @@ def _make_item(view: ItemView, metrics: Sequence[str]) -> Json:
 
 
 def _make_answers(view: ItemView) -> Json:
-    """Return all different answers to an item, with their number in the gold.
+    """Return all different answers to an item that the gold or a system gives.
 
-    `gold` is the number of gold answers, and `sure` their number without merely possible answers.
+    `gold` is the number of answers in the gold. `sure` is the same number without answers that the gold marks as merely
+    possible.
     """
     answers = view.known
     keys: Json = {"key": [answer.key for answer in answers]}
@@ -617,20 +647,20 @@ def _make_answers(view: ItemView) -> Json:
 
 
 def _parse_word(number: str) -> int | str:
-    """Return the number of a word as an integer; other texts stay texts.
+    """Convert the number of a word to an integer.
 
-    The texts `?` and `+1` mean words that are not in the gold.
+    Other texts stay texts: `?` and `+1` are words that are not in the gold.
     """
     return int(number) if number.isdecimal() else number
 
 
 def _make_response(view: ItemView, output: SystemOutput) -> Any:
-    """Return a response to an item; its form depends on the kind of responses.
+    """Return the answer of one system to an item, in a compact form for the page.
 
-    A text stays a text. Numbers become pairs of name and number. A ranking becomes its first documents with two counts.
-    Other responses become two lists, which contain indices of `ItemView.known`. The first list has the answers that are
-    not in the gold, or that the gold marks as merely possible. The second list has the missing answers. For trees, the
-    second list leaves out words with an incorrect arc, because each word has one arc.
+    Texts are unchanged, and numbers are pairs [name, number]. A ranking has its first documents, the number of all
+    documents, and the number of those that the gold has. Other answers, such as spans, are two lists of indices into
+    `ItemView.known`: those that are incorrect or merely possible, and those that are missing. In trees, a word with an
+    incorrect arc is only in the first list.
     """
     if view.kind == "text":
         return output.text
@@ -649,14 +679,17 @@ def _make_response(view: ItemView, output: SystemOutput) -> Any:
 
 
 def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> Iterator[Json]:
-    """Yield a wide board for each track with several columns."""
+    """Yield the wide board of each track for the page: its leaderboards side by side.
+
+    A track with a single column of scores has no wide board.
+    """
     for wide in make_wide_boards(boards, averages, boards[0].metric):
         if len(wide.columns) > 1:
             rows = {key: make_column(getattr(standing, key) for _, standing in wide.rows)
                     for key in ("system", "team", "kind", "late")}
             names = [name for name, _ in wide.rows]
-            yield {"track": wide.track, "title": wide.title, "n": len(wide.rows), "notes": wide.notes, "parts": PARTS,
-                   "rows": rows | {"shown": make_column(wide.display_names)},
+            yield {"track": wide.track, "title": wide.title, "n": len(wide.rows), "notes": wide.notes,
+                   "parts": CELL_KEYS, "rows": rows | {"shown": make_column(wide.display_names)},
                    "latex": render_latex(make_wide_table(wide)) if len(wide.rows) <= LATEX else None,
                    "columns": [_make_wide_column(column, names, boards) for column in wide.columns]}
 
@@ -664,8 +697,9 @@ def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]
 def _make_wide_column(column: WideColumn, names: Sequence[str], boards: Sequence[Leaderboard]) -> Json:
     """Return the data of one column of a wide board.
 
-    A column refers to a leaderboard on the page by number; a column of averages has its own figures. `at` has the place
-    of each row's system in these figures.
+    A wide board shows several leaderboards side by side. A column that shows a leaderboard has the leaderboard's index
+    on the page. A column of averages has its own numbers. `at` has the position of each row's system in this
+    leaderboard or in these averages.
     """
     places = {name: n for n, name in enumerate(column.cells)}
     data: Json = {"name": column.name, "title": column.title, "better": column.better, "said": column.basis,
@@ -674,6 +708,6 @@ def _make_wide_column(column: WideColumn, names: Sequence[str], boards: Sequence
         return data | {"board": next(n for n, board in enumerate(boards) if board is column.board)}
     cells = column.cells.values()
     return data | {"figures": {
-        **{key: make_column(get_part(cell, key) for cell in cells) for key in PARTS},
+        **{key: make_column(get_cell_value(cell, key) for cell in cells) for key in CELL_KEYS},
         "printed": make_column(map(column.format_score, cells)),
         "beside": make_column(map(column.format_note, column.cells))}}

@@ -43,17 +43,17 @@ from registry.version import __version__
 
 
 def render_template(template: str, **values: object) -> str:
-    """Render a template; all values are escaped, except `Markup`."""
+    """Render an HTML template; all values are escaped, except `Markup` objects."""
     return make_environment("registry.reports.page").get_template(template).render(program=__version__, **values)
 
 
 def load_styles(names: Sequence[str]) -> Markup:
-    """Return the content of style sheets, for one `style` element."""
+    """Load style sheets, such as `base.css`, and return them as one text."""
     return Markup("".join(_load_asset("styles", name) for name in names))  # noqa: S704
 
 
 def load_script(page: str) -> Markup:
-    """Return the script of a page, bundled from its modules in `scripts` (`make js`)."""
+    """Load the JavaScript of a page, which `make js` bundled into one file."""
     return Markup(_load_asset("bundles", f"{page}.js"))  # noqa: S704
 
 
@@ -61,9 +61,9 @@ def make_policy(css: str, js: str, *, has_files: bool = False) -> str:
     """Return a content-security policy that allows only one style and one script.
 
     Args:
-        css: The style.
-        js: The script.
-        has_files: True to allow the script to load the files of pairs.
+        css: The content of the style.
+        js: The content of the script.
+        has_files: True if the script may load further files with pairs of systems.
     """
     loading, types = (" 'strict-dynamic'", "pairs") if has_files else ("", "'none'")
     return (f"default-src 'none'; script-src {hash_source(js)}{loading}; style-src {hash_source(css)}; img-src data:; "
@@ -72,7 +72,10 @@ def make_policy(css: str, js: str, *, has_files: bool = False) -> str:
 
 @cache
 def make_environment(package: str) -> Environment:
-    """Return the environment for the templates of a package; it escapes all values."""
+    """Return the Jinja environment for the templates of a Python package.
+
+    It escapes all values, and raises an error for undefined values.
+    """
     environment = Environment(loader=PackageLoader(package, "templates"), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
     environment.filters |= {"visible": escape_controls, "score": _format_score, "breakable": _allow_breaks}
@@ -80,12 +83,12 @@ def make_environment(package: str) -> Environment:
 
 
 def hash_source(content: str) -> str:
-    """Return the expression that allows this content in a content-security policy."""
+    """Return the hash of a style or script for a content-security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
 def _allow_breaks(name: str) -> Markup:
-    """Allow line breaks after the parts of a name."""
+    """Allow HTML line breaks after `.`, `_` and `/` in a long name."""
     return Markup("<wbr>").join(re.split(r"(?<=[._/])(?=\w)", name))
 
 
@@ -102,12 +105,14 @@ STYLES = ("base.css", "about.css", "table.css", "charts.css", "pairs.css", "syst
 
 
 def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str:
-    """Return a task's page; the same contents give the same bytes.
+    """Return the HTML page of a task with all its leaderboards.
+
+    Equal contents give an identical page.
 
     Args:
-        contents: The leaderboards and details.
+        contents: The leaderboards and details of the task.
         home: The address of the site's index, for a link; empty: no link.
-        folder: The folder next to the page that has the `pair_files`; None: there are no such files.
+        folder: The folder next to the page with files of pairs (see `pair_files`); None: these files do not exist.
     """
     data = make_page_data(contents, folder)
     has_files = any(board["files"] for board in data["boards"])
@@ -119,11 +124,11 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
 
 
 def make_page_data(contents: TaskBoards, folder: str | None = None) -> Json:
-    """Return all data of a page.
+    """Return all data of a task's page, as a JSON object.
 
     Args:
-        contents: The leaderboards and details.
-        folder: The folder next to the page that has the `pair_files`; None: there are no such files.
+        contents: The leaderboards and details of the task.
+        folder: The folder next to the page with files of pairs (see `pair_files`); None: these files do not exist.
     """
     boards, details = contents.primary_first, contents.details
     boards_data, names = [], number_systems(boards)
@@ -141,10 +146,10 @@ def make_page_data(contents: TaskBoards, folder: str | None = None) -> Json:
 
 
 def pair_files(boards: Sequence[Leaderboard]) -> Iterator[tuple[str, str]]:
-    """Yield the name and the content of each file of pairs.
+    """Yield name and content of the files with pairs that are too many for the page.
 
-    A board has files of pairs if the page cannot contain all of its pairs. The file `N/PLACE.js` has the pairs of the
-    system at a place on the N-th board. Both numbers begin at 0.
+    The file `N/PLACE.js` has all pairs of one system: of the leaderboard with index N, and its system at index PLACE.
+    Leaderboards whose pairs are all on the page have no files.
     """
     for n, (board, reach) in enumerate(zip(boards, find_reaches(boards), strict=True)):
         if reach is not None:
@@ -156,12 +161,14 @@ def pair_files(boards: Sequence[Leaderboard]) -> Iterator[tuple[str, str]]:
 
 
 def pair_file(boards: Sequence[Leaderboard], n: int, place: int) -> str | None:
-    """Return the content of one file of pairs; None if there is no such file.
+    """Return the file with all pairs of one system; None if there is no such file.
+
+    A leaderboard has such files only if its pairs are too many for the page.
 
     Args:
         boards: The leaderboards of the page.
-        n: The index of the board.
-        place: The place of the system on the board, from 0.
+        n: The index of the leaderboard.
+        place: The index of the system on the leaderboard.
     """
     if n >= len(boards) or place >= len(boards[n].standings) or find_reaches(boards)[n] is None:
         return None
@@ -170,13 +177,20 @@ def pair_file(boards: Sequence[Leaderboard], n: int, place: int) -> str | None:
 
 
 def _select_columns(board: Leaderboard) -> Decisions:
-    """Return the pairs of a board with only the columns that files of pairs have."""
+    """Return the pairs of a leaderboard with only the columns that the page shows."""
     pairs = board.decisions
     return Decisions(pairs.a, pairs.b, {name: pairs.columns[name] for name in ("significant", *COLUMNS)})
 
 
 def _make_file(board: Leaderboard, pairs: Decisions, place: int, system_rows: Ints) -> str:
-    """Return a script with the pairs of one system, in the order of the opponents."""
+    """Return JavaScript with the pairs of one system, ordered by the other system.
+
+    Args:
+        board: The leaderboard.
+        pairs: All pairs of the leaderboard.
+        place: The index of the system.
+        system_rows: The indices of the system's pairs.
+    """
     others = pairs.a[system_rows] + pairs.b[system_rows] - place
     order = np.argsort(others)
     tested = {} if len(others) == len(board.standings) - 1 else {"others": others[order].tolist()}

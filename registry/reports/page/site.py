@@ -42,14 +42,14 @@ _SEVERAL = 5  # with fewer values, no value counts as an outlier
 
 @dataclass(frozen=True)
 class Skyline:
-    """Small chart of the scores on a leaderboard, as data of SVG paths.
+    """Small chart of the scores on a leaderboard, for the list of tasks.
 
     Attributes:
-        first: The dots of all systems whose rank range includes rank 1.
-        others: The dots of the other systems.
-        spans: The lines of confidence intervals.
-        beyond: The arrows of systems whose score is off the scale.
-        top, bottom: The better and the worse end of the scale, as text; empty if all scores are equal.
+        first: The dots of systems whose rank range includes rank 1, as an SVG path.
+        others: The dots of the other systems, as an SVG path.
+        spans: The lines of confidence intervals, as an SVG path.
+        beyond: The arrows of scores outside the axis, as an SVG path.
+        top, bottom: The better and the worse end of the axis, as text; empty if all scores are equal.
         n: The number of systems in the chart.
     """
 
@@ -63,7 +63,10 @@ class Skyline:
 
 
 def draw_skyline(board: Leaderboard) -> Skyline:
-    """Draw a small chart of the best systems with a score."""
+    """Draw a small chart with the scores of a leaderboard's best systems.
+
+    Systems without a score are left out.
+    """
     shown = [n for n, standing in enumerate(board.standings) if standing.score is not None][:DRAWN]
     rows = [(float(standing.score or 0), standing.ci_low, standing.ci_high)
             for standing in map(board.standings.__getitem__, shown)]
@@ -92,10 +95,10 @@ def draw_skyline(board: Leaderboard) -> Skyline:
 
 
 def _find_scale(rows: Sequence[tuple[float, float | None, float | None]], sign: int) -> tuple[float, float]:
-    """Return the ends of the scale of scores.
+    """Return the ends of the axis of scores.
 
-    The scale includes the best scores, but not bad scores that are outliers. The task's page uses the same scale
-    (plots.js).
+    The axis includes the best scores, but no bad scores that are outliers. The script of the task's page (plots.js) has
+    the same rule.
 
     Args:
         rows: The score of each system, and the ends of its confidence interval.
@@ -125,10 +128,7 @@ _DESCRIBED = 240  # characters of a description
 
 
 def make_task_entry(file: str, contents: TaskBoards) -> Json:
-    """Return the data of a task for the index of a site.
-
-    `first` has the systems that may be first, up to a limit. `more` is the number of further such systems, and `says` a
-    sentence about all of them. `names` has the names of all systems.
+    """Return the data of one task for the index page of a site.
 
     Args:
         file: The name of the file with the task's page.
@@ -149,15 +149,15 @@ def make_task_entry(file: str, contents: TaskBoards) -> Json:
 
 
 def make_board_link(page: str, board: Leaderboard) -> str:
-    """Return the address of a leaderboard on the page of its task."""
+    """Return the link to one leaderboard on the page of its task."""
     view = {"metric": board.metric, "set": board.test_set, "track": board.track, "facet": board.facet}
     return f"{page}#{urlencode({name: value for name, value in view.items() if value})}"
 
 
 def select_searchable_names(entries: Sequence[Json]) -> Json:
-    """Return the searchable names of systems, by task.
+    """Return the system names that visitors of the index page can search, by task.
 
-    Tasks with too many names are left out; `left_out` is the number of such tasks.
+    To limit the size of the page, tasks with very many names are left out; `left_out` is their number.
     """
     room, left_out, names = SEARCHED, 0, dict[str, Sequence[str]]()
     for entry in sorted(entries, key=lambda entry: len(entry["names"])):
@@ -177,9 +177,10 @@ def _make_board_entry(page: str, board: Leaderboard) -> Json:
 
 
 def _find_first_systems(board: Leaderboard) -> Json:
-    """Return the systems that may be first, up to a limit.
+    """Return the systems of a leaderboard whose rank range includes rank 1.
 
-    `more` is the number of further such systems, and `says` a sentence about all of them.
+    `first` has at most four names, `more` is the number of further systems, and `says` a phrase that introduces the
+    names.
     """
     ranked = [n for n, ranks in enumerate(board.rank_ranges) if ranks is not None]
     names = tuple(board.standings[n].display_name for n in ranked if (board.rank_ranges[n] or (0, 0))[0] == 1)
@@ -204,11 +205,11 @@ _TASKS = 8  # with more tasks, the overview does not show single ranks
 
 @dataclass(frozen=True)
 class Card:
-    """A task on the index of a site.
+    """Box about one task on the index page of a site.
 
     Attributes:
         entry: The data of the task.
-        html: The card as HTML.
+        html: The box as HTML.
         first: The first leaderboard of the task, for the overview of all tasks.
     """
 
@@ -218,7 +219,7 @@ class Card:
 
 
 def card(file: str, contents: TaskBoards) -> Card:
-    """Return the card of a task.
+    """Make the box about a task for the index page of a site.
 
     Args:
         file: The name of the file with the task's page.
@@ -230,10 +231,12 @@ def card(file: str, contents: TaskBoards) -> Card:
 
 
 def site_index(cards: Sequence[Card], left_out: Sequence[str] = ()) -> str:
-    """Return the index of a site; the task with the latest comparison is at the top.
+    """Return the HTML index page of a site, which lists all tasks.
+
+    The task with the latest results is at the top.
 
     Args:
-        cards: The tasks.
+        cards: The boxes of the tasks.
         left_out: Sentences about tasks without a page.
     """
     overview = make_overview([task_card.first for task_card in cards])
@@ -260,12 +263,12 @@ _KINDS = {NewGold: "gold", NewSystems: "systems", WithdrawnSubmissions: "withdra
 
 
 def feed(changes: Changes, address: str = "") -> str:
-    """Return the feed of a site, a file next to its index.
+    """Return the Atom feed of a site, which reports changes such as new systems.
 
     Args:
-        changes: The changes.
-        address: The address of the site's folder, with a final slash. If it is empty, links are relative, and some
-            feed readers do not support relative links.
+        changes: The changes, the newest first.
+        address: The address of the site's folder, with a final slash. If it is empty, links are relative, which some
+            feed readers do not support.
     """
     shown = changes.changes[:ENTRIES]
     updated = shown[0].time if shown else datetime(1970, 1, 1)
@@ -282,7 +285,7 @@ def _make_entry(origin: str, change: Change, address: str) -> dict[str, Any]:
 
 
 def _describe_change(change: Change) -> tuple[str, str, dict[str, str]]:
-    """Return a headline, a text, and the parameters of the page's view of the change."""
+    """Return headline and text of a change, and the parameters of the link to it."""
     match change.event:
         case NewGold() as gold:
             items, view = counted(gold.n_items, "item"), {"set": gold.test_set}

@@ -23,8 +23,8 @@ from registry.significance.diagnostics.exchangeability import (
     compute_effective_units_by_system,
     find_skewed,
 )
-from registry.significance.diagnostics.judges import get_judged_items, n_telling
-from registry.significance.diagnostics.samples import outlying_levels, outlying_runs
+from registry.significance.diagnostics.judges import count_informative_units, get_judged_items
+from registry.significance.diagnostics.samples import find_outlying_levels, find_outlying_runs
 from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
@@ -44,7 +44,10 @@ FEW_OF_UNEVEN = 20  # this limit if there are fewer than half as many effective 
 
 
 def is_categorical(matrix: Matrix) -> bool:
-    """Return True if units have at most two distinct scores (right and wrong)."""
+    """Return True if single items (or clusters) have at most two distinct scores.
+
+    For example, each item is right or wrong.
+    """
     scores = additive(matrix).unit_scores()
     return len(np.unique(scores[~np.isnan(scores)])) <= 2
 
@@ -83,7 +86,10 @@ def _units_instead_of_the_score(test: PairTest, matrix: Matrix) -> Message | Non
 
 
 def _bootstrap_of_few(test: PairTest, matrix: Matrix) -> Message | None:
-    if not isinstance(test, Bootstrap) or test.variant == "studentized" or (n := n_telling(matrix)) >= FEW:
+    if not isinstance(test, Bootstrap) or test.variant == "studentized":
+        return None
+    n = count_informative_units(matrix)
+    if n >= FEW:
         return None
     is_judged = matrix.judged is not None
     return Message("few-units-bootstrap", {
@@ -93,7 +99,7 @@ def _bootstrap_of_few(test: PairTest, matrix: Matrix) -> Message | None:
 def _bootstrap_of_uneven_units(test: PairTest, matrix: Matrix) -> Message | None:
     if not isinstance(test, Bootstrap):
         return None
-    least, units = FEW_EVEN[test.variant], n_telling(matrix)
+    least, units = FEW_EVEN[test.variant], count_informative_units(matrix)
     if test.variant != "studentized" and units < FEW:
         return None
     if (even := compute_effective_units(matrix)) < units / 2:
@@ -120,8 +126,8 @@ def _judged_of_uneven_units(test: PairTest, matrix: Matrix) -> Message | None:
     least = FEW_FOR_T if alike else FEW_WEIGHTED
     if (alike and items.units is None) or (even := compute_effective_units(matrix)) >= least:
         return None
-    return Message("uneven-units-judged", {"units": n_telling(matrix), "even": float(even), "least": least,
-                                           "test": test.name, "is_weighted": not alike})
+    return Message("uneven-units-judged", {"units": count_informative_units(matrix), "even": float(even),
+                                           "least": least, "test": test.name, "is_weighted": not alike})
 
 
 def _runs_on_these_items(test: PairTest, matrix: Matrix) -> Message | None:
@@ -129,11 +135,11 @@ def _runs_on_these_items(test: PairTest, matrix: Matrix) -> Message | None:
 
 
 def _outlying_runs(test: PairTest, matrix: Matrix) -> Message | None:
-    return None if isinstance(test, Crossed) and test.over not in ("all", "runs") else outlying_runs(matrix)
+    return None if isinstance(test, Crossed) and test.over not in ("all", "runs") else find_outlying_runs(matrix)
 
 
 def _outlying_levels(test: PairTest, matrix: Matrix) -> Message | None:
-    return outlying_levels(matrix, test.over) if isinstance(test, Crossed) else None
+    return find_outlying_levels(matrix, test.over) if isinstance(test, Crossed) else None
 
 
 def _two_runs(test: PairTest, matrix: Matrix) -> Message | None:
@@ -191,11 +197,11 @@ RULES: Sequence[Callable[[PairTest, Matrix], Message | None]] = (
 
 
 def misuses(test: PairTest, matrix: Matrix) -> list[Message]:
-    """List the warnings about a test of a matrix.
+    """List the warnings about assumptions of a test that the data violate.
 
     Args:
-        test: The requested test; it does not refuse the matrix.
-        matrix: Its rows must be units (`Matrix.by_unit`).
+        test: The requested test; it can be computed for these data.
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
     """
     pairs = SystemPairs.every(matrix)
     of_pairs = test.pair_warnings(pairs) if len(pairs.a) else ()
@@ -204,11 +210,13 @@ def misuses(test: PairTest, matrix: Matrix) -> list[Message]:
 
 
 def one_sided_misuses(test: PairTest, matrix: Matrix) -> list[Message]:
-    """List the warnings about a one-sided test, such as skewed differences.
+    """List the warnings about assumptions that the data violate in a one-sided test.
+
+    These are the warnings of `misuses`, and one about skewed differences.
 
     Args:
-        test: The requested test; it does not refuse the matrix.
-        matrix: Its rows must be units (`Matrix.by_unit`).
+        test: The requested test; it can be computed for these data.
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
     """
     pairs = SystemPairs.every(matrix)
     is_skewed = len(pairs.a) and test in (Permutation(), MatchedT(), Bootstrap())
@@ -217,11 +225,16 @@ def one_sided_misuses(test: PairTest, matrix: Matrix) -> list[Message]:
 
 
 def warn_of_shared_candidates(items: Ints, *, has_intervals: bool = False) -> Message | None:
-    """Warn if candidates share an item in Fisher's test (Evert 2004, section 3.1).
+    """Warn if several candidates belong to one item, so that they are dependent.
+
+    Fisher's test assumes independent candidates (Evert 2004, section 3.1).
 
     Args:
         items: Item of every candidate, [candidates].
-        has_intervals: True if the result has intervals of precision.
+        has_intervals: True if the result has confidence intervals of precision.
+
+    Returns:
+        The warning, or None if each candidate has its own item.
     """
     is_shared = len(np.unique(items)) < len(items)
     return Message("shared-candidates", {"has_intervals": has_intervals}) if is_shared else None

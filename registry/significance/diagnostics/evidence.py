@@ -26,12 +26,12 @@ _REACH, _POINTS = 9.0, 1_001  # standard deviations and points of the integral: 
 
 
 class SystemPairs(NamedTuple):
-    """Pairs of systems that rules of warnings check.
+    """Pairs of systems to which the rules for warnings are applied.
 
     Attributes:
-        matrix: Its rows must be units (`Matrix.by_unit`).
-        a: First systems, [pairs].
-        b: Second systems, [pairs].
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        a: Indices of the first systems, [pairs].
+        b: Indices of the second systems, [pairs].
     """
 
     matrix: Matrix
@@ -40,18 +40,18 @@ class SystemPairs(NamedTuple):
 
     @classmethod
     def every(cls, matrix: Matrix) -> SystemPairs:
-        """Return all pairs of the systems of a matrix."""
+        """Return all pairs of systems."""
         return cls(matrix, *np.triu_indices(matrix.statistics.shape[1], 1))
 
 
 class PairWarning(NamedTuple):
-    """A warning about pairs of systems.
+    """A warning about some pairs of systems, with the evidence for it.
 
     Attributes:
-        where: Whether each pair matches the rule, [pairs].
+        where: True for the pairs to which the warning applies, [pairs].
         message: The message.
         scores: Standard scores of the evidence, [pairs]. They are nearly normal if the systems of a pair are
-            exchangeable, and infinite if a pair needs no further evidence. None: the rule needs no evidence.
+            exchangeable, and infinite if a pair needs no further evidence. None: the warning needs no evidence.
     """
 
     where: Flags
@@ -60,21 +60,30 @@ class PairWarning(NamedTuple):
 
     @property
     def has_evidence(self) -> Flags:
-        """Whether each pair gets the message, regardless of other pairs, [pairs]."""
+        """True for the pairs that get the message, each judged on its own, [pairs]."""
         return self.where if self.scores is None else self.where & (self.scores >= _FOR_TWO)
 
     def is_chance(self, n_systems: int) -> bool:
-        """Return True if chance explains the warnings about a leaderboard."""
+        """Return True if warnings about pairs of a leaderboard can be due to chance.
+
+        Among many pairs, some look unusual by chance. So the largest score of the evidence is compared with the one
+        that the same number of exchangeable systems would have.
+        """
         if self.scores is None or not self.has_evidence.any():
             return False
         return range_tail(float(self.scores[self.where].max()), n_systems) > CHANCE
 
 
 def range_tail(score: float, n_systems: int) -> float:
-    """Return the probability that the largest score of all pairs is `score` by chance.
+    """Return the probability that the largest of all pairs' scores is so large.
 
-    The standard score of a pair is the difference of two independent normal values, one per system, divided by the root
-    of two. So the largest score has the distribution of the studentized range with known variance (Tukey 1953).
+    This is the probability if all systems are exchangeable. The standard score of a pair is then the difference of two
+    independent normal values, one per system, divided by the root of two. So the largest score has the distribution of
+    the studentized range with known variance (Tukey 1953).
+
+    Args:
+        score: The largest standard score.
+        n_systems: Number of systems; every two of them are a pair.
     """
     from scipy.special import ndtr
 
@@ -88,10 +97,12 @@ def range_tail(score: float, n_systems: int) -> float:
 
 
 def board_warnings(warnings: Iterable[PairWarning], n_systems: int, message: Message | None = None) -> list[Message]:
-    """Return the warnings about a leaderboard, with their numbers of pairs.
+    """Return the messages about a whole leaderboard from warnings about its pairs.
+
+    Each message has the number of affected pairs. Warnings that chance explains are omitted.
 
     Args:
-        warnings: Warnings about all pairs of the leaderboard.
+        warnings: Warnings about all pairs of systems.
         n_systems: Number of systems on the leaderboard.
         message: Message that replaces the messages of the warnings.
     """
@@ -100,8 +111,5 @@ def board_warnings(warnings: Iterable[PairWarning], n_systems: int, message: Mes
 
 
 def chance_codes(warnings: Iterable[PairWarning], n_systems: int) -> list[str]:
-    """Return the codes of warnings about pairs that chance explains on a leaderboard.
-
-    These are no warnings about the leaderboard.
-    """
+    """Return the codes of the warnings that `board_warnings` omits as due to chance."""
     return [warning.message.code for warning in warnings if warning.is_chance(n_systems)]

@@ -46,12 +46,13 @@ _AT_ONCE = 2**22  # differences in memory
 
 
 def find_non_exchangeable(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of pairs with denominators that make permutations underestimate the error.
+    """Warn of pairs in which permutations underestimate the standard error.
 
-    The evidence is a difference of the denominators that exchangeable systems would rarely have. It is weak if it comes
-    from a few large units.
+    The reason is that the denominators of the two scores differ, for example because one system gives more answers. The
+    evidence is a difference of the denominators that exchangeable systems would rarely have. If the difference comes
+    from a few large items, no evidence is required, because it would be weak.
     """
-    if not _is_foreseen(pairs.matrix):
+    if not _is_predictable(pairs.matrix):
         return
     differences = _Differences.of(pairs)
     sums, a, b = differences.denominators, differences.a, differences.b
@@ -71,20 +72,23 @@ def find_non_exchangeable(pairs: SystemPairs) -> Iterator[PairWarning]:
 
 
 def find_uneven_non_exchangeable(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of non-exchangeable pairs with units too uneven for studentizing."""
+    """Warn of pairs for which studentizing does not repair the permutation test.
+
+    These are the pairs of `find_non_exchangeable` with too uneven weights of items.
+    """
     for warning in find_non_exchangeable(pairs):
         yield warning._replace(where=warning.where & _are_uneven(pairs), message=Message("uneven-units-studentized"))
 
 
 def _are_uneven(pairs: SystemPairs) -> Flags:
-    """Flag the pairs that have a system with few effective units, [pairs]."""
+    """Flag pairs in which a system has a small effective number of items, [pairs]."""
     even = compute_effective_units_by_system(pairs.matrix)
     are_few = even < min(_FEW_EVEN, pairs.matrix.n_units / 2)
     return np.asarray(are_few[pairs.a] | are_few[pairs.b])
 
 
 def find_skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[PairWarning]:
-    """Warn of pairs with differences that are too skewed for their number of units.
+    """Warn of pairs with differences that are too skewed for their number of items.
 
     The skewness of a sample is not reliable if the distribution has long tails. So the evidence is the distance between
     mean and median.
@@ -93,26 +97,23 @@ def find_skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[Pair
         pairs: Pairs of systems.
         one_sided: True for the stricter limit of one-sided tests.
     """
-    if _is_foreseen(pairs.matrix):
+    if _is_predictable(pairs.matrix):
         least, message = (_TOO_SKEWED_ONE_SIDED, Message("skewed-one-sided")) if one_sided else (
-            TOO_SKEWED, Message("skewed-differences", {"use": _less_skewed_test(pairs.matrix)}))
+            TOO_SKEWED, Message("skewed-differences", {"use": _choose_less_skewed_test(pairs.matrix)}))
         yield _Differences.of(pairs).warn_of_skewed(least, message)
 
 
-def _less_skewed_test(matrix: Matrix) -> str | None:
-    """Return the name of a test that is valid for skewed differences.
-
-    The result is None if there is none.
-    """
+def _choose_less_skewed_test(matrix: Matrix) -> str | None:
+    """Return the name of a test that is valid for skewed differences, or None."""
     if matrix.n_units >= FEW_SKEWED:
         return "bootstrap(variant=studentized)"
     return "bounded" if matrix.is_mean and all(map(math.isfinite, matrix.score_range)) else None
 
 
 def find_skewed_items(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of pairs with skewed differences of averages over runs.
+    """Warn of pairs with skewed differences of their averages over runs.
 
-    The differences are too skewed for the number of units.
+    The differences in single items are too skewed for the number of items.
     """
     if pairs.matrix.quotient is not None:
         fixed = pairs._replace(matrix=replace(pairs.matrix, runs=None, factors=None))
@@ -120,19 +121,23 @@ def find_skewed_items(pairs: SystemPairs) -> Iterator[PairWarning]:
 
 
 def find_asymmetric(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of pairs with different mean and median differences.
+    """Warn of pairs with differences in single items that are not symmetric.
 
-    Tests of signs and ranks do not test the mean in such pairs.
+    Mean and median of the differences are then not the same. Tests of signs and ranks do not test the mean in such
+    pairs.
     """
     matrix = pairs.matrix
-    if _is_foreseen(matrix):
+    if _is_predictable(matrix):
         limit = 4 * (6 / matrix.n_units) / matrix.n_units  # 4 variances of the skewness of normal samples
         warning = _Differences.of(pairs).warn_of_skewed(limit, Message("asymmetric-differences"))
         yield warning._replace(where=warning.where & are_means(pairs))
 
 
 def are_means(pairs: SystemPairs) -> Flags:
-    """Flag the pairs with the same denominator in all units of both systems, [pairs]."""
+    """Flag pairs in which both scores are means over the same units, [pairs].
+
+    This is true if both systems have the same denominator in all units (items or clusters).
+    """
     _, a, b = pairs
     denominators = [(values.min(axis=0), values.max(axis=0)) for _, values in pairs.matrix.parts_by_block()]
     least, most = (np.array(ends) for ends in zip(*denominators, strict=True))
@@ -141,10 +146,10 @@ def are_means(pairs: SystemPairs) -> Flags:
 
 
 def compute_effective_units(matrix: Matrix) -> float:
-    """Return Kish's effective sample size of the units.
+    """Return the effective sample size of items or clusters with unequal weights.
 
-    It is the squared sum of the weights divided by the sum of their squares, for the system with the most uneven
-    weights. The weights depend on the score:
+    This is Kish's: the squared sum of the weights divided by the sum of their squares, for the system with the most
+    uneven weights. The weights depend on the score:
 
     - ratio of sums, or its root: the denominators;
     - correlation: the number of items in each cluster;
@@ -153,40 +158,47 @@ def compute_effective_units(matrix: Matrix) -> float:
       references) or in the sum of all columns (such as items of a confusion matrix).
 
     Args:
-        matrix: The matrix; its rows are items or units.
+        matrix: Statistics of all systems; its rows are items or clusters.
     """
     if not isinstance(matrix, StatisticMatrix):
-        return matrix.n_units if matrix.units is None else float(kish([np.bincount(matrix.units)[:, None]])[0])
+        if matrix.units is None:
+            return matrix.n_units
+        return float(compute_kish_sizes([np.bincount(matrix.units)[:, None]])[0])
     by_unit = matrix.by_unit
     if matrix.judged is not None:
-        return float(np.nanmin(kish(block[:, :, WEIGHT] for block in by_unit.by_block()), initial=matrix.n_units))
+        sizes = compute_kish_sizes(block[:, :, WEIGHT] for block in by_unit.by_block())
+        return float(np.nanmin(sizes, initial=matrix.n_units))
     if matrix.quotient is not None:
         return float(np.nanmin(compute_effective_units_by_system(by_unit), initial=matrix.n_units))
     if matrix.family == "ratio":  # a function of a ratio, such as the root of a mean
-        return float(np.nanmin(kish(block[:, :, 1] for block in by_unit.by_block()), initial=matrix.n_units))
+        sizes = compute_kish_sizes(block[:, :, 1] for block in by_unit.by_block())
+        return float(np.nanmin(sizes, initial=matrix.n_units))
     counts = (np.abs(block[:, 0]) for block in by_unit.of_systems([0]).by_block())
-    numbers = kish(np.column_stack([block, block.sum(axis=1)]) for block in counts)
-    return matrix.n_units if np.isnan(numbers).all() else float(np.nanmax(numbers))
+    sizes = compute_kish_sizes(np.column_stack([block, block.sum(axis=1)]) for block in counts)
+    return matrix.n_units if np.isnan(sizes).all() else float(np.nanmax(sizes))
 
 
 def compute_effective_units_by_system(matrix: Matrix) -> Floats:
-    """Return the effective sample size of every system's denominators, [systems].
+    """Return Kish's effective sample size for the denominators of every system.
 
-    The result is nan if all denominators are 0.
+    The score must be a ratio of sums. The denominators of its items (or clusters) are their weights.
 
     Args:
-        matrix: The score is a ratio of sums, and the rows are units (`Matrix.by_unit`).
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+
+    Returns:
+        Sizes, [systems]; nan if all denominators are 0.
     """
-    return kish(denominators for _, denominators in matrix.parts_by_block())
+    return compute_kish_sizes(denominators for _, denominators in matrix.parts_by_block())
 
 
-def kish(weights: Iterable[NDArray[Any]]) -> Floats:
+def compute_kish_sizes(weights: Iterable[NDArray[Any]]) -> Floats:
     """Return Kish's effective sample size of each column of weights.
 
-    The result is nan if all weights of a column are 0.
+    It is the squared sum of the weights divided by the sum of their squares, and nan if all weights are 0.
 
     Args:
-        weights: Blocks of weights, [units, columns] each.
+        weights: Blocks of rows; each row has the weights of one item or cluster, [units, columns].
     """
     sums, squares = np.sum([[block.sum(axis=0), (block.astype(np.float64) ** 2).sum(axis=0)] for block in weights],
                            axis=0)
@@ -194,20 +206,22 @@ def kish(weights: Iterable[NDArray[Any]]) -> Floats:
         return np.asarray(sums**2 / squares)
 
 
-def _is_foreseen(matrix: Matrix) -> bool:
-    """Return True if the predictions of this module apply to a matrix.
+def _is_predictable(matrix: Matrix) -> bool:
+    """Return True if this module can predict the error rates of tests of these data.
 
-    The score must be a ratio of sums with fixed runs. The units must not be binary, because the permutation test is
-    exact for binary units.
+    The score must be a ratio of sums with fixed runs. Items (or clusters) must not be all right or wrong, because the
+    permutation test is exact in this case.
     """
     return matrix.quotient is not None and matrix.runs is None and matrix.higher is None
 
 
 class _Differences(NamedTuple):
-    """Influences of units on the differences of pairs, computed in blocks of units.
+    """Differences of pairs of systems in single units, computed in blocks of units.
+
+    A unit is an item or a cluster. The difference is that of its influences on both scores.
 
     Attributes:
-        matrix: Its rows must be units (`Matrix.by_unit`).
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
         systems: Indices of the systems that are in a pair, [systems].
         numerators, denominators: Sums over units, [systems] each.
         a, b: Positions of the systems of each pair in `systems`, [pairs] each.
@@ -222,16 +236,19 @@ class _Differences(NamedTuple):
 
     @classmethod
     def of(cls, pairs: SystemPairs) -> _Differences:
-        """Sum the statistics of some pairs."""
+        """Sum the numerators and denominators of the systems that are in a pair."""
         systems, places = np.unique(np.stack([pairs.a, pairs.b]), return_inverse=True)
         numerators, denominators = (part[0] for part in pairs.matrix.sums_of_parts(systems.tolist()))
         a, b = places.reshape(2, -1)
         return cls(pairs.matrix, systems.tolist(), numerators, denominators, a, b)
 
     def residuals(self) -> Iterator[tuple[Floats, Floats]]:
-        """Yield n - F d of each unit, and the sum of the sizes of both terms.
+        """Yield the residual n - F d of each unit (item or cluster) in blocks of units.
 
-        Each array has the shape [units of a block, systems].
+        n and d are the numerator and denominator of the unit, and F is the score of the system.
+
+        Yields:
+            Residuals, and |n| + |F d| as the scale of their rounding errors, [units of a block, systems] each.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             scores = self.numerators / self.denominators
@@ -241,9 +258,12 @@ class _Differences(NamedTuple):
                 yield without_rounding(numerators - shares, sizes), sizes
 
     def influences(self) -> Iterator[Floats]:
-        """Yield influences of units on scores, relative to those on the first score.
+        """Yield the influence of each item (or cluster) on each system's score.
 
-        Each array has the shape [units of a block, systems].
+        The influence on the score of the first system is subtracted. This does not change the differences of pairs.
+
+        Yields:
+            Arrays, [units of a block, systems].
         """
         for residuals, sizes in self.residuals():
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -253,12 +273,12 @@ class _Differences(NamedTuple):
             yield moved
 
     def warn_of_skewed(self, least: float, message: Message) -> PairWarning:
-        """Warn of pairs with skewness^2 / units above a limit.
+        """Warn of pairs whose differences in single items (or clusters) are too skewed.
 
         The evidence is the distance between mean and median.
 
         Args:
-            least: Limit of skewness^2 / units.
+            least: Limit of skewness^2 / number of items.
             message: Message of the warning.
         """
         squares, cubes = self._moments()
@@ -269,9 +289,9 @@ class _Differences(NamedTuple):
         return PairWarning(is_skewed, message, scores)
 
     def _moments(self) -> tuple[Floats, Floats]:
-        """Return the sums of squares and of cubes of each pair's differences.
+        """Return the sums of the squares and of the cubes of each pair's differences.
 
-        Each array has the shape [pairs].
+        The differences are those in single items (or clusters). Both arrays have the shape [pairs].
         """
         a, b = self.a, self.b
         products, cubes = np.zeros((2, len(self.systems), len(self.systems)))
@@ -282,10 +302,16 @@ class _Differences(NamedTuple):
                 cubes[a, a] - 3 * cubes[a, b] + 3 * cubes[b, a] - cubes[b, b])
 
     def _distances(self, pairs: Ints) -> Floats:
-        """Return mean - median of the differences in standard errors, [pairs].
+        """Return mean - median of the differences in single items, in standard errors.
 
         The result is nan for constant differences. If at least half of the differences are ties, the median is
         constant. The mean is then a sum of random signs, and has the continuity correction of McNemar's test.
+
+        Args:
+            pairs: Indices of the pairs.
+
+        Returns:
+            Distances, [selected pairs].
         """
         distances, block_size = np.empty(len(pairs)), max(1, _AT_ONCE // self.matrix.n_units)
         for start in range(0, len(pairs), block_size):
@@ -296,7 +322,7 @@ class _Differences(NamedTuple):
             influences, (a, b) = np.concatenate(list(selected.influences())), places.reshape(2, -1)
             differences = influences[:, a] - influences[:, b]
             deviations = differences.std(axis=0)
-            are_coins = selected._are_coins(a, b)
+            are_coins = selected._have_equal_sizes(a, b)
             differences -= np.median(differences, axis=0)
             sizes = np.abs(differences)
             differ = sizes > ROUNDING * sizes.max(axis=0)
@@ -310,12 +336,12 @@ class _Differences(NamedTuple):
             distances[start:start + block_size][are_coins] = 0
         return distances
 
-    def _are_coins(self, a: Ints, b: Ints) -> Flags:
-        """Flag the pairs in which all nonzero differences have the same size, [pairs].
+    def _have_equal_sizes(self, a: Ints, b: Ints) -> Flags:
+        """Flag the pairs in which all nonzero differences have the same size.
 
         Args:
-            a: Positions of the first systems of the pairs.
-            b: Positions of the second systems.
+            a: Positions of the first systems of the pairs, [pairs].
+            b: Positions of the second systems, [pairs].
         """
         numerators, denominators = map(np.concatenate, zip(*self.matrix.parts_by_block(self.systems), strict=True))
         sizes = np.abs(numerators[:, a] - numerators[:, b])

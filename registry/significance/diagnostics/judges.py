@@ -34,20 +34,23 @@ _ENOUGH = 13  # observed and possible errors with a nearly normal sum (`python -
 
 
 def get_judged_items(matrix: Matrix) -> JudgedItems:
-    """Return the judged items of a matrix, which must have some."""
+    """Return the items that an automatic judge has scored; the matrix must have some."""
     items = matrix.judged
     assert items is not None
     return items if items.statistics is not None else replace(items, statistics=matrix.statistics, units=matrix.units)
 
 
 def _judged_pairs(pairs: SystemPairs, holds: Callable[[JudgedItems, int, int], bool]) -> Flags:
-    """Flag the pairs for which a condition holds, [pairs].
+    """Flag the pairs of systems for which a condition on judged items is true.
 
-    Without a judge, no pair is flagged.
+    Without an automatic judge, no pair is flagged.
 
     Args:
         pairs: Pairs of systems.
-        holds: Condition on the judged items and the indices of two systems.
+        holds: The condition, a function of the judged items and the indices of two systems.
+
+    Returns:
+        Flags, [pairs].
     """
     matrix, a, b = pairs
     if matrix.judged is None:
@@ -56,10 +59,11 @@ def _judged_pairs(pairs: SystemPairs, holds: Callable[[JudgedItems, int, int], b
     return np.array([holds(items, *pair) for pair in zip(a.tolist(), b.tolist(), strict=True)], dtype=bool)
 
 
-def n_telling(matrix: Matrix) -> int:
-    """Return the number of units with information about the scores.
+def count_informative_units(matrix: Matrix) -> int:
+    """Count the items (or clusters) that carry information about the scores.
 
-    With a judge, this is the smallest number of units with human judgements of a system; otherwise all units.
+    With an automatic judge, only those with human judgements are counted, for the system with the fewest. Otherwise all
+    are counted.
     """
     if matrix.judged is None:
         return matrix.n_units
@@ -67,9 +71,12 @@ def n_telling(matrix: Matrix) -> int:
 
 
 def find_favoured(pairs: SystemPairs) -> PairWarning:
-    """Warn of pairs in which the judge favours one system."""
-    return PairWarning(_judged_pairs(pairs, lambda items, one, other: _favours(
-        items.of(one), items.of(other), items.units)), Message("judge-favours"))
+    """Warn of pairs in which the automatic judge favours one system.
+
+    Compared with human scores, the judge scores this system higher than the other one.
+    """
+    return PairWarning(_judged_pairs(pairs, lambda items, a, b: _favours(
+        items.of(a), items.of(b), items.units)), Message("judge-favours"))
 
 
 def _favours(a: Floats, b: Floats, units: Ints | None) -> bool:
@@ -89,16 +96,21 @@ def _favours(a: Floats, b: Floats, units: Ints | None) -> bool:
 
 
 def find_rare_errors(pairs: SystemPairs) -> PairWarning:
-    """Warn of differences that depend on too few observed errors of the judge."""
-    return PairWarning(_judged_pairs(pairs, lambda items, one, other: hangs_on_few_errors(
-        items.apart(one, other), items)), Message("few-judge-errors"))
+    """Warn of pairs whose difference depends on too few observed errors of the judge.
+
+    An error is a difference between the scores of the automatic judge and of people.
+    """
+    return PairWarning(_judged_pairs(pairs, lambda items, a, b: depends_on_few_errors(
+        items.subtract(a, b), items)), Message("few-judge-errors"))
 
 
-def hangs_on_few_errors(statistics: Floats, items: JudgedItems) -> bool:
+def depends_on_few_errors(statistics: Floats, items: JudgedItems) -> bool:
     """Return True if a corrected mean depends on too few errors of the judge.
 
+    The mean score by an automatic judge is corrected by its errors on the items that people also scored.
+
     Args:
-        statistics: Contributions of items to a score or a difference, [items, columns].
+        statistics: Statistics of a score or of a difference in each item, [items, columns].
         items: The judged items.
     """
     mean = estimate(statistics, items.slope, items.units)
@@ -108,12 +120,16 @@ def hangs_on_few_errors(statistics: Floats, items: JudgedItems) -> bool:
     errors = statistics[:, WEIGHTED_JUDGE] - statistics[:, WEIGHTED_HUMAN]  # 0 without human judgement
     sizes = np.abs(errors if items.units is None else np.bincount(items.units, errors))
     seen = sizes[sizes > _ROUNDING * np.abs(statistics[:, [WEIGHTED_HUMAN, WEIGHTED_JUDGE]]).max()]
-    size = per_item * (float(seen.mean()) if seen.size else _usual(statistics[:, JUDGE]))
+    size = per_item * (float(seen.mean()) if seen.size else _estimate_error_size(statistics[:, JUDGE]))
     squared = mean.error**2 + _UNSEEN * size**2
     return bool((len(seen) + _UNSEEN) * size**3 > (squared / _ENOUGH ** (1 / 3)) ** 1.5)
 
 
-def _usual(judge: Floats) -> float:
-    """Return a plausible error: a step of the judge's scores, or their deviation."""
+def _estimate_error_size(judge: Floats) -> float:
+    """Return a plausible size of an error of the judge.
+
+    It is the standard deviation of the judge's scores, or the smallest distance between two of them, whichever is
+    larger; 0 if all scores are equal.
+    """
     values = np.unique(judge)
     return max(float(judge.std()), float(np.diff(values).min(initial=np.inf))) if len(values) > 1 else 0.0

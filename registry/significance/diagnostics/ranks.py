@@ -12,9 +12,9 @@ from registry.messages import Message
 from registry.significance.diagnostics.assumptions import misuses
 from registry.significance.diagnostics.evidence import SystemPairs, board_warnings
 from registry.significance.diagnostics.exchangeability import compute_effective_units, find_skewed
-from registry.significance.diagnostics.judges import find_rare_errors, n_telling
+from registry.significance.diagnostics.judges import count_informative_units, find_rare_errors
 from registry.significance.diagnostics.rare_outcomes import find_rare_classes, find_rare_outcomes
-from registry.significance.diagnostics.samples import outlying_runs
+from registry.significance.diagnostics.samples import find_outlying_runs
 from registry.significance.matrix import Matrix
 from registry.significance.multiple import (
     count_required_draws,
@@ -32,12 +32,12 @@ _OF_UNEVEN = {"bootstrap": 100, "flips": 400}
 
 
 def rank_warnings(matrix: Matrix, method: str, *, alpha: float, resamples: int) -> list[Message]:
-    """List the warnings about simultaneous ranks of systems.
+    """List the warnings about simultaneous confidence sets of ranks.
 
     Args:
-        matrix: At least two systems; its rows are items or units.
+        matrix: Statistics of at least two systems; its rows are items or clusters.
         method: Method of the ranks, one of `LEAST_UNITS`.
-        alpha: 1 - the level of the ranks.
+        alpha: 1 - confidence of the ranks.
         resamples: Number of resamples.
     """
     matrix = matrix.by_unit
@@ -47,7 +47,7 @@ def rank_warnings(matrix: Matrix, method: str, *, alpha: float, resamples: int) 
 
 
 def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int) -> Iterator[Message]:
-    units, least, is_judged = n_telling(matrix), LEAST_UNITS[method], matrix.judged is not None
+    units, least, is_judged = count_informative_units(matrix), LEAST_UNITS[method], matrix.judged is not None
     if is_judged:
         least = max(least, FEW_LABELLED)
     even = compute_effective_units(matrix)
@@ -69,14 +69,14 @@ def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int) -> 
         yield from board_warnings(find_rare_classes(pairs), n)
     if (needed := count_required_draws(np.full(1, np.nan), "none", alpha)) > resamples:
         yield Message("few-resamples-ranks", {"resamples": resamples, "needed": needed})
-    if (warning := outlying_runs(matrix)) is not None:
+    if (warning := find_outlying_runs(matrix)) is not None:
         yield warning
 
 
 def _infeasible(matrix: Matrix, alpha: float, resamples: int) -> Iterator[Message]:
     """Warn if no difference can be significant by Holm's correction.
 
-    The reason is that there are too few units, runs or resamples.
+    The reason is that there are too few items, runs or resamples.
     """
     pairs = math.comb(matrix.statistics.shape[1], 2)
     if matrix.runs is not None:

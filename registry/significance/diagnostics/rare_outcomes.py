@@ -20,7 +20,7 @@ import numpy as np
 from registry.arrays import Flags, Floats
 from registry.messages import Message
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
-from registry.significance.diagnostics.exchangeability import compute_effective_units_by_system, kish
+from registry.significance.diagnostics.exchangeability import compute_effective_units_by_system, compute_kish_sizes
 from registry.significance.matrix import additive
 
 _FEW_UNITS = 60  # with this number of effective units with a prediction, permutation rejects less than 7 % at 5 %
@@ -34,8 +34,8 @@ _SAME = 1e-12
 
 
 def find_rare_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of pairs in which one system has far fewer units with predictions."""
-    for far_fewer, units, of_one_kind in () if pairs.matrix.runs is not None else _of_the_fewer(pairs):
+    """Warn of pairs in which one system makes predictions for far fewer items."""
+    for far_fewer, units, of_one_kind in () if pairs.matrix.runs is not None else _compare_predictions(pairs):
         yield PairWarning(far_fewer & (of_one_kind < _FEW_OUTCOMES), Message("few-varied-predictions"))
         is_rare = (units < _FEW_UNITS) | (of_one_kind < RARELY)
         yield PairWarning(far_fewer & (of_one_kind >= _FEW_OUTCOMES) & is_rare, Message("few-predictions"))
@@ -48,18 +48,19 @@ def find_rare_outcomes(pairs: SystemPairs, few: int = _FEW_OUTCOMES) -> Iterator
 
     Args:
         pairs: Pairs of systems.
-        few: Least number of correct, and of incorrect, units without a warning.
+        few: Least number of correct, and of incorrect, items or clusters without a warning.
     """
-    for far_fewer, _, of_one_kind in _of_the_fewer(pairs):
+    for far_fewer, _, of_one_kind in _compare_predictions(pairs):
         yield PairWarning(far_fewer & (of_one_kind < few), Message("few-varied-predictions"))
 
 
-def _of_the_fewer(pairs: SystemPairs) -> Iterator[tuple[Flags, Floats, Floats]]:
-    """Yield data about pairs in which one system has far fewer predictions.
+def _compare_predictions(pairs: SystemPairs) -> Iterator[tuple[Flags, Floats, Floats]]:
+    """Find pairs in which one system has far fewer predictions than the other.
 
-    Yields nothing if there is no such pair; otherwise one tuple of three arrays, [pairs] each: flags of such pairs, the
-    number of units with a prediction of the system with fewer predictions, and its number of correct or of incorrect
-    units, whichever is smaller.
+    Yields:
+        One tuple, or nothing if there is no such pair: flags of these pairs; the number of items (or clusters) with a
+            prediction of the system with fewer predictions; and its number of correct or of incorrect ones, whichever
+            is smaller. Each array has the shape [pairs].
     """
     matrix, a, b = pairs
     if matrix.quotient is None:
@@ -83,73 +84,78 @@ def find_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[
         pairs: Pairs of systems.
         few: Least number of items of a class, or of effective clusters, without a warning.
     """
-    return (warning for warning, _ in _of_rare_classes(pairs, few))
+    return (warning for warning, _ in _find_rare_classes(pairs, few))
 
 
 def find_opposed_classes(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of rare classes in tests that are valid for exchangeable systems.
+    """Warn of pairs with rare classes in which the systems may not be exchangeable.
 
     The evidence is a difference of the systems in the other classes. If their scores are equal, the systems must then
     differ in the rare classes in the opposite direction. The rare classes themselves have too few items to show this.
     """
-    return (warning._replace(scores=_differences_elsewhere(pairs, rare)) for warning, rare in _of_rare_classes(pairs))
+    return (warning._replace(scores=_differences_elsewhere(pairs, rare)) for warning, rare in _find_rare_classes(pairs))
 
 
-def _of_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[tuple[PairWarning, Flags]]:
-    """Yield warnings, each with flags of the rare classes that cause it.
+def _find_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[tuple[PairWarning, Flags]]:
+    """Yield warnings about scores that depend on rare classes.
 
-    The flags have the shape [pairs, classes].
+    Yields:
+        Each warning, and flags of the rare classes that cause it for each pair, [pairs, classes].
     """
     matrix, a, b = pairs
     if matrix.family == "confusion":
         sums = matrix.statistics.sum(axis=0).astype(np.float64)
         few_items = sums[:, 2::3].max(axis=0, initial=0) < few * matrix.multiple
-        few_units = ~(kish(block[:, 0, 2::3] for block in matrix.by_block()) >= few)  # by cluster
-        hang_on_items = _hang_on(pairs, sums, few_items)
+        few_units = ~(compute_kish_sizes(block[:, 0, 2::3] for block in matrix.by_block()) >= few)  # by cluster
+        depend_on_items = _depend_on(pairs, sums, few_items)
         shape = len(a), len(few_items)
-        yield PairWarning(hang_on_items, Message("rare-class")), np.broadcast_to(few_items, shape)
-        hang_on_clusters = ~hang_on_items & _hang_on(pairs, sums, few_units)
-        yield PairWarning(hang_on_clusters, Message("rare-class-clusters")), np.broadcast_to(few_units, shape)
+        yield PairWarning(depend_on_items, Message("rare-class")), np.broadcast_to(few_items, shape)
+        depend_on_clusters = ~depend_on_items & _depend_on(pairs, sums, few_units)
+        yield PairWarning(depend_on_clusters, Message("rare-class-clusters")), np.broadcast_to(few_units, shape)
         some_items = ~few_items & (sums[:, 2::3].max(axis=0, initial=0) < _SOME_IN_CLASS * matrix.multiple)
         of_one_kind = np.minimum(sums[:, 0::3], sums[:, 2::3] - sums[:, 0::3])
-        seldom = some_items & (of_one_kind < _FEW_ERRORS * matrix.multiple)
-        of_pairs, hang = seldom[a] | seldom[b], np.zeros(len(a), dtype=bool)
-        for rare, same in _by_classes(of_pairs):
+        have_few_errors = some_items & (of_one_kind < _FEW_ERRORS * matrix.multiple)
+        classes_of_pairs, depend = have_few_errors[a] | have_few_errors[b], np.zeros(len(a), dtype=bool)
+        for rare, same in _group_by_classes(classes_of_pairs):
             if rare.any():
-                hang[same] = _hang_on(SystemPairs(matrix, a[same], b[same]), sums, rare)
-        yield PairWarning(hang & ~hang_on_items, Message("rare-class-errors")), of_pairs
+                depend[same] = _depend_on(SystemPairs(matrix, a[same], b[same]), sums, rare)
+        yield PairWarning(depend & ~depend_on_items, Message("rare-class-errors")), classes_of_pairs
 
 
-def _by_classes(of_pairs: Flags) -> Iterator[tuple[Flags, Flags]]:
-    """Yield each distinct set of rare classes, [classes], and flags of its pairs.
-
-    The array has the shape [pairs].
+def _group_by_classes(classes_of_pairs: Flags) -> Iterator[tuple[Flags, Flags]]:
+    """Group the pairs of systems that have the same rare classes.
 
     Args:
-        of_pairs: Rare classes of each pair, [pairs, classes].
+        classes_of_pairs: Flags of the rare classes of each pair, [pairs, classes].
+
+    Yields:
+        For each group, the flags of its rare classes, [classes], and flags of its pairs, [pairs].
     """
-    if (of_pairs == of_pairs[:1]).all():  # the usual case, which takes less time
-        yield from ((rare, np.ones(len(of_pairs), dtype=bool)) for rare in of_pairs[:1])
+    if (classes_of_pairs == classes_of_pairs[:1]).all():  # the usual case, which takes less time
+        yield from ((rare, np.ones(len(classes_of_pairs), dtype=bool)) for rare in classes_of_pairs[:1])
         return
-    sets, places = np.unique(of_pairs, axis=0, return_inverse=True)
+    sets, places = np.unique(classes_of_pairs, axis=0, return_inverse=True)
     for n, rare in enumerate(sets):
         yield rare, places.reshape(-1) == n
 
 
 def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
-    """Return standard scores of differences in the items of other classes, [pairs].
+    """Return standard scores of differences in the items of other than rare classes.
 
-    A difference is one of numbers of correct items. If the systems are exchangeable, the signs of the units'
-    differences are random (McNemar 1947), so the sum of squares is the variance. The continuity correction is that of
-    counts.
+    The numbers of correct items are compared. If the systems are exchangeable, the signs of the differences in single
+    items (or clusters) are random (McNemar 1947), so the sum of squares is the variance. The continuity correction is
+    that of counts.
 
     Args:
         pairs: Pairs of systems.
         rare: Classes that are omitted for each pair, [pairs, classes].
+
+    Returns:
+        Standard scores, [pairs].
     """
     matrix, a, b = pairs
     systems, differences = matrix.statistics.shape[1], np.zeros(len(a))
-    for classes, same in _by_classes(rare):
+    for classes, same in _group_by_classes(rare):
         sums, products = np.zeros(systems), np.zeros((systems, systems))
         for block in matrix.by_block():
             correct = block[:, :, 0::3][:, :, ~classes].sum(axis=2, dtype=np.float64)
@@ -161,17 +167,19 @@ def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
     return differences
 
 
-def _hang_on(pairs: SystemPairs, sums: Floats, rare: Flags) -> Flags:
+def _depend_on(pairs: SystemPairs, sums: Floats, rare: Flags) -> Flags:
     """Flag the pairs with a score that depends on the small size of rare classes.
 
-    The array has the shape [pairs]. The score of a system changes if the rare classes are removed, but neither score
-    changes if they become larger. It is not sufficient to check the rarest class alone: this class may be absent from
-    the gold, or ignored by the metric.
+    The score of a system changes if the rare classes are removed, but neither score changes if they become larger. It
+    is not sufficient to check the rarest class alone: this class may be absent from the gold, or ignored by the metric.
 
     Args:
         pairs: Pairs of systems.
         sums: Sums of all statistics, [systems, columns].
         rare: Flags of the rare classes, [classes].
+
+    Returns:
+        Flags, [pairs].
     """
     score, columns = additive(pairs.matrix).score, np.repeat(rare, 3)
     with np.errstate(invalid="ignore"):  # impossible counts: MCC may take the root of a negative number

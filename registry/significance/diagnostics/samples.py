@@ -30,14 +30,16 @@ _MIN_RUNS = 5  # or levels of a system, to estimate their variance
 _PERCENT, _PERCENT_APART = 100.0, 20.0  # ratio of scores that are rarely on the same scale
 
 
-def uneven_samples(pairs: SystemPairs,
-                   squared_errors: Callable[[Floats, Floats], tuple[float, float]]) -> Iterator[PairWarning]:
-    """Warn of pairs with different items for which the test underestimates the error.
+def find_uneven_samples(pairs: SystemPairs,
+                        squared_errors: Callable[[Floats, Floats], tuple[float, float]]) -> Iterator[PairWarning]:
+    """Warn of pairs with different items if the test underestimates their error.
+
+    The reason is that the test assumes a common variance, and the variances of the two systems differ.
 
     Args:
         pairs: Pairs of systems.
-        squared_errors: Takes the unit scores of both systems. Returns the squared standard error of the difference that
-            the test assumes, and the squared standard error without a common variance.
+        squared_errors: Takes the scores of the items of both systems. Returns the squared standard error of the
+            difference that the test assumes, and the squared standard error without a common variance.
     """
     matrix, a, b = pairs
     if not matrix.unequal:
@@ -61,10 +63,10 @@ def _is_understated(x: Floats, y: Floats, squared_errors: Callable[[Floats, Floa
     return bool(assumed < LEAST_RATIO**2 * true and by_chance < _CHANCE)
 
 
-def uneven_runs(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of pairs for which permutation of runs underestimates the error.
+def find_uneven_runs(pairs: SystemPairs) -> Iterator[PairWarning]:
+    """Warn of pairs for which permutation of whole runs underestimates the error.
 
-    There are no warnings if runs are fixed.
+    The reason is that one system has fewer runs with a larger variance. If runs are fixed, there are no warnings.
     """
     matrix, a, b = pairs
     if matrix.runs is None:
@@ -83,7 +85,7 @@ def uneven_runs(pairs: SystemPairs) -> Iterator[PairWarning]:
         yield PairWarning(is_uneven, Message("uneven-runs"))
 
 
-def outlying_runs(matrix: Matrix) -> Message | None:
+def find_outlying_runs(matrix: Matrix) -> Message | None:
     """Warn of systems with a run that is far from their other runs.
 
     An example is a failed training run. The distance of a run from the system's average is compared with the spread of
@@ -100,7 +102,12 @@ def outlying_runs(matrix: Matrix) -> Message | None:
 
 
 def _is_far(of_system: Floats, scores: list[Floats]) -> bool:
-    """Return True if a system has a run that is far from its other runs."""
+    """Return True if a system has a run that is far from its other runs.
+
+    Args:
+        of_system: Scores of the runs of this system.
+        scores: Scores of the runs of every system.
+    """
     from scipy.special import stdtr
 
     runs = len(of_system)
@@ -119,19 +126,19 @@ def _is_far(of_system: Floats, scores: list[Floats]) -> bool:
 
 
 def _scores(matrix: Matrix) -> list[Floats]:
-    """Return the scores of every system's runs, [runs] each."""
+    """Return the scores of the runs of every system, one array per system."""
     return [additive(matrix).score(of_system.sum(axis=0)) for of_system in matrix.runs or ()]
 
 
-def outlying_levels(matrix: Matrix, over: str = "all") -> Message | None:
+def find_outlying_levels(matrix: Matrix, over: str = "all") -> Message | None:
     """Warn of prompts, annotators or shared seeds with an unusual score of a system.
 
-    A failed prompt is like a failed training run (`outlying_runs`). `python -m tests.validity.prompt_hits` measures the
-    accuracy of this warning.
+    A failed prompt is like a failed training run (`find_outlying_runs`). `python -m tests.validity.prompt_hits`
+    measures the accuracy of this warning.
 
     Args:
-        matrix: Its rows must be units (`Matrix.by_unit`).
-        over: Factor to which conclusions generalize, as in `crossed`.
+        matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+        over: Factor to which conclusions generalize, as in the test `crossed`.
     """
     if matrix.factors is None or explain_crossing_refusal(matrix):
         return None
@@ -145,10 +152,11 @@ def outlying_levels(matrix: Matrix, over: str = "all") -> Message | None:
 
 
 def _is_any_far(scores: Floats) -> bool:
-    """Return True if a score is far from the sum of its system and level effects.
+    """Return True if one score in a table of systems and levels is unusual.
 
-    The test uses externally studentized residuals of the two-way table: from all residuals, and from the residuals of
-    the system (Cook and Weisberg 1982, section 2.2).
+    A level is, for example, a prompt. A score is unusual if it is far from the sum of its system's effect and its
+    level's effect. The test uses externally studentized residuals of the two-way table: from all residuals, and from
+    the residuals of the system (Cook and Weisberg 1982, section 2.2).
 
     Args:
         scores: Scores, [systems, levels].

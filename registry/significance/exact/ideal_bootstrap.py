@@ -31,11 +31,17 @@ LOG_OUTSIDE = -52.0  # logarithm of the probability outside each edge of the win
 _AROUND = 2 ** np.linspace(-5, 3, 33)  # factors of the optimum for a normal distribution
 
 
-def are_too_fine(pairs: ObservedPairs) -> Flags:
-    """Flag pairs whose lattice is certainly too fine for `ideal_tail`, [pairs].
+def have_too_many_sums(pairs: ObservedPairs) -> Flags:
+    """Flag pairs whose bootstrap sums take too many values for an exact p-value.
 
-    The systems of a pair share their denominators. This check quickly finds scores with many digits from few units;
-    `ideal_tail` finds the other cases. The check uses the step of each pair, so other systems do not affect it.
+    This check quickly finds scores with many digits from few items; `ideal_tail` finds the other cases. It uses the
+    step between the values of each pair, so other systems do not affect it.
+
+    Args:
+        pairs: Pairs of systems; the systems of a pair share their denominators.
+
+    Returns:
+        Flags, [pairs].
     """
     fine = np.zeros(len(pairs), dtype=bool)
     if not len(pairs):
@@ -60,32 +66,38 @@ def are_too_fine(pairs: ObservedPairs) -> Flags:
 
 
 def is_wide(differences: Ints) -> bool:
-    """Return True if the window for sums of differences exceeds `MAX_CELLS`."""
+    """Return True if sums of resampled differences take too many values.
+
+    The probabilities are computed in a window of these values, of at most `MAX_CELLS` cells.
+
+    Args:
+        differences: Differences of two systems in single items or clusters, as whole numbers.
+    """
     width = float(_estimate_width(differences.var(), len(differences)))
     return width > MAX_CELLS and width > MAX_CELLS * int(np.gcd.reduce(differences - differences[0]))
 
 
 def _estimate_width(variances: Floats, draws: int) -> Floats:
-    """Approximate the width of the window for normally distributed sums of units.
+    """Approximate how widely the sum of a resample varies, for normal distributions.
 
     Args:
-        variances: Variances of one unit.
+        variances: Variances of one unit (item or cluster).
         draws: Number of units in a resample.
     """
     return 2 * np.sqrt(-2 * LOG_OUTSIDE * draws * np.maximum(variances, 0))
 
 
 def edge(places: Ints, log_shares: Floats, draws: int) -> int:
-    """Return a value that the sum of resampled units almost never exceeds.
+    """Return a value that the sum of a resample almost never exceeds.
 
     The probability is below exp(`LOG_OUTSIDE`), by Chernoff's inequality: P(sum >= e) <= exp(draws K(s) - s e) for any
-    s > 0, where K is the logarithm of the moment generating function of one unit. The function uses the best of several
+    s > 0, where K is the logarithm of the moment generating function of one draw. The function uses the best of several
     s near the optimum for a normal distribution.
 
     Args:
-        places: Possible values of one unit.
+        places: Possible values of one draw.
         log_shares: Logarithms of their probabilities.
-        draws: Number of units in a resample.
+        draws: Number of draws in a resample.
     """
     if not places.any():
         return 0
@@ -105,23 +117,23 @@ TIE = 1 + 1e-12  # a probability within this factor of a level counts as equal t
 
 
 def may_be_ideal(matrix: Matrix, settings: Settings) -> bool:
-    """Return False if `ideal_tail` is impossible for all pairs of the matrix."""
+    """Return False if `ideal_tail` can compute the p-value of no pair of these data."""
     return (matrix.strata is None and matrix.runs is None and matrix.quotient is not None
             and settings.interval != "bca")
 
 
 def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
-    """Return the tail of the paired bootstrap for infinitely many resamples.
+    """Return the p-value of the paired bootstrap for infinitely many resamples.
 
-    The null distribution is the resampled difference minus the observed one. A resample whose denominators are all 0 is
-    undefined and counts as extreme. If no resample is as extreme as the observed difference (`is_reachable`), the
-    p-value and the interval are nan. The dual interval excludes 0 if and only if p <= 1 - confidence. The percentile
-    interval and the basic interval use the defined resamples.
+    The p-value is computed without simulation. The null distribution is the resampled difference minus the observed
+    one. A resample whose denominators are all 0 is undefined and counts as extreme. If no resample is as extreme as the
+    observed difference (`is_reachable`), the p-value and the interval are nan. The dual interval excludes 0 if and only
+    if p <= 1 - confidence. The percentile interval and the basic interval use the defined resamples.
 
     Returns:
-        The tail; its p-value has a relative error of about 1e-11. None if the matrix has strata or random runs, if the
-        scores are not quotients of whole numbers or decimals with shared denominators, if the lattice is too large, and
-        for the interval `bca`.
+        The p-value, with a relative error of about 1e-11, and the interval. None if the matrix has strata or random
+            runs, if the scores are not quotients of whole numbers or decimals with shared denominators, if the sums
+            take too many values, and for the interval `bca`.
     """
     matrix = observed.matrix
     if not may_be_ideal(matrix, settings) or (whole_parts := matrix.whole_parts(observed.pair)) is None:
@@ -148,10 +160,10 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
 
 
 def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
-    """Test an observed difference that is not negative.
+    """Return the p-value and interval of an observed difference of at least 0.
 
     Args:
-        resamples: Distribution of the sums u and w.
+        resamples: Distribution of the sums u (of differences) and w (of denominators).
         scale: Factor that converts u / w to the difference of the scores.
         settings: Settings of the test.
     """
@@ -181,7 +193,9 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
 
 
 class _Resamples:
-    """Sums u of differences and w of denominators over n units drawn from n units.
+    """Distribution of two sums over a resample of n units drawn from n units.
+
+    A unit is an item or a cluster. u is the sum of the differences of two systems, w that of their common denominators.
 
     Attributes:
         units: Distinct differences and denominators of units, [2, distinct units].
@@ -206,16 +220,16 @@ class _Resamples:
             raise TooLargeError
 
     def log_tail(self, a: int, b: int) -> float:
-        """Return the natural logarithm of P(a u + b w >= 0, w > 0).
+        """Return the log probability that the sums are in a half-plane.
 
-        The mean of (u, w) must not be in that half-plane.
+        This is log P(a u + b w >= 0, w > 0). The mean of (u, w) must not be in the half-plane.
 
         Args:
             a: Coefficient of u.
             b: Coefficient of w.
 
         Raises:
-            TooLargeError: The window needs more than `MAX_CELLS`, or rounding hides the probability.
+            TooLargeError: The window of values needs more than `MAX_CELLS`, or rounding hides the probability.
         """
         rises = a * self.units[0] + b * self.units[1]
         spacing = int(np.gcd.reduce(rises - rises.min())) or 1
@@ -227,7 +241,7 @@ class _Resamples:
         tilt = _find_tilt(excess, self.log_shares)
         tilted = self.log_shares + tilt * excess
         log_scale = float(np.logaddexp.reduce(tilted))
-        masses, u, w = self.law(tilted - log_scale)
+        masses, u, w = self.compute_probabilities(tilted - log_scale)
         beyond = a * u + b * w[:, None] - start
         inside = (beyond >= 0) & (tilt * beyond < -LOG_OUTSIDE) & (w > 0)[:, None]
         share = float(masses[inside] @ np.exp(-tilt * beyond[inside]))
@@ -235,14 +249,17 @@ class _Resamples:
             raise TooLargeError
         return self.draws * log_scale + math.log(share)
 
-    def law(self, log_shares: Floats) -> tuple[Floats, Ints, Ints]:
-        """Return the probabilities of the sums in a window, [w, u], and the sums u and w.
+    def compute_probabilities(self, log_shares: Floats) -> tuple[Floats, Ints, Ints]:
+        """Return the probabilities of the sums (u, w) in a window of likely values.
 
-        The sums are in the order of the transform, which is periodic: they rise from some index on, and continue at the
-        start.
+        (u, w) are the sums of differences and of denominators over a resample. Their values are in the order of the
+        Fourier transform, which is periodic: they rise from some index on, and continue at the start.
 
         Args:
-            log_shares: Logarithms of the probabilities of the distinct units in one draw.
+            log_shares: Logarithms of the probabilities of the distinct values in one draw.
+
+        Returns:
+            Probabilities, [values of w, values of u]; the values of u; the values of w.
         """
         from scipy.fft import irfft2, next_fast_len, rfft2
 
@@ -266,9 +283,13 @@ class _Resamples:
 
 
 def _find_tilt(excess: Floats, log_shares: Floats) -> float:
-    """Find the tilt t >= 0 for which the mean excess of a unit is nearly 0.
+    """Find the exponential tilt t >= 0 for which the mean excess is nearly 0.
 
-    Any t gives a correct probability; a good one avoids a loss of digits.
+    Any tilt gives a correct probability; a good one avoids a loss of digits.
+
+    Args:
+        excess: Distance of each value of one draw from the edge of the region.
+        log_shares: Logarithms of the probabilities of the values.
     """
     low, high = 0.0, 60 / float(np.abs(excess[excess != 0]).min(initial=np.inf))
     for _ in range(100):
@@ -279,14 +300,14 @@ def _find_tilt(excess: Floats, log_shares: Floats) -> float:
 
 
 class _Differences:
-    """Distribution of d* = u / w on a grid of multiples of 1 / `grid`.
+    """Distribution of the resampled difference d* of two scores.
 
-    The observed difference is `bar` / `grid`. Probabilities have an error of 1e-14, so levels of at least 1e-12 can be
-    distinguished.
+    d* is a quotient u / w of two sums, represented as a number of steps of 1 / `grid`. The observed difference is `bar`
+    / `grid`. Probabilities have an error of 1e-14, so levels of at least 1e-12 can be distinguished.
     """
 
     def __init__(self, resamples: _Resamples) -> None:
-        masses, u, w = resamples.law(resamples.log_shares)
+        masses, u, w = resamples.compute_probabilities(resamples.log_shares)
         start = int(u.argmin())
         masses, w = np.roll(masses, -start, axis=1)[w > 0], w[w > 0]
         self.w = w if len(w) > 1 else int(w[0])  # a number is much faster than an array with one element
@@ -304,17 +325,18 @@ class _Differences:
         self.top = self.grid * largest // least + 1  # larger than every d*
 
     def at_least(self, x: int) -> float:
-        """Return P(d* >= x / grid)."""
+        """Return P(d* >= x / grid) for the resampled difference d*."""
         return self._sum_from(-(-x * self.w // self.grid))
 
     def at_most(self, x: int) -> float:
-        """Return P(d* <= x / grid)."""
+        """Return P(d* <= x / grid) for the resampled difference d*."""
         return 1 - self.undefined - self._sum_from(x * self.w // self.grid + 1)
 
     def extreme(self, x: int, alternative: Alternative) -> float:
         """Return P(d* - d is undefined or at least as extreme as x / grid).
 
-        The result can exceed 1 for x = 0, because a two-sided test counts x = 0 on both sides.
+        d* is the resampled and d the observed difference. The result can exceed 1 for x = 0, because a two-sided test
+        counts x = 0 on both sides.
         """
         above = self.at_least(self.bar + x) if alternative != "less" else 0
         return self.undefined + above + (self.at_most(self.bar - x) if alternative != "greater" else 0)
@@ -329,7 +351,8 @@ class _Differences:
 def _find_dual(differences: _Differences, p: float, settings: Settings) -> tuple[float, float]:
     """Return the dual interval, which excludes 0 if and only if p is significant.
 
-    It contains all differences up to the largest extremity with a probability above 1 - confidence.
+    The deviation d* - d of a resampled from the observed difference is at least as extreme as x with a probability
+    P(x). The interval reaches from d as far as the largest x with P(x) above 1 - confidence.
     """
     d, alternative, alpha = differences.bar, settings.alternative, 1 - settings.confidence
     bar, top = -d if alternative == "less" else d, 2 * differences.top
@@ -341,7 +364,7 @@ def _find_dual(differences: _Differences, p: float, settings: Settings) -> tuple
 
 
 def _find_percentile(differences: _Differences, settings: Settings) -> tuple[float, float]:
-    """Return the percentile interval of the defined resamples.
+    """Return the percentile interval of a difference, from the defined resamples.
 
     For the interval `basic`, return its mirror image about the observed difference.
     """
@@ -352,10 +375,10 @@ def _find_percentile(differences: _Differences, settings: Settings) -> tuple[flo
 
 
 def _find_last(tail: Callable[[int], float], level: float, low: int, high: int) -> float:
-    """Find the largest x at which a decreasing probability is above the level.
+    """Find the largest integer at which a decreasing probability is above a level.
 
     Args:
-        tail: The probability as a function of x; it is above the level at `low`.
+        tail: The probability as a function of an integer; it is above the level at `low`.
         level: The level.
         low: Smallest possible result.
         high: A number above all possible results.

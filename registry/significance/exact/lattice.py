@@ -32,7 +32,10 @@ _STEEP = 20  # exponent of a steep tilt: b_i is then nearly always 1, or nearly 
 
 
 class HalfSums:
-    """Distribution of B = sum of b_i v_i under tilts exp(t.B).
+    """Distribution of a random sum B of vectors, each included with probability 1/2.
+
+    B = sum of b_i v_i, where the b_i are 0 or 1. An exponential tilt t multiplies the probability of B by exp(t.B), up
+    to a constant. K(t) is the logarithm of the mean of exp(t.B).
 
     Attributes:
         whole: Distinct vectors v_i as whole numbers, [vectors, 2].
@@ -53,14 +56,17 @@ class HalfSums:
         self.counts: Floats = counts.astype(np.float64)
 
     def log_scale(self, tilt: Floats, point: Floats | Ints) -> float:
-        """Return K(t) - t.point, the log of the factor that undoes the tilt.
+        """Return the log of the factor that undoes an exponential tilt at a point.
 
-        At the mean of the tilted distribution this is minus the rate function.
+        This is K(t) - t.point. At the mean of the tilted distribution it is minus the rate function.
         """
         return float(self.log_scales(tilt, point))
 
     def log_scales(self, tilts: Floats, point: Floats | Ints) -> Floats:
-        """Return K(t) - t.point for each tilt, [..., 2] -> [...]."""
+        """Return the logs of the factors that undo several exponential tilts at a point.
+
+        These are K(t) - t.point. The shape [..., 2] of the tilts becomes [...].
+        """
         exponents = tilts @ self.vectors.T
         # log((1 + e^x) / 2) = max(x, 0) + log1p(expm1(-|x|) / 2); the first parts add up to t.corner, and a difference
         # of whole vectors is exact even if t.corner and t.point are large and nearly the same
@@ -69,7 +75,7 @@ class HalfSums:
         return np.asarray(shares @ self.counts + (tilts * (corners - point)).sum(axis=-1))
 
     def probabilities(self, tilt: Floats) -> tuple[Floats, Floats]:
-        """Return P(b_i = 1) and P(b_i = 0) under the tilt, [vectors] each.
+        """Return P(b_i = 1) and P(b_i = 0) under an exponential tilt, [vectors] each.
 
         Both have full relative accuracy.
         """
@@ -77,20 +83,20 @@ class HalfSums:
         return np.exp(-np.logaddexp(0, -exponents)), np.exp(-np.logaddexp(0, exponents))
 
     def mean(self, tilt: Floats) -> Floats:
-        """Return the mean of B under the tilt, the gradient of K."""
+        """Return the mean of the sum B under an exponential tilt, the gradient of K."""
         return (self.counts * self.probabilities(tilt)[0]) @ self.vectors
 
     def covariance(self, tilt: Floats) -> Floats:
-        """Return the covariance matrix of B under the tilt, the Hessian of K."""
+        """Return the covariance matrix of the sum B under a tilt, the Hessian of K."""
         p, q = self.probabilities(tilt)
         return (self.vectors * (self.counts * p * q)[:, None]).T @ self.vectors
 
     def deviations(self, tilt: Floats) -> Floats:
-        """Return the standard deviations of both coordinates of B under the tilt."""
+        """Return the standard deviations of both coordinates of the sum B under a tilt."""
         return np.sqrt(np.diag(self.covariance(tilt)))
 
-    def most(self, rows: Ints) -> Floats:
-        """Return an upper bound of the first coordinate of B in each row, [rows].
+    def bound_rows(self, rows: Ints) -> Floats:
+        """Return upper bounds of the first coordinate of the sum B, one for each row.
 
         A row is a value of the second coordinate; `rows` must contain all rows. The bound is the edge of the convex
         hull of B. The sum for the first row contains all vectors with a negative second coordinate and none with a
@@ -105,8 +111,8 @@ class HalfSums:
         edges = np.cumsum(np.concatenate([[[start], [rows[0]]], [gains[order], steps[order]]], axis=1), axis=1)
         return np.asarray(np.interp(rows.astype(np.float64), edges[1], edges[0])) + 1e-6
 
-    def tilt_for(self, point: Floats, start: Floats | None = None) -> Floats:
-        """Find a tilt for which the mean of B is near `point`.
+    def find_tilt(self, point: Floats, start: Floats | None = None) -> Floats:
+        """Find an exponential tilt for which the mean of the sum B is near a point.
 
         Newton's method minimizes the convex function K(t) - t.point. It begins at `start`, the tilt of a nearby point,
         or at 0 if `start` is too steep.
@@ -136,7 +142,10 @@ class HalfSums:
         return tilt
 
     def compute_row_bound(self, first: int, last: int) -> float:
-        """Return Chernoff's bound on log P(first <= second coordinate of B <= last)."""
+        """Bound the log probability that the sum B is in the rows from `first` to `last`.
+
+        A row is a value of the second coordinate of B. The bound is Chernoff's.
+        """
         still = np.zeros(2)
         mean = self.mean(still)[1]
         if first <= mean <= last:
@@ -145,14 +154,16 @@ class HalfSums:
         return self._compute_tail_bound(still, 1, edge, sign)
 
     def compute_outside_bound(self, tilt: Floats, first: Ints, last: Ints, low: Ints, high: Ints) -> float:
-        """Return Chernoff's bound on log P_t(B outside a window).
+        """Bound the log probability that the sum B is outside a window, under a tilt.
+
+        The bound is Chernoff's.
 
         Args:
-            tilt: The tilt.
+            tilt: The exponential tilt.
             first: First point of the window.
             last: Last point of the window.
-            low: First point of the lattice.
-            high: Last point of the lattice.
+            low: Smallest possible value of each coordinate.
+            high: Largest possible value of each coordinate.
         """
         bounds = [-math.inf]
         for axis in (0, 1):
@@ -163,25 +174,31 @@ class HalfSums:
         return float(np.logaddexp.reduce(bounds))
 
     def _compute_tail_bound(self, tilt: Floats, axis: int, edge: int, sign: int) -> float:
-        """Bound the log P_t of the values of a coordinate of B from an edge on.
+        """Bound the log probability that a coordinate of the sum B is beyond an edge.
 
-        Any further tilt gives a valid bound. The function tries tilts that grow by an eighth each; the best exponent is
-        within 1 % of the optimum.
+        Chernoff's bound is valid for any additional tilt. The function tries tilts that grow by an eighth each; the
+        best exponent is within 1 % of the optimum.
 
         Args:
-            tilt: The tilt.
+            tilt: The exponential tilt under which the probability is computed.
             axis: The coordinate, 0 or 1.
-            edge: Value of the edge.
-            sign: 1 if the tail has larger values, -1 if it has smaller ones.
+            edge: The first value beyond the edge.
+            sign: 1 if larger values are beyond the edge, -1 if smaller ones are.
         """
         face, further = np.where(np.arange(2) == axis, edge, 0), np.zeros((len(_FURTHER), 2))
         further[:, axis] = sign * _FURTHER
         return float(self.log_scales(tilt + further, face).min() - self.log_scale(tilt, face))
 
     def window(self, tilt: Floats, first: Ints, last: Ints) -> Floats:
-        """Return P_t(B = x) for x from `first` to `last`.
+        """Return the probabilities of the sum B in a window of points, under a tilt.
 
-        Probability outside the window is added to values inside it, modulo the size of the transform.
+        They are computed by a Fourier transform. Probability outside the window is added to values inside it, modulo
+        the size of the transform.
+
+        Args:
+            tilt: The exponential tilt.
+            first: First point of the window.
+            last: Last point of the window.
         """
         from scipy.fft import ifft, irfft, next_fast_len
 
@@ -201,11 +218,15 @@ class HalfSums:
         return masses[:, :wanted[1]]
 
     def _find_loud(self, variances: Floats, turns: _HalfTurns) -> tuple[Ints, Ints, Floats]:
-        """Find the frequencies at which the transform is not negligible.
+        """Find the frequencies at which the Fourier transform of B is not negligible.
 
         There are few such frequencies, unless the window is hardly wider than the range of B. The modulus of the
         transform is a product over the vectors. Vectors along an axis exclude whole rows or columns of frequencies.
         Among the other vectors, those with the largest variances exclude most of the remaining frequencies.
+
+        Args:
+            variances: Variance of b_i for each vector, [vectors].
+            turns: Sines and cosines of half the angles.
 
         Returns:
             Rows, columns and log modulus of these frequencies.
@@ -228,27 +249,35 @@ class HalfSums:
         return rows, columns, log_modulus
 
     def _log_modulus(self, n: int, variances: Floats, sine: Floats) -> Floats:
-        """Return the part of vector n in the log modulus, from sines of half the angles.
+        """Return one vector's contribution to the log modulus of the Fourier transform.
 
         It is the logarithm of 1 - 4 p q sin^2, which is accurate near 0; a modulus of 0 has the logarithm -inf.
+
+        Args:
+            n: Index of the vector.
+            variances: Variance p q of b_i for each vector, [vectors].
+            sine: Sines of half the angles.
         """
         with np.errstate(divide="ignore"):  # a sine of 1 may be rounded up: maximum()
             return np.asarray(self.counts[n] / 2 * np.log1p(np.maximum(-4 * variances[n] * (sine * sine), -1)))
 
 
 class _HalfTurns:
-    """Cosine and sine of half the angles 2 pi f.v, as complex numbers."""
+    """Cosines and sines of half the angles 2 pi f.v, as complex numbers, cached.
+
+    f is a frequency of the Fourier transform and v a vector of the sum.
+    """
 
     def __init__(self, sides: Ints) -> None:
         self.sides: list[int] = sides.tolist()
         self._along: dict[tuple[int, int], NDArray[np.complex128]] = {}
 
     def __call__(self, rows: Ints, columns: Ints, vector: Ints) -> NDArray[np.complex128]:
-        """Return the complex numbers at some frequencies for one vector."""
+        """Return the complex numbers of one vector at the given frequencies."""
         return self.along(0, vector[0])[rows] * self.along(1, vector[1])[columns]
 
     def along(self, axis: int, step: int) -> NDArray[np.complex128]:
-        """Return the complex numbers at all frequencies of an axis, for one vector.
+        """Return the complex numbers of a vector along an axis at all its frequencies.
 
         Args:
             axis: The axis, 0 or 1, to which the vector is parallel.
@@ -261,7 +290,10 @@ class _HalfTurns:
 
 
 def _angle(frequencies: Ints, multiple: int, size: int) -> Floats:
-    """Return 2 pi frequency multiple / size, reduced exactly into (-pi, pi]."""
+    """Return the angle 2 pi frequency * multiple / size, between -pi and pi.
+
+    It is reduced in whole numbers, without rounding.
+    """
     residues = frequencies * (multiple % size) % size
     return np.where(2 * residues > size, residues - size, residues) * (2 * math.pi / size)
 
@@ -278,17 +310,17 @@ _STEP, _CELL = 2e5, 8  # cost of a vector, and of a cell and vector, in a plain 
 
 
 class TooLargeError(Exception):
-    """Raised if a lattice has too many cells, or if rounding hides a probability."""
+    """Raised if an exact computation is too expensive or loses all digits."""
 
 
 class Region(NamedTuple):
-    """Rejection region: in each row, all points from a threshold on.
+    """Rejection region of a test: in each row, all points from a threshold on.
 
-    A row is a value of the second coordinate, and the threshold a value of the first.
+    Points (x, y) have whole coordinates. A row is a value of y, and the threshold is a value of x.
 
     Attributes:
         threshold: Returns the threshold in a row as a smooth function, for a search.
-        thresholds: Returns the first lattice point of the region in each row, exactly.
+        thresholds: Returns the first point x of the region in each row, exactly.
     """
 
     threshold: Callable[[float], float]
@@ -296,19 +328,24 @@ class Region(NamedTuple):
 
 
 def log_probability(vectors: Ints, region: Region) -> float:
-    """Return log P(B in region), where B is a sum of random `vectors`.
+    """Return the log probability that a random sum of vectors is in a region.
 
-    Each of the vectors [n, 2] is included with probability 1/2. The region must not contain the mean of B. The result
-    is -inf if B can reach no point of the region, up to rounding.
+    Each of the vectors is included with probability 1/2. The region must not contain the mean of the sum. The result is
+    -inf if the sum can reach no point of the region, up to rounding.
+
+    Args:
+        vectors: Whole numbers, [n, 2].
+        region: The region.
 
     Raises:
-        TooLargeError: The window needs more than `MAX_WORK` cells times distinct vectors, or rounding hides the tail.
+        TooLargeError: The window of values needs more than `MAX_WORK` cells times distinct vectors, or rounding hides
+            the probability.
     """
     sums = HalfSums(vectors)
     low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
     rows = np.arange(low[1], high[1] + 1)
     starts = region.thresholds(rows)
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], starts <= sums.most(rows), [False]]))) + low[1]
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], starts <= sums.bound_rows(rows), [False]]))) + low[1]
     # A concave boundary can leave the lattice and return: each run of reachable rows has its own likeliest point.
     runs = [(int(begin), int(end) - 1) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
     if not runs:
@@ -328,11 +365,10 @@ def log_probability(vectors: Ints, region: Region) -> float:
     return min(0.0, total)
 
 
-def window_work(vectors: Ints) -> float:
-    """Return the cost of `log_probability` in additions.
+def estimate_cost(vectors: Ints) -> float:
+    """Estimate the cost of `log_probability` in additions; infinite if too expensive.
 
-    The result is infinite if it is too expensive. This is the cost of the whole lattice if it is small, otherwise that
-    of the first window.
+    It is the cost for all possible values if they are few, otherwise that for the first window of values.
     """
     low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
     if _is_small(vectors, low, high):
@@ -346,16 +382,25 @@ def _is_small(vectors: Ints, low: Ints, high: Ints) -> bool:
 
 
 def _window(sums: HalfSums, low: Ints, high: Ints) -> float:
-    """Return the cells of an untilted window times the number of distinct vectors."""
+    """Return the size of a window of likely values times the distinct vectors.
+
+    The window is that of the distribution without a tilt.
+    """
     sides = np.minimum(18 * sums.deviations(np.zeros(2)), high - low) + 1
     return float(np.prod(sides)) * len(sums.counts)
 
 
 def _by_convolution(vectors: Ints, starts: Ints, low: Ints, high: Ints) -> float:
-    """Compute the log probability by convolution on the whole lattice.
+    """Compute the log probability of a region by convolution over all possible sums.
 
-    One vector is added after the other. Nothing is subtracted, so tails keep all digits. No probability underflows with
-    up to `MOST_HALVED` vectors.
+    One vector is added after the other. Nothing is subtracted, so small probabilities keep all digits. No probability
+    underflows with up to `MOST_HALVED` vectors.
+
+    Args:
+        vectors: The vectors, each included with probability 1/2, [n, 2].
+        starts: First point of the region in each row.
+        low: Smallest possible value of each coordinate of the sum.
+        high: Largest possible value of each coordinate.
     """
     masses = np.zeros(tuple(high - low + 1))
     first = last = -low  # first and last sum of the vectors that were added
@@ -372,12 +417,12 @@ def _by_convolution(vectors: Ints, starts: Ints, low: Ints, high: Ints) -> float
 
 @dataclass(frozen=True, eq=False)
 class _Tail:
-    """Part of a rejection region in consecutive rows.
+    """Part of a region of points: some consecutive rows.
 
     Attributes:
-        sums: Distribution of B.
-        starts: First point of the region in each row of the lattice; above `high` in rows outside of this part.
-        low, high: First and last point of the lattice.
+        sums: Distribution of the random sum B.
+        starts: First point of the region in each row; above `high` in rows outside of this part.
+        low, high: Smallest and largest possible value of each coordinate of B.
     """
 
     sums: HalfSums
@@ -386,18 +431,20 @@ class _Tail:
     high: Ints
 
     def log_probability(self, region: Region, run: tuple[int, int], other: float) -> float:
-        """Return log P(B in this part); -inf if it is 0 or negligible.
+        """Return the log probability that the random sum is in this part of the region.
+
+        The result is -inf if the probability is 0 or negligible.
 
         Args:
-            region: The rejection region.
+            region: The whole region.
             run: First and last row of this part.
-            other: Log probability of the other parts; smaller probabilities are negligible.
+            other: Log probability of the other parts; much smaller probabilities are negligible.
 
         Raises:
-            TooLargeError: The window is too large, or rounding may hide a relevant probability.
+            TooLargeError: The window of values is too large, or rounding may hide a relevant probability.
         """
         rim = 0.5 * (self.high > self.low)
-        tilt = self.sums.tilt_for(np.clip(self._find_likeliest(region, run), self.low + rim, self.high - rim))
+        tilt = self.sums.find_tilt(np.clip(self._find_likeliest(region, run), self.low + rim, self.high - rim))
         point = self.sums.mean(tilt)  # P(x) is at most exp(K(t) - t.x) for every x
         if self.sums.log_scale(tilt, point) + self._log_heaviest(tilt, point) < other + math.log(TOLERANCE):
             return -math.inf
@@ -410,16 +457,19 @@ class _Tail:
         return -math.inf
 
     def _log_heaviest(self, tilt: Floats, point: Floats) -> float:
-        """Return the largest -t.(x - point) over points x of the region.
+        """Return the largest log weight that undoes a tilt in this part of the region.
 
-        This is the largest log weight that undoes the tilt.
+        This is the largest -t.(x - point) over all points x of the part.
         """
         rows = np.arange(self.low[1], self.high[1] + 1)
         weights = tilt[0] * (np.maximum(self.starts, self.low[0]) - point[0]) + tilt[1] * (rows - point[1])
         return -float(weights[self.starts <= self.high[0]].min())
 
     def _try_tilt(self, tilt: Floats) -> float | None:
-        """Compute the log probability with this tilt; None if rounding errors exceed it."""
+        """Compute the log probability with an exponential tilt.
+
+        The result is None if rounding errors exceed the probability.
+        """
         sums, low, high = self.sums, self.low, self.high
         point = sums.mean(tilt)
         log_heaviest = self._log_heaviest(tilt, point)
@@ -444,6 +494,10 @@ class _Tail:
 
         The likeliest point has the least rate function sup_t t.point - K(t). Any point gives the correct probability; a
         point near the likeliest one avoids a loss of digits.
+
+        Args:
+            region: The whole region.
+            run: First and last row of this part.
         """
         left, right = map(float, run)
 
@@ -454,7 +508,7 @@ class _Tail:
 
         def rate(row: float) -> float:
             nonlocal tilt
-            tilt = self.sums.tilt_for(boundary(row), tilt)
+            tilt = self.sums.find_tilt(boundary(row), tilt)
             return -self.sums.log_scale(tilt, boundary(row))
 
         ratio = (math.sqrt(5) - 1) / 2
@@ -473,9 +527,16 @@ class _Tail:
 
 
 def _weigh(masses: Floats, tilt: Floats, point: Floats, first: Ints, starts: Ints) -> tuple[float, float]:
-    """Sum the probabilities of a tilted window over the region, with the tilt undone.
+    """Sum tilted probabilities over the part of a window that is in a region.
 
-    The tilt is undone relative to the point.
+    The tilt is undone relative to a point.
+
+    Args:
+        masses: Tilted probabilities in the window, [values of x, rows].
+        tilt: The exponential tilt.
+        point: The point.
+        first: First point of the window.
+        starts: First point of the region in each row of the window.
 
     Returns:
         The sum, and an estimate of its rounding error, which a transform spreads evenly over the window.

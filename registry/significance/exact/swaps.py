@@ -24,8 +24,8 @@ from registry.significance.exact.lattice import (
     OVERHEAD,
     Region,
     TooLargeError,
+    estimate_cost,
     log_probability,
-    window_work,
 )
 from registry.significance.matrix import common_divisor
 
@@ -38,7 +38,7 @@ STEP, _JOIN = 2e4, 16  # extra cost of a weight, and cost of a sum when both hal
 
 
 def log_subset_share(weights: Ints, reach: int) -> float:
-    """Return the log share of subsets of the weights with a sum up to `reach`.
+    """Return the log share of the subsets of the weights with a sum up to `reach`.
 
     The weights are divided into two halves, and the subsets of each half are counted by their sums. If a weight w is
     added, the sum s is reached as often as s and s - w were reached before. The counts are symmetric about half of the
@@ -65,8 +65,11 @@ def log_subset_share(weights: Ints, reach: int) -> float:
     return math.log(mantissa) + (exponent - n_second) * math.log(2)
 
 
-def _counting_work(weights: Ints, reach: int) -> float:
-    """Return the cost of `log_subset_share` in additions."""
+def _estimate_subset_cost(weights: Ints, reach: int) -> float:
+    """Estimate the cost of `log_subset_share` in additions.
+
+    The result is infinite if the function cannot be applied.
+    """
     if len(weights) > 2 * MOST or min(reach, int(weights.sum()) // 2) > _LARGEST:
         return math.inf
     cells = sum(float(np.minimum(np.cumsum(half) / 2, reach).sum() + _JOIN * min(reach, half.sum()))
@@ -84,7 +87,10 @@ def _split_halves(weights: Ints) -> tuple[Ints, Ints]:
 
 
 def _count_subsets(weights: Ints, reach: int) -> Floats:
-    """Count the subsets with each sum, from 0 to `reach` or to a smaller total."""
+    """Return the number of subsets of the weights with the sum 0, 1, ..., `reach`.
+
+    The counts end at the sum of all weights if that is smaller.
+    """
     total, last = int(weights.sum()), 0
     counts = np.zeros(min(total, reach) + 1)
     counts[0] = 1
@@ -102,9 +108,15 @@ def _count_subsets(weights: Ints, reach: int) -> Floats:
 
 
 def _fill_mirrored(counts: Floats, total: int, end: int, reach: int) -> None:
-    """Fill in the counts of sums from the middle to `end` by symmetry.
+    """Fill in the numbers of subsets with sums above half of the total, by symmetry.
 
     As many subsets have the sum s as have the sum total - s.
+
+    Args:
+        counts: Numbers of subsets by their sum; changed in place.
+        total: Sum of all weights.
+        end: Last sum to fill in.
+        reach: Last sum that is counted.
     """
     middle = min(total // 2, reach)
     if end > middle:
@@ -112,7 +124,7 @@ def _fill_mirrored(counts: Floats, total: int, end: int, reach: int) -> None:
 
 
 def _cumulate(counts: Floats) -> Floats:
-    """Compute the cumulative sum by blocks, so that each result needs few additions."""
+    """Compute cumulative sums in blocks, so that each result needs few additions."""
     if len(counts) <= _BLOCK:
         return np.cumsum(counts)
     rows = np.zeros((-(-len(counts) // _BLOCK), _BLOCK))
@@ -132,10 +144,12 @@ _ELEMENT = 160  # cost of a listed sum, in additions
 class SignTail:
     """Probability that a sum of weights with random signs reaches a threshold.
 
+    It is the share of the subsets of the weights with a small sum: those that get a minus sign.
+
     Attributes:
         weights: Whole numbers from 1 up, without a common divisor.
-        reach: Largest sum of the weights with a minus sign; -1 if no sum is small enough.
-        is_rest: True if the tail is the complement of these sums, the larger part.
+        reach: Largest small sum of a subset; -1 if no sum is small enough.
+        is_rest: True if the probability is 1 minus this share.
     """
 
     weights: Ints
@@ -144,7 +158,7 @@ class SignTail:
 
     @classmethod
     def of(cls, weights: Ints, threshold: int) -> SignTail:
-        """Make the tail of the sum of ±`weights` from a threshold on.
+        """Prepare the probability that the sum of ±`weights` is at least `threshold`.
 
         The signs of the given weights do not matter, and weights of 0 are dropped.
         """
@@ -158,7 +172,7 @@ class SignTail:
 
     @cached_property
     def work(self) -> float:
-        """Cost of `log_p` in additions, about 0.25 ns each."""
+        """Estimated cost of `log_p` in additions of about 0.25 ns each."""
         if self.reach < 0 or self.weights.max() == 1:
             return OVERHEAD / 100
         return min(self._works)
@@ -186,19 +200,22 @@ class SignTail:
 
     @cached_property
     def _works(self) -> tuple[float, float, float]:
-        """Costs of listing all sums, of counting subsets, and of a Fourier transform."""
+        """Estimated costs of three algorithms, in additions.
+
+        They list all sums of subsets, count subsets by their sum, and use a Fourier transform.
+        """
         n = len(self.weights)
         listed = _ELEMENT * 2.0 ** (-(-n // 2)) if n <= LISTED else math.inf
-        return listed, _counting_work(self.weights, self.reach), window_work(self.weights[:, None] * (1, 0))
+        return listed, _estimate_subset_cost(self.weights, self.reach), estimate_cost(self.weights[:, None] * (1, 0))
 
 
 def least_work(n: Ints) -> Floats:
-    """Return lower bounds on the cost of the tail of n weights, [...].
+    """Return lower bounds on the cost of `SignTail` for n weights, in additions.
 
     If all weights are equal, the cost can be lower.
 
     Args:
-        n: Numbers of weights, [...].
+        n: Numbers of weights, of any shape.
     """
     listed = np.where(n <= LISTED, _ELEMENT * 2.0 ** (np.minimum(n, LISTED) // 2), math.inf)
     return np.asarray(np.minimum(np.minimum(listed, STEP * n), OVERHEAD))
@@ -221,10 +238,10 @@ def log_sign_tail(weights: Ints, threshold: int) -> float:
 
 
 def _by_lists(weights: Ints, reach: int) -> float:
-    """Compute the share by listing the sums of each half of the weights.
+    """Return the log share of subsets with a sum up to `reach`, from lists of sums.
 
-    Pairs of sums that are small enough are counted. This method (Horowitz and Sahni 1974) suits fine lattices, such as
-    those of scores with many digits.
+    The sums of all subsets are listed for each half of the weights, and pairs of sums that are small enough are counted
+    (Horowitz and Sahni 1974). This suits large weights, such as those of scores with many digits.
     """
     sums = []
     for half in (weights[::2], weights[1::2]):
@@ -237,7 +254,7 @@ def _by_lists(weights: Ints, reach: int) -> float:
 
 
 def _by_transform(weights: Ints, reach: int) -> float:
-    """Compute the share by a Fourier transform of the tilted distribution."""
+    """Return the log share of subsets with a sum up to `reach`, by Fourier transform."""
     start = int(weights.sum()) - reach  # first point of the region
     return log_probability(weights[:, None] * (1, 0), Region(lambda _: start, lambda rows: np.full(len(rows), start)))
 
@@ -250,14 +267,18 @@ _ROUNDING = 2.0**-45  # relative error of at most 12 products of four sums each,
 
 
 def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_WORK) -> Tail | None:
-    """Return the exact tail of a pair; None if it cannot be computed.
+    """Return the exact p-value of the permutation test of two systems.
 
-    The score must be a quotient of whole sums, and the lattice must not be too large.
+    All swaps are counted by the sums that they yield. The score must be a quotient of sums of whole numbers, and the
+    sums must not take too many values.
 
     Args:
-        observed: The pair.
+        observed: The pair of systems.
         settings: Settings of the test.
-        most: Largest number of additions if the lattice has one dimension (`_Swaps.work`).
+        most: Largest cost in additions if the changes by swaps are multiples of one vector (`_Swaps.work`).
+
+    Returns:
+        The p-value, or None if it cannot be computed.
     """
     if (swaps := _Swaps.of(observed)) is None:
         return None
@@ -280,19 +301,19 @@ def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_W
     return Tail(log_p, "exact", coins=observed.n_discordant)
 
 
-def lattice_work(observed: Observed, most: float = MOST_WORK) -> float:
-    """Return the cost of `tail_on_lattice` in additions.
+def estimate_counting_cost(observed: Observed, most: float = MOST_WORK) -> float:
+    """Estimate the cost of `tail_on_lattice` in additions.
 
-    The result is infinite if that returns None.
+    The result is infinite if that function returns None.
     """
     swaps = _Swaps.of(observed)
     return math.inf if swaps is None else swaps.work(most)
 
 
-def are_surely_fine(pairs: ObservedPairs) -> Flags:
-    """Flag pairs whose lattice of differences is certainly too fine, [pairs].
+def have_surely_many_sums(pairs: ObservedPairs) -> Flags:
+    """Flag pairs with certainly too many different sums for an exact p-value.
 
-    A few units are sufficient for this check.
+    A few items are sufficient for this quick check (`tail_on_lattice` finds the other cases).
     """
     matrix, a, b = pairs.matrix, pairs.a, pairs.b
     if matrix.quotient is None:
@@ -312,11 +333,11 @@ def are_surely_fine(pairs: ObservedPairs) -> Flags:
 class _Swaps:
     """Exact distribution of the difference of two quotients under random swaps.
 
-    Swapping a unit changes the numerators and the denominators by whole numbers, its move. Let B = (u, w) be the sum of
-    the moves of the units that are not swapped. Then the better system has the quotient (n_better - u) / (d_better -
-    w), and the worse one (n_worse + u) / (d_worse + w). Their difference reaches the observed one if u is at least a
-    threshold that depends on w. The comparison uses whole numbers, since two differences can be closer than the
-    rounding error.
+    Swapping a unit (item or cluster) between two systems changes the numerators and the denominators by whole numbers,
+    its move. Let B = (u, w) be the sum of the moves of the units that are not swapped. Then the better system has the
+    quotient (n_better - u) / (d_better - w), and the worse one (n_worse + u) / (d_worse + w). Their difference reaches
+    the observed one if u is at least a threshold that depends on w. The comparison uses whole numbers, since two
+    differences can be closer than the rounding error.
 
     Attributes:
         sign: 1 if the first system has the larger quotient, -1 if the second one has, 0 if the quotients are equal.
@@ -338,7 +359,7 @@ class _Swaps:
 
     @classmethod
     def of(cls, observed: Observed) -> _Swaps | None:
-        """Make the swaps of a pair.
+        """Return the distribution for a pair of systems.
 
         The result is None if numerators or denominators are not whole or too large.
         """
@@ -352,10 +373,7 @@ class _Swaps:
 
     @cached_property
     def line(self) -> Ints | None:
-        """All moves as multiples of one vector.
-
-        The result is None if they are not multiples of one vector.
-        """
+        """The changes by swaps as multiples of one vector; None if they are not."""
         if not self.moves[:, 1].any():
             return self.moves[:, 0]
         first = self.moves[0] // common_divisor(self.moves[0])
@@ -365,15 +383,15 @@ class _Swaps:
         return multiples
 
     def work(self, most: float) -> float:
-        """Return the cost of `log_tail` in additions; infinite if it cannot be computed.
+        """Estimate the cost of `log_tail` in additions; infinite if it is impossible.
 
-        If all moves are multiples of one vector, the cost is also infinite if it exceeds `most`. In two dimensions, the
-        result is an upper bound and is not compared with `most`; most tilted windows cost far less.
+        If all changes by swaps are multiples of one vector, the cost is also infinite if it exceeds `most`. In two
+        dimensions, the result is an upper bound and is not compared with `most`; most tilted windows cost far less.
         """
         if not len(self.moves):
             return 0.0
         if self.line is None:
-            return window_work(self.moves // np.array(self.steps))
+            return estimate_cost(self.moves // np.array(self.steps))
         return self._along.work if self._along.work <= most else math.inf
 
     def log_tail(self, *, beyond: bool = False) -> float:
@@ -397,7 +415,7 @@ class _Swaps:
 
     @cached_property
     def _along(self) -> SignTail:
-        """Tail for moves that are multiples of one vector."""
+        """Probability of extreme swaps if all changes are multiples of one vector."""
         assert self.line is not None
         return SignTail.of(self.line, abs(int(self.line.sum())))
 
@@ -406,9 +424,13 @@ class _Swaps:
         return float(numerator / denominator)
 
     def thresholds(self, rows: Ints) -> Ints:
-        """Return the first lattice point of the region in each row.
+        """Return the least extreme u for each w, as numbers of steps.
 
-        Quotients that are close to a whole number are recomputed in whole numbers.
+        (u, w) are the sums of numerators and denominators that the class describes. Quotients that are close to a whole
+        number are recomputed in whole numbers.
+
+        Args:
+            rows: Values of w, in steps.
         """
         numerator, denominator = self._compute_limit(rows * float(self.steps[1]))
         bounds = numerator / float(denominator)
@@ -420,7 +442,10 @@ class _Swaps:
         return first
 
     def _compute_limit(self, w: Any) -> tuple[Any, Any]:
-        """Return the least u for a given w as a numerator and a denominator, in steps."""
+        """Return the least extreme u for a given w, as numerator and denominator.
+
+        (u, w) are the sums of numerators and denominators that the class describes. u is a number of steps.
+        """
         (numerator, denominator), (numerator_w, denominator_w) = self.better, self.worse
         denominator_product = self.excess * (denominator_w + w) * (denominator - w)
         numerator_difference = numerator * (denominator_w + w) - numerator_w * (denominator - w)

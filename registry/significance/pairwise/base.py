@@ -27,13 +27,13 @@ from registry.values import Value
 
 
 class PairTest(Value):
-    """A paired significance test with its options.
+    """A significance test of two systems, with its options as attributes.
 
     Attributes:
         null: Null hypothesis.
         assumes: Assumptions.
         citation: Source of the method.
-        units: Kinds of units that can be tested; the first one is the default.
+        units: Units that can be tested: `item`, `cluster` or `response`; the first one is the default.
         takes_strata: True if the test resamples within strata.
         takes_runs: True if the runs of a system can be random.
         families: Accepted families of statistics. None: all families except `pair`, the family of correlations.
@@ -58,7 +58,7 @@ class PairTest(Value):
     draws_intervals: ClassVar[bool] = False
 
     def __init_subclass__(cls) -> None:
-        """Raise an error if an option has no default value.
+        """Raise an error if an option of a new test has no default value.
 
         The documentation lists the metrics to which each test applies with its default options.
         """
@@ -73,52 +73,55 @@ class PairTest(Value):
 
     @property
     def swaps_units(self) -> bool:
-        """True if a p-value is a share of the ways to swap two systems in n units.
+        """True if the p-value is a share of all ways to swap two systems in n units.
 
-        The smallest p-value is then 2^-n one-sided, or 2^(1 - n) two-sided.
+        A unit is an item or a cluster. The smallest p-value is then 2^-n one-sided, or 2^(1 - n) two-sided.
         """
         return False
 
-    def why_drawn(self, matrix: Matrix) -> str:  # noqa: ARG002
-        """Return the reason why pairs of the matrix need a simulation.
+    def explain_simulation(self, matrix: Matrix) -> str:  # noqa: ARG002
+        """Explain why p-values are simulated although the test also has an exact form.
 
         The result is empty if the test always simulates p-values or never does.
 
         Args:
-            matrix: Its rows must be units (`Matrix.by_unit`).
+            matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
         """
         return ""
 
     def work(self, observed: Observed, settings: Settings) -> float:  # noqa: ARG002
-        """Return the cost of an exact p-value in additions.
+        """Estimate the cost of the exact p-value of a pair, in additions.
 
-        The result is infinite if the p-value is simulated. If the computation is cheap, the cost is about 0.
+        It is infinite if the p-value is simulated, and about 0 if the computation is cheap.
+
+        Args:
+            observed: The pair of systems.
+            settings: Settings of the test.
         """
         return 0.0
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterable[PairWarning]:  # noqa: ARG002
-        """Return warnings about pairs with properties that make this test unreliable.
+        """Return the warnings about pairs of systems for which this test is unreliable.
 
         For example, the null hypothesis can be false although the scores are equal.
         """
         return ()
 
     def own_refusal(self, matrix: Matrix) -> str | None:  # noqa: ARG002
-        """Return the reason why this test does not apply to the matrix; None if it does.
+        """Return the reason why this test does not apply to the data; None if it does.
 
-        Subclasses override this method. It has only the conditions that are not common to all tests; `refusal` adds
-        those.
+        Subclasses override this method with their special conditions. `refusal` adds the conditions of all tests.
 
         Args:
-            matrix: Its rows must be units (`Matrix.by_unit`).
+            matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
         """
         return None
 
     def refusal(self, matrix: Matrix) -> str | None:
-        """Return the reason why the test does not apply to the matrix; None if it does.
+        """Return the reason why this test does not apply to the data; None if it does.
 
         Args:
-            matrix: Its rows must be units (`Matrix.by_unit`).
+            matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
         """
         if matrix.family == "pair" and "pair" not in (self.families or ()):
             return (f"{self.name} needs statistics that add up, unlike correlations; take permutation, "
@@ -136,24 +139,29 @@ class PairTest(Value):
         return unit_refusal(self.name, matrix) if self.of_unit_scores else None
 
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
-        """Return the pairs with the differences that this test compares.
+        """Compute the differences that this test compares with 0.
 
         Args:
-            matrix: Its rows must be units (`Matrix.by_unit`).
-            pairs: Pairs of systems.
+            matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+            pairs: Indices of the two systems of each pair.
         """
         return Observed.of(matrix, pairs)
 
     def run(self, matrix: Matrix, pairs: Pairs, settings: Settings) -> PairResults:
-        """Test pairs of systems; the results are in the order of the pairs.
+        """Test pairs of systems, and return one result per pair in the same order.
 
         Identical systems have p = 1 in every test. The p-value is undefined if a score is undefined. In a test of
-        single units it is also undefined if no unit with two defined scores distinguishes the systems. The results have
-        warnings about pairs for which this test is unreliable (`pair_warnings`), and about pairs with a judge that
-        favours a system or has too few observed errors.
+        single units (items or clusters) it is also undefined if no unit with two defined scores distinguishes the
+        systems. The results have warnings about pairs for which this test is unreliable (`pair_warnings`), and about
+        pairs with a judge that favours a system or has too few observed errors.
+
+        Args:
+            matrix: Statistics of all systems.
+            pairs: Indices of the two systems of each pair.
+            settings: Settings of the test.
 
         Raises:
-            ValueError: The test does not apply to the matrix (`refusal`).
+            ValueError: The test does not apply to the data (`refusal`).
         """
         matrix = matrix.by_unit
         if reason := self.refusal(matrix):
@@ -183,32 +191,33 @@ class PairTest(Value):
         return results
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
-        """Return True if the test computes its own intervals of differences.
+        """Return True if the test computes its own confidence intervals of differences.
 
         Args:
-            matrix: Its rows must be units (`Matrix.by_unit`).
+            matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
         """
         return False
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:  # noqa: ARG002
-        """Return intervals of the scores of systems, [systems, 2].
+        """Return the confidence intervals of the scores of all systems, [systems, 2].
 
-        The result is nan if the test has none.
+        They are nan if the test does not compute intervals of scores.
         """
         return np.full((matrix.statistics.shape[1], 2), np.nan)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Compute the p-values of at least one pair.
+        """Compute the p-values of one or more pairs of systems.
 
-        Each pair has a discordant unit and a defined difference. If `of_unit_scores` is true, both scores are defined
-        in some unit; if `takes_unequal` is true as well, each system has a unit with a defined score.
+        In each pair, the systems differ in some unit (item or cluster), and the difference of the scores is defined. If
+        `of_unit_scores` is true, both scores are defined in some unit; if `takes_unequal` is true as well, each system
+        has a unit with a defined score.
         """
         return Tails.of([self.tail(o, settings) for o in pairs])
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Compute the p-value of one pair.
+        """Compute the p-value of one pair of systems.
 
-        Only tests that do not override `tails` need this.
+        Tests that override `tails` do not need this method.
         """
         raise NotImplementedError
 
@@ -218,13 +227,14 @@ Exact = Callable[[Observed, Settings], Tail | None]
 
 def compute_or_draw(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs: ObservedPairs, places: Ints,
                    settings: Settings, label: str) -> Tails:
-    """Compute exact p-values of some pairs, and simulate all other p-values.
+    """Compute exact p-values of some pairs of systems, and simulate the others.
 
-    Exact p-values are computed in parallel. A cluster receives the matrix once per worker, then only indices of pairs.
+    Exact p-values are computed in parallel. A cluster of machines receives the data once per worker, then only indices
+    of pairs.
 
     Args:
-        exact: Function of a module that returns the exact tail of a pair; None if the tail cannot be computed.
-        draw: Returns the simulated tails of the other pairs.
+        exact: Returns the exact p-value of a pair, or None if it cannot be computed. It must be a function of a module.
+        draw: Returns the simulated p-values of all other pairs.
         pairs: All pairs.
         places: Indices of the pairs for which `exact` is called.
         settings: Settings of the test, with the workers.
@@ -255,15 +265,15 @@ class TriedPairs:
     """Methods and costs of a few tested pairs, which predict the costs of all pairs.
 
     Attributes:
-        methods: Number of pairs per method; `monte-carlo` stands for simulated pairs.
-        work: Mean number of additions of the pairs that are not simulated.
+        methods: Number of pairs by the method of their p-value; `monte-carlo` stands for simulated p-values.
+        work: Mean cost of the p-values that are not simulated, in additions.
     """
 
     methods: Counter[Method]
     work: float
 
-    def of_method(self, method: Method, pairs: int) -> int:
-        """Predict the number of pairs that use a method.
+    def predict_count(self, method: Method, pairs: int) -> int:
+        """Predict how many of all pairs get their p-value by a method.
 
         Args:
             method: The method.
@@ -272,19 +282,23 @@ class TriedPairs:
         return round(pairs * self.methods[method] / self.methods.total())
 
 
-def few_systems(systems: int) -> list[int]:
-    """Choose the indices of a few systems, evenly spaced from the first to the last."""
+def choose_few_systems(systems: int) -> list[int]:
+    """Choose the indices of a few systems, evenly spaced from the first to the last.
+
+    Args:
+        systems: Number of all systems.
+    """
     return sorted({round(n) for n in np.linspace(0, systems - 1, _SYSTEMS).tolist()})
 
 
 def try_pairs(test: PairTest, matrix: Matrix, settings: Settings) -> TriedPairs:
-    """Test a few pairs with one resample each.
+    """Test a few pairs of systems with one resample each, to predict the cost of all.
 
     If several pairs are expensive, only one is tested and represents all of them.
 
     Args:
-        test: A test that applies to the matrix.
-        matrix: Matrix of a few systems (`few_systems`), at least two.
+        test: A test that applies to the data.
+        matrix: Statistics of at least two systems (`choose_few_systems`).
         settings: Settings of the test.
     """
     matrix = matrix.by_unit

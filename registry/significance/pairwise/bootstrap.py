@@ -22,7 +22,7 @@ from registry.significance.base import Observed, ObservedPairs, Settings, Tail, 
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import FEW_SKEWED, find_skewed
 from registry.significance.diagnostics.rare_outcomes import find_rare_classes, find_rare_outcomes
-from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, are_too_fine, ideal_tail, may_be_ideal
+from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, have_too_many_sums, ideal_tail, may_be_ideal
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest, compute_or_draw
 from registry.significance.resampling import studentized
@@ -43,7 +43,7 @@ from registry.significance.resampling.scores import (
     score_resamples,
     shares_resamples,
 )
-from registry.significance.resampling.screening import Recentred, by_sorting, screen_recentred
+from registry.significance.resampling.screening import Recentred, count_by_sorting, screen_recentred
 from registry.significance.resampling.studentized import bootstrap_t
 
 Done = TypeVar("Done")
@@ -56,9 +56,9 @@ _LONG = 2**18  # least number of resamples for which threads save time
 class Bootstrap(PairTest):
     """Paired bootstrap of items or clusters, and of random runs.
 
-    The p-value is computed without simulation (the ideal bootstrap) if both systems share the denominators of a
-    quotient and the lattice is small. If no resample at all is as extreme as the observed difference (`is_reachable`),
-    the p-value and the interval are nan.
+    If both systems have the same denominators and sums take few values, the p-value is computed without simulation (the
+    ideal bootstrap). If no resample at all is as extreme as the observed difference (`is_reachable`), the p-value and
+    the interval are nan.
 
     Attributes:
         variant: `recentred`: the null distribution is the resampled difference minus the observed one. `studentized`:
@@ -80,23 +80,29 @@ class Bootstrap(PairTest):
 
     @property
     def is_one_sided(self) -> bool:
-        """True for the variant `berg-kirkpatrick-2012`."""
+        """True for the variant `berg-kirkpatrick-2012`, which is always one-sided."""
         return self.variant == "berg-kirkpatrick-2012"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse to studentize non-quotients, and runs that cannot be resampled."""
+        """Return the reason why the scores cannot be studentized or the runs resampled.
+
+        The result is None if they can.
+        """
         reason = explain_run_refusal(matrix, studentized=self.variant == "studentized")
         return None if reason is None else str(reason)
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs with skewed differences, or with scores that depend on few units."""
+        """Warn of pairs with skewed differences, or with scores that depend on few items."""
         if self.variant == "recentred" or (self.variant == "studentized" and pairs.matrix.n_units < FEW_SKEWED):
             yield from find_skewed(pairs)
         yield from find_rare_outcomes(pairs)
         yield from find_rare_classes(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Compute the p-values and intervals of all pairs from the same resamples."""
+        """Compute the p-values and confidence intervals of pairs of systems.
+
+        P-values that need a simulation share the same resamples.
+        """
         matrix = pairs.matrix
         if reason := resampling_refusal(matrix):
             undefined = np.full(len(pairs), math.nan)
@@ -108,7 +114,7 @@ class Bootstrap(PairTest):
         if not may_be_ideal(matrix, settings):
             return _test_resamples(pairs, _test_recentred, settings)
         shared = np.flatnonzero(matrix.denominators[pairs.a] == matrix.denominators[pairs.b])
-        coarse = shared[~are_too_fine(pairs[shared])]
+        coarse = shared[~have_too_many_sums(pairs[shared])]
         alone = settings
         if matrix.is_mean and settings.execution.cluster is None:  # lattices are small: threads would save no time
             alone = replace(settings, execution=replace(settings.execution.local, workers=1))
@@ -116,11 +122,14 @@ class Bootstrap(PairTest):
                                coarse, alone, "pairs to compute")
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
-        """Return True except for the variant `berg-kirkpatrick-2012`."""
+        """Return True, except for the variant `berg-kirkpatrick-2012`."""
         return self.variant != "berg-kirkpatrick-2012"
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
-        """Return percentile intervals of the scores, with the resamples of the tests."""
+        """Return percentile intervals of the scores, [systems, 2].
+
+        They use the same resamples as the tests.
+        """
         matrix = matrix.by_unit
         if resampling_refusal(matrix):
             return super().score_intervals(matrix, settings)
@@ -129,11 +138,11 @@ class Bootstrap(PairTest):
 
 def _test_resamples(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats, Settings], Tails],
            settings: Settings) -> Tails:
-    """Compute scores in resamples, and apply a test to them.
+    """Compute the scores in resamples, and apply a test to them.
 
     Args:
         pairs: Pairs of systems.
-        test: Test that takes pairs, scores [systems, resamples] and settings.
+        test: Function that computes p-values from pairs, scores [systems, resamples] and settings.
         settings: Settings of the test.
     """
     pairs = pairs if shares_resamples(pairs.matrix, settings) else pairs.alone
@@ -141,7 +150,9 @@ def _test_resamples(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats,
 
 
 def _test_recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
-    """Test pairs by recentred differences; undefined differences count as extreme.
+    """Test pairs of systems by resampled differences minus the observed ones.
+
+    Undefined differences count as extreme.
 
     Args:
         pairs: Pairs of systems.
@@ -177,9 +188,15 @@ def _test_recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) ->
 
 
 def _get_undefined_code(pairs: ObservedPairs, n: int, result: Recentred, settings: Settings) -> str:
-    """Return the code of the reason why a pair has no interval or no p-value.
+    """Return the code of the message why a pair has no interval or no p-value.
 
     The code is empty if the pair has both.
+
+    Args:
+        pairs: All pairs of systems.
+        n: Index of the pair.
+        result: Counts of the pair's resampled differences.
+        settings: Settings of the test.
     """
     if not result.moves and pairs.difference[n]:
         return _CONSTANT.code
@@ -189,9 +206,14 @@ def _get_undefined_code(pairs: ObservedPairs, n: int, result: Recentred, setting
 
 
 def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
-    """Test pairs by counting resamples with more than twice the observed gain.
+    """Test pairs by the share of resamples with more than twice the observed gain.
 
-    The gain is the difference in favour of the better system.
+    The gain is the difference in favour of the better system (Berg-Kirkpatrick et al. 2012).
+
+    Args:
+        pairs: Pairs of systems.
+        scores: Scores in resamples, [systems, resamples].
+        settings: Settings of the test.
     """
     def count(o: Observed) -> Tail:
         if not o.difference:
@@ -214,7 +236,7 @@ def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tai
 
 
 def _map_pairs(work: Callable[[Observed], Done], pairs: ObservedPairs, settings: Settings) -> list[Done]:
-    """Apply a function to pairs, in threads if there are many resamples.
+    """Apply a function to every pair, in threads if there are many resamples.
 
     Threads with short tasks would wait for the interpreter lock.
     """
@@ -224,10 +246,12 @@ def _map_pairs(work: Callable[[Observed], Done], pairs: ObservedPairs, settings:
 
 
 def _test_studentized(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:
-    """Test one pair by studentized differences; undefined ones count as extreme.
+    """Test one pair by resampled differences divided by their standard errors.
+
+    Undefined values count as extreme.
 
     Args:
-        drawn: Resampled studentized differences, [resamples].
+        drawn: Resampled minus observed difference, divided by its standard error, [resamples].
         difference: Observed difference.
         error: Standard error of the observed difference.
         settings: Settings of the test.
@@ -239,7 +263,7 @@ def _test_studentized(drawn: Floats, difference: float, error: float, settings: 
                     messages=Messages.of("constant-difference", over="unit"))
     statistic, alternative = difference / error, settings.alternative
     bar, slack = extremity(statistic, alternative), studentized.TOLERANCE * abs(statistic)
-    results = by_sorting(extremity(drawn, alternative), bar, slack, dual_rank(settings))
+    results = count_by_sorting(extremity(drawn, alternative), bar, slack, dual_rank(settings))
     tail = replace(monte_carlo_tail(results.extremes, len(drawn)), statistic=abs(statistic))
     if results.undefined > MOST_UNDEFINED * len(drawn):
         return replace(tail, messages=Messages.of("no-interval"))

@@ -51,7 +51,10 @@ class Crossed(PairTest):
     over: Over = "all"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse fixed runs, and systems with a single run."""
+        """Return the reason why the test does not apply: fixed runs, or a single run.
+
+        The result is None if it applies.
+        """
         if matrix.runs is None:
             return 'crossed looks at single runs, which are random: set runs = "random", or take permutation'
         if reason := explain_crossing_refusal(matrix):
@@ -63,7 +66,7 @@ class Crossed(PairTest):
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs with averages over items that are far from normal.
 
-        This includes pairs with scores that depend on few units or on a class with few items.
+        This includes pairs with scores that depend on few items or on a class with few items.
         """
         if self.over in ("all", "items"):
             yield from find_skewed_items(pairs)
@@ -71,13 +74,13 @@ class Crossed(PairTest):
             yield from find_rare_classes(pairs)
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
-        """Return True: the test has its own intervals."""
+        """Return True: the test computes its own confidence intervals."""
         return True
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Compare each difference with its standard error from all sources.
+        """Compare each difference with its standard error over items and runs.
 
-        The interval contains all differences that the test does not reject.
+        The confidence interval contains all differences that the test does not reject.
         """
         if pairs.matrix.n_units < 2 and self.over in ("all", "items"):
             return Tails.make(np.full(len(pairs), math.nan), "asymptotic", messages=Messages.of("one-unit"))

@@ -22,7 +22,7 @@ from registry.arrays import ROUNDING, Flags, Floats, Ints
 from registry.messages import Message, Messages
 from registry.significance.base import Alternative, Observed, Settings, Tail, Unit, extremity
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
-from registry.significance.diagnostics.samples import uneven_samples
+from registry.significance.diagnostics.samples import find_uneven_samples
 from registry.significance.distributions import log_normal_p, log_t_p
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
@@ -36,7 +36,9 @@ _SMALL = 200  # size of a table up to which whole numbers are as fast as floats
 
 def fisher_exact(table: Sequence[Sequence[int]], alternative: Alternative = "two-sided",
                  rule: Rule = "point") -> Fraction:
-    """Return the exact p-value of a 2 x 2 table with given margins, as a fraction.
+    """Return the exact p-value of Fisher's test of a 2 x 2 table, as a fraction.
+
+    The margins of the table are fixed.
 
     Args:
         table: [[a, b], [c, d]].
@@ -61,11 +63,11 @@ def fisher_exact(table: Sequence[Sequence[int]], alternative: Alternative = "two
 
 
 def fisher_tail(table: Sequence[Sequence[int]], alternative: Alternative = "two-sided", rule: Rule = "point") -> Tail:
-    """Return the p-value of `fisher_exact` to 10 digits, also for large tables.
+    """Return the p-value of Fisher's test of a 2 x 2 table, to 10 digits.
 
-    The function is fast enough for thousands of large tables. Small tables are counted in whole numbers, so that p =
-    alpha is exact. For large tables, the logarithms of the probabilities are summed. If two probabilities are nearly
-    equal, whole numbers decide which one is larger.
+    It equals `fisher_exact`, but is fast enough for thousands of large tables. Small tables are counted in whole
+    numbers, so that p = alpha is exact. For large tables, the logarithms of the probabilities are summed. If two
+    probabilities are nearly equal, whole numbers decide which one is larger.
     """
     (a, b), (c, d) = ((int(n) for n in row) for row in table)
     if a + b + c + d <= _SMALL:
@@ -92,9 +94,18 @@ def fisher_tail(table: Sequence[Sequence[int]], alternative: Alternative = "two-
 
 
 def _log_probabilities(a: int, first: int, second: int, column: int) -> tuple[int, Floats]:
-    """Return the first cell of the first table, and log probabilities from there on.
+    """Return the log probabilities of the 2 x 2 tables with given margins.
 
-    Excluded tables are at least e^60 times less likely than the table with `a`.
+    Tables that are at least e^60 times less likely than the table with the first cell `a` are omitted.
+
+    Args:
+        a: First cell of the observed table.
+        first: Sum of the first row.
+        second: Sum of the second row.
+        column: Sum of the first column.
+
+    Returns:
+        The first cell of the first table, and the log probabilities of the tables with this and larger first cells.
     """
     low, high = max(0, column - second), min(first, column)
     mode = min(max((first + 1) * (column + 1) // (first + second + 2), low), high)
@@ -118,7 +129,7 @@ def _log_sum(logs: Floats) -> float:
 class Fisher(PairTest):
     """Fisher's test of the precision of the answers that only one system gives.
 
-    D1 contains the candidates that only system A accepts, D2 those that only system B accepts.
+    It compares two sets of candidates: D1 are those that only system A accepts, D2 those that only system B accepts.
 
     Attributes:
         rule: Definition of the two-sided p-value, see `fisher_exact`.
@@ -133,17 +144,21 @@ class Fisher(PairTest):
     rule: Rule = "point"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse scores other than precision, and systems with one answer per item."""
+        """Return the reason why the test does not apply; None if it does.
+
+        It does not apply to scores other than precision, or if every system gives one answer per item.
+        """
         if matrix.family != "prf" or matrix.quotient != PRECISION:
             return ("fisher compares the precision of candidates that systems accept or not; take mcnemar for one "
                     "answer per item, permutation for other scores")
-        if matrix.answers_to is not None and same_items(matrix.answers_to, matrix.statistics[:, :, 1] > 0):
+        if matrix.answers_to is not None and give_one_answer_per_item(
+                matrix.answers_to, matrix.statistics[:, :, 1] > 0):
             return ("every system gives one answer to every item, so D1 and D2 are answers to the same items and not "
                     "independent, as fisher takes them to be; take mcnemar")
         return None
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Test the true and false positives that only one system of the pair has."""
+        """Compare the true and false positives that only one system of the pair has."""
         only_a, only_b = o.a[:, 1] > o.b[:, 1], o.b[:, 1] > o.a[:, 1]
         correct = [int(o.a[only_a, 0].sum()), int(o.b[only_b, 0].sum())]
         table = [[correct[0], int(only_a.sum()) - correct[0]], [correct[1], int(only_b.sum()) - correct[1]]]
@@ -151,11 +166,12 @@ class Fisher(PairTest):
         return replace(fisher_tail(table, settings.alternative, self.rule), favours=lead)
 
 
-def same_items(items: Ints, given: Flags) -> bool:
+def give_one_answer_per_item(items: Ints, given: Flags) -> bool:
     """Return True if every system gives exactly one answer to every item.
 
-    Items must have several candidates. Then D1 and D2 contain answers to the same items, so they are dependent, and
-    Fisher's test rejects three times too often (docs/ranking.md).
+    Then the answers that only A gives and those that only B gives belong to the same items. So they are dependent, and
+    Fisher's test rejects three times too often (docs/ranking.md). The result is False if each item has only one
+    candidate.
 
     Args:
         items: Item of every candidate, [candidates].
@@ -168,7 +184,7 @@ def same_items(items: Ints, given: Flags) -> bool:
 
 
 def correlation(x: Floats, y: Floats) -> float:
-    """Return the correlation of the unit scores of two systems.
+    """Return the correlation of two systems' scores in single items or clusters.
 
     The result is nan if the scores of a system are constant. This is r12 of Yeh 2000, section 2.1.
     """
@@ -177,11 +193,12 @@ def correlation(x: Floats, y: Floats) -> float:
     return float(x @ y) / spread if spread else math.nan
 
 
-def understatement(x: Floats, y: Floats) -> float:
-    """Return by which factor assumed independence overstates the standard error.
+def compute_error_ratio(x: Floats, y: Floats) -> float:
+    """Return the factor by which a test of independent samples overstates the error.
 
-    It is s_d-ind / s_d = sqrt((s1^2 + s2^2) / (s1^2 + s2^2 - 2 r12 s1 s2)). If s1 = s2, it is 1 / sqrt(1 - r12) (Yeh
-    2000, section 2.1, equation 2). It is infinite if the difference is constant.
+    This is the standard error of the difference of two systems if their scores in single items are assumed to be
+    independent, divided by the paired one: s_d-ind / s_d = sqrt((s1^2 + s2^2) / (s1^2 + s2^2 - 2 r12 s1 s2)). If s1 =
+    s2, it is 1 / sqrt(1 - r12) (Yeh 2000, section 2.1, equation 2). It is infinite if the difference is constant.
     """
     difference = _deviations(x - y, np.concatenate([x, y]))
     paired, independent = float(difference @ difference), sum(_square_sums(x, y))
@@ -203,12 +220,12 @@ def _deviations(values: Floats, scores: Floats) -> Floats:
 
 
 class IndependentTest(PairTest):
-    """Test of two independent samples."""
+    """Test that treats the scores of two systems as independent samples."""
 
     independent: ClassVar[bool] = True
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Test a pair, and add a message about the effect of assuming independence."""
+        """Test a pair, with a message about the effect of assuming independence."""
         a, b = unit_scores(o)
         both = ~np.isnan(a) & ~np.isnan(b)
         equal = not o.difference and np.array_equal(a, b, equal_nan=True)
@@ -216,19 +233,19 @@ class IndependentTest(PairTest):
         tail = Tail(0.0, "asymptotic") if equal else self.of_samples(o, of_a, of_b, settings.alternative)
         parameters: dict[str, float] = {}
         if both.any() and not math.isnan(r := correlation(a[both], b[both])):
-            factor = understatement(a[both], b[both])
+            factor = compute_error_ratio(a[both], b[both])
             parameters = {"correlation": float(r), "factor": factor} if math.isfinite(factor) else {}
         return replace(tail, messages=Messages((Message("independence-assumed", parameters), *tail.messages)))
 
     @abstractmethod
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
-        """Test one pair.
+        """Compute the p-value of a pair from two samples of scores.
 
         Args:
             o: The pair.
-            a: Scores of the units of the first system. Units are included if both systems have a defined score; if
-                `takes_unequal` is true, all defined scores of the system are included.
-            b: Scores of the units of the second system.
+            a: Scores of the first system in single items or clusters. They are included if both systems have a defined
+                score; if `takes_unequal` is true, all defined scores of the system are included.
+            b: The same for the second system.
             alternative: Alternative hypothesis.
         """
 
@@ -253,10 +270,10 @@ class TwoSampleT(IndependentTest):
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs in which the system with fewer items varies more.
 
-        The common variance is then too small.
+        The estimate of the common variance is then too small.
         """
         if self.pooled:
-            yield from uneven_samples(pairs, lambda x, y: (_estimate_pooled(x, y)[0], _estimate_unpooled(x, y)[0]))
+            yield from find_uneven_samples(pairs, lambda x, y: (_estimate_pooled(x, y)[0], _estimate_unpooled(x, y)[0]))
 
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Compare the difference of means with its standard error under independence."""
@@ -268,7 +285,10 @@ class TwoSampleT(IndependentTest):
 
 
 def _estimate_pooled(a: Floats, b: Floats) -> tuple[float, float]:
-    """Return the squared error with a common variance, and the degrees of freedom."""
+    """Return the squared standard error of a difference of means, and its degrees.
+
+    The two samples are assumed to have a common variance (Student's test).
+    """
     n, m = len(a), len(b)
     if min(n, m) < 2:
         return 0.0, 0
@@ -276,9 +296,9 @@ def _estimate_pooled(a: Floats, b: Floats) -> tuple[float, float]:
 
 
 def _estimate_unpooled(a: Floats, b: Floats) -> tuple[float, float]:
-    """Return the squared error with two variances, and the degrees of freedom.
+    """Return the squared standard error of a difference of means, and its degrees.
 
-    The degrees of freedom are those of Welch (1947).
+    The two samples can have different variances. The degrees of freedom are those of Welch (1947).
     """
     if min(len(a), len(b)) < 2:
         return 0.0, 0
@@ -292,12 +312,12 @@ def _square_sums(*samples: Floats) -> list[float]:
 
 
 class _Proportions(IndependentTest):
-    """Test of two proportions, such as accuracy or precision."""
+    """Test of two independent proportions, such as accuracy or precision."""
 
     families: ClassVar[tuple[str, ...] | None] = ("ratio", "prf", "alignment")
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse scores that are not proportions of counted objects."""
+        """Return the reason why the scores are not proportions of counts; or None."""
         if matrix.multiple > 1:
             return f"{self.name} counts single answers, but these are averages over runs; take permutation"
         is_binary = matrix.quotient is not None and {c for side in matrix.quotient for c in side} <= {0, 1}
@@ -314,7 +334,7 @@ class _Proportions(IndependentTest):
         The standard error assumes independence. The result is nan if it is 0.
 
         Args:
-            o: The pair.
+            o: The pair of systems.
             pooled: True: the standard error uses one common proportion of both systems.
         """
         hits, totals = (part.sum(axis=0) for part in o.matrix.parts_of(o.pair))
@@ -362,9 +382,10 @@ class ChiSquared(_Proportions):
     correction: bool = False
 
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
-        """Test the pooled z, which is the signed root of the statistic.
+        """Compute the p-value from the signed root of the statistic.
 
-        Yates's correction subtracts 1/2 from each deviation.
+        The root is the z value with a common proportion of both systems. Yates's correction subtracts 1/2 from each
+        deviation.
         """
         z = self.z(o, pooled=True)
         if math.isnan(z):
@@ -379,7 +400,8 @@ class ChiSquared(_Proportions):
 class RankSum(IndependentTest):
     """Wilcoxon's rank-sum test (Mann-Whitney U) of the scores of units.
 
-    The p-value comes from the normal distribution, with corrections for ties and continuity.
+    A unit is an item or a cluster. The p-value comes from the normal distribution, with corrections for ties and
+    continuity.
     """
 
     name: ClassVar[str] = "rank-sum"
@@ -391,17 +413,18 @@ class RankSum(IndependentTest):
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs with unequal variances: the test underestimates their errors."""
-        yield from uneven_samples(pairs, _squared_errors_of_u)
+        yield from find_uneven_samples(pairs, _squared_errors_of_u)
 
     def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
-        """Rank the units of both systems together, and test the sum of ranks."""
+        """Rank the scores of both systems together, and test the sum of ranks."""
         return rank_sum(*((b, a) if o.matrix.lower_is_better else (a, b)), alternative)
 
 
 def _squared_errors_of_u(x: Floats, y: Floats) -> tuple[float, float]:
-    """Return the variance of U / (n m) with one common distribution, and without.
+    """Return the variance of U / (n m), with and without a common distribution.
 
-    The second variance is that of Brunner and Munzel (2000).
+    U is the Mann-Whitney statistic of samples with n and m values. The first variance assumes that both samples have
+    the same distribution; the second one, that of Brunner and Munzel (2000), does not.
     """
     n, m = len(x), len(y)
     ranks = midranks(np.concatenate([x, y]))
@@ -411,11 +434,11 @@ def _squared_errors_of_u(x: Floats, y: Floats) -> tuple[float, float]:
 
 
 def rank_sum(x: Floats, y: Floats, alternative: Alternative, rounding: float = 1e-12) -> Tail:
-    """Test whether values of `x` tend to be larger than values of `y`.
+    """Test whether `x` tends to have larger values than `y` (Mann-Whitney U).
 
     The samples may differ in size. WMT compares human scores of systems in this way if they were judged on different
-    segments. The statistic is the smaller U. Values are tied if they differ by at most `rounding` times the largest
-    value.
+    segments. The reported statistic is the smaller U. Values are tied if they differ by at most `rounding` times the
+    largest value.
     """
     n, m = len(x), len(y)
     ranks = midranks(np.concatenate([x, y]), rounding * float(max(np.abs(x).max(initial=0), np.abs(y).max(initial=0))))

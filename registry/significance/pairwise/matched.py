@@ -15,7 +15,7 @@ from registry.messages import Messages
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Tails, Unit, extremity
 from registry.significance.diagnostics.evidence import PairWarning, SystemPairs
 from registry.significance.diagnostics.exchangeability import are_means, find_asymmetric, find_skewed
-from registry.significance.distributions import log_coins, log_normal_p, log_normal_ps, log_t_p
+from registry.significance.distributions import log_normal_p, log_normal_ps, log_sign_p, log_t_p
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.exact.swaps import log_sign_tail
 from registry.significance.matrix import Matrix, additive, count_shared, count_unshared
@@ -26,6 +26,8 @@ from registry.significance.units import midranks, unit_differences
 
 class Sign(PairTest):
     """Exact sign test of the scores of units; ties are ignored.
+
+    A unit is an item or a cluster.
 
     Attributes:
         tie: Largest difference of two scores that counts as a tie.
@@ -40,20 +42,20 @@ class Sign(PairTest):
     tie: float = 0.0
 
     def __post_init__(self) -> None:
-        """Raise an error if the largest tie is negative or infinite."""
+        """Raise an error if the option `tie` is negative or infinite."""
         super().__post_init__()
         if not 0 <= self.tie < math.inf:
             raise InputError(f"option 'tie' of sign is {self.tie!r}; expected a finite number from 0 up, "
                              "a difference of scores")
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs with a median difference that is not equal to the mean."""
+        """Warn of pairs whose median difference is not equal to the mean difference."""
         return find_asymmetric(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Count the units that favour either system.
+        """Count the items (or clusters) that favour either system.
 
-        Units with an undefined score are ignored.
+        Those with an undefined score are ignored.
         """
         if self.tie < 0.5 and np.isin(additive(pairs.matrix).unit_scores(), (0, 1)).all():
             for_a, for_b = _count_favoured(pairs)
@@ -62,12 +64,14 @@ class Sign(PairTest):
             for differences, slack in map(unit_differences, pairs):
                 counts.append([np.count_nonzero(side * differences > self.tie + slack) for side in (1, -1)])
             for_a, for_b = np.array(counts).T
-        return Tails.make(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b,
+        return Tails.make(log_sign_p(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b,
                           favours=for_a - for_b)
 
 
 class McNemar(PairTest):
     """McNemar's test of the units that only one of two systems gets right.
+
+    The units are items.
 
     Attributes:
         variant: `exact`: the binomial test. `mid-p`: counts only half of the outcomes that are exactly as extreme as
@@ -85,21 +89,21 @@ class McNemar(PairTest):
 
     @property
     def swaps_units(self) -> bool:
-        """True if the test swaps units, which it does if its p-value is exact."""
+        """True for the variant `exact`: its p-value is a share of all possible swaps."""
         return self.variant == "exact"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse units that are neither right nor wrong."""
+        """Return a reason if some items are neither right nor wrong; otherwise None."""
         if np.isin(additive(matrix).unit_scores(), (0, 1)).all():
             return None
         return "mcnemar needs units that are right or wrong; take the sign or permutation test for graded ones"
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Count the discordant units of all pairs together."""
+        """Compute the p-values from the items that only one of two systems gets right."""
         only_a, only_b = _count_favoured(pairs)
         if self.variant in ("exact", "mid-p"):
             half = self.variant == "mid-p"
-            log_p = log_coins(only_a, only_b, settings.alternative, half=half)
+            log_p = log_sign_p(only_a, only_b, settings.alternative, half=half)
             return Tails.make(log_p, "exact", coins=only_a + only_b + half)
         two_sided, corrected = settings.alternative == "two-sided", self.variant == "corrected"
         excess = extremity((only_a - only_b).astype(np.float64), settings.alternative) - corrected
@@ -109,7 +113,7 @@ class McNemar(PairTest):
 
 
 def _count_favoured(pairs: ObservedPairs) -> tuple[Ints, Ints]:
-    """Count the units that only A gets right, and those that only B gets right.
+    """Count the items that only system A gets right, and those that only B does.
 
     Each array has the shape [pairs].
     """
@@ -122,7 +126,7 @@ def _count_favoured(pairs: ObservedPairs) -> tuple[Ints, Ints]:
 class Wilcoxon(PairTest):
     """Wilcoxon's signed-rank test; units with equal scores are ignored.
 
-    Equal differences share their mean rank.
+    A unit is an item or a cluster. Tied differences share their mean rank.
 
     Attributes:
         variant: `exact`: the distribution over all signs of the ranks, also with ties; above about 2,000 units the
@@ -139,15 +143,18 @@ class Wilcoxon(PairTest):
 
     @property
     def swaps_units(self) -> bool:
-        """True if all signs of the ranks are counted."""
+        """True for the variant `exact`, which counts all possible signs of the ranks."""
         return self.variant == "exact"
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs with differences that are not symmetric."""
+        """Warn of pairs with differences in single items that are not symmetric."""
         return find_asymmetric(pairs)
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Rank the differences that are not 0; the statistic is the smaller sum of ranks."""
+        """Rank the nonzero differences by size, and test the sum of signed ranks.
+
+        The reported statistic is the smaller of the two sums of ranks.
+        """
         differences, slack = unit_differences(o)
         differences = differences[differences != 0]
         if not differences.size:
@@ -168,7 +175,10 @@ class Wilcoxon(PairTest):
 
 
 class MatchedT(PairTest):
-    """Paired t-test of the mean difference of units."""
+    """Paired t-test of the mean difference of units.
+
+    A unit is an item or a cluster.
+    """
 
     name: ClassVar[str] = "t"
     null: ClassVar[str] = "the mean difference of a unit is 0"
@@ -177,17 +187,17 @@ class MatchedT(PairTest):
     of_unit_scores: ClassVar[bool] = True
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs with a mean difference far from normal, if scores are means."""
+        """Warn of pairs of mean scores whose difference is far from normal."""
         return (warning._replace(where=warning.where & are_means(pairs)) for warning in find_skewed(pairs))
 
     def gives_intervals(self, matrix: Matrix) -> bool:
-        """Return True if the scores are means of unit scores."""
+        """Return True if the scores are means of the scores of items or clusters."""
         return matrix.is_mean
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
         """Compare the mean difference with its standard error.
 
-        There is an interval only if the difference of the scores is this mean.
+        A confidence interval is computed only if the difference of the scores is this mean.
         """
         from scipy.special import stdtrit
 
@@ -215,11 +225,11 @@ _LEVEL = 0.05  # level for which the bets are optimal; the p-value is valid at a
 class Bounded(PairTest):
     """Test of the mean difference of bounded scores by betting on the units.
 
-    One gambler starts with wealth 1 and bets a share of it that the next unit favours A; another gambler bets that it
-    favours B. If the mean difference is 0, no bet gains on average. Then wealth reaches 2 / alpha with a probability of
-    at most alpha / 2, for any number of units and any distribution (Ville 1939). The p-value is 2 / (largest wealth of
-    both gamblers). In a one-sided test it is 1 / (largest wealth of one gambler). The order of the units is random, but
-    always the same for the same number of units, so that no seed changes the p-value.
+    A unit is an item or a cluster. One gambler starts with wealth 1 and bets a share of it that the next unit favours
+    A; another gambler bets that it favours B. If the mean difference is 0, no bet gains on average. Then wealth reaches
+    2 / alpha with a probability of at most alpha / 2, for any number of units and any distribution (Ville 1939). The
+    p-value is 2 / (largest wealth of both gamblers). In a one-sided test it is 1 / (largest wealth of one gambler). The
+    order of the units is random, but always the same for the same number of units, so that no seed changes the p-value.
     """
 
     name: ClassVar[str] = "bounded"
@@ -228,7 +238,10 @@ class Bounded(PairTest):
     citation: ClassVar[str] = "Waudby-Smith and Ramdas 2024"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse scores without two bounds, and means with different denominators."""
+        """Return the reason why the test does not apply; None if it does.
+
+        It requires scores with two bounds, and means with the same denominators for all systems.
+        """
         if matrix.quotient is None or len(set(matrix.denominators.tolist())) > 1:
             return ("bounded compares means over denominators that all systems share; take permutation or "
                     "bootstrap(variant=studentized)")
@@ -238,16 +251,16 @@ class Bounded(PairTest):
         return None
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Bet on the units of each pair, in the same order for all pairs."""
+        """Bet on the items of each pair of systems, in the same order for all pairs."""
         order = np.random.Generator(stream(0, ORDER)).permutation(len(pairs.matrix.statistics))
         log_p = [log_betting_p(scale_differences(pairs.matrix, o.pair)[order], settings.alternative) for o in pairs]
         return Tails.make(np.array(log_p), "bound")
 
 
 def scale_differences(matrix: Matrix, pair: tuple[int, int]) -> Floats:
-    """Return the unit differences of a pair as shares of the largest possible one.
+    """Return the differences of two systems in single items, scaled to [-1, 1].
 
-    The array has the shape [units].
+    They are shares of the largest possible difference, [units]; units are items or clusters.
     """
     numerators, denominators = matrix.parts_of(pair)
     width = matrix.score_range[1] - matrix.score_range[0]
@@ -256,12 +269,13 @@ def scale_differences(matrix: Matrix, pair: tuple[int, int]) -> Floats:
 
 
 def log_betting_p(shares: Floats, alternative: Alternative) -> float:
-    """Return the natural logarithm of the p-value for a mean of 0.
+    """Return the log p-value of the hypothesis that the mean of bounded numbers is 0.
 
-    The bets are optimal for intervals of a mean (Waudby-Smith and Ramdas 2024, section 4.2).
+    A gambler bets on the sign of each number, and the p-value is 1 / (largest wealth); two-sided, it is 2 / (largest
+    wealth of two gamblers). The bets are optimal for intervals of a mean (Waudby-Smith and Ramdas 2024, section 4.2).
 
     Args:
-        shares: Independent numbers from -1 to 1, [units]. Their order must not depend on their values.
+        shares: Independent numbers from -1 to 1. Their order must not depend on their values.
         alternative: `greater` than 0, `less`, or `two-sided`.
     """
     sides = {"two-sided": (1, -1), "greater": (1,), "less": (-1,)}[alternative]

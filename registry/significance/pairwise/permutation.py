@@ -37,9 +37,15 @@ from registry.significance.diagnostics.exchangeability import (
     find_uneven_non_exchangeable,
 )
 from registry.significance.diagnostics.rare_outcomes import find_opposed_classes, find_rare_predictions
-from registry.significance.diagnostics.samples import uneven_runs
-from registry.significance.distributions import log_coins
-from registry.significance.exact.swaps import MOST_WORK, are_surely_fine, lattice_work, least_work, tail_on_lattice
+from registry.significance.diagnostics.samples import find_uneven_runs
+from registry.significance.distributions import log_sign_p
+from registry.significance.exact.swaps import (
+    MOST_WORK,
+    estimate_counting_cost,
+    have_surely_many_sums,
+    least_work,
+    tail_on_lattice,
+)
 from registry.significance.matrix import Matrix, Quotient, count_unshared
 from registry.significance.pairwise.base import PairTest, compute_or_draw
 from registry.significance.resampling.draws import SIGNS, blocks, stream, sum_permutations
@@ -51,7 +57,7 @@ from registry.significance.resampling.exceedances import (
     monte_carlo_tails,
 )
 from registry.significance.resampling.scores import relabel_runs, runs_refusal
-from registry.significance.resampling.screening import count_swapped_means, only_numerators_move
+from registry.significance.resampling.screening import count_swapped_means, have_equal_denominators
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
 
 FAMILY_WORK = 2**40  # largest cost of the exact p-values of a family, in additions: about 5 minutes of one core
@@ -66,7 +72,7 @@ class Permutation(PairTest):
     Attributes:
         studentized: Test the difference divided by its standard error, for scores that are quotients. This is also
             valid if systems with equal scores are not exchangeable, for example if one has a higher precision and the
-            other a higher recall. The p-value is simulated, unless the systems differ in few units.
+            other a higher recall. The p-value is simulated, unless the systems differ in few items.
     """
 
     name: ClassVar[str] = "permutation"
@@ -79,7 +85,10 @@ class Permutation(PairTest):
     studentized: bool = False
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse to studentize non-quotients, and runs that cannot be permuted."""
+        """Return the reason why the scores cannot be studentized or the runs permuted.
+
+        The result is None if they can.
+        """
         reason = runs_refusal(matrix, studentized=self.studentized)
         return None if reason is None else str(reason)
 
@@ -94,10 +103,10 @@ class Permutation(PairTest):
         yield from find_alike_predictions(pairs)
         if pairs.matrix.runs is None:  # with random runs, conclusions are about these items only
             yield from find_opposed_classes(pairs)
-        yield from uneven_runs(pairs)
+        yield from find_uneven_runs(pairs)
 
-    def why_drawn(self, matrix: Matrix) -> str:
-        """Return the reason why swaps cannot be counted."""
+    def explain_simulation(self, matrix: Matrix) -> str:
+        """Explain why p-values are simulated: all swaps of two systems cannot be counted."""
         if matrix.runs is not None:
             return "there are too many ways to assign runs to systems"
         if self.studentized:
@@ -107,9 +116,9 @@ class Permutation(PairTest):
         return "their sums take too many values for all swaps to be counted"
 
     def work(self, observed: Observed, settings: Settings) -> float:
-        """Return the cost of counting swaps in additions.
+        """Estimate the cost of counting all swaps of two systems, in additions.
 
-        The result is infinite if they cannot be counted.
+        The cost is infinite if they cannot be counted.
         """
         matrix = observed.matrix
         if self.studentized or matrix.runs is not None or matrix.quotient is None:
@@ -117,12 +126,14 @@ class Permutation(PairTest):
         if matrix.higher is not None:
             return 0.0
         most = _limit_work(settings)
-        return lattice_work(observed, most) if least_work(np.array(observed.n_discordant)) <= most else math.inf
+        if least_work(np.array(observed.n_discordant)) > most:
+            return math.inf
+        return estimate_counting_cost(observed, most)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Compute exact p-values if the lattice is small enough.
+        """Compute the p-values of pairs of systems, exactly if possible.
 
-        Simulate all others together.
+        P-values are exact if the sums after swaps take few values. All others are simulated together.
         """
         if pairs.matrix.runs is not None:
             return relabel_runs(pairs, settings)
@@ -133,9 +144,10 @@ class Permutation(PairTest):
         if (both := pairs.matrix.both_higher) is not None:  # all units have the same weight, so swaps are fair coins
             a, b = (pairs.b, pairs.a) if pairs.matrix.lower_is_better else (pairs.a, pairs.b)
             for_a, for_b = count_unshared(both, a, b)
-            return Tails.make(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b)
+            return Tails.make(log_sign_p(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b)
         # Pairs that are certainly too expensive are skipped: the overhead of a thread exceeds their work.
-        coarse = np.flatnonzero(~are_surely_fine(pairs) & (least_work(pairs.n_discordant) <= _limit_work(settings)))
+        is_cheap = least_work(pairs.n_discordant) <= _limit_work(settings)
+        coarse = np.flatnonzero(~have_surely_many_sums(pairs) & is_cheap)
         return compute_or_draw(_compute_exact, lambda rest: _draw_swaps(rest, settings), pairs, coarse, settings,
                               "pairs to count")
 
@@ -143,16 +155,16 @@ class Permutation(PairTest):
 def _limit_work(settings: Settings) -> float:
     """Return the largest cost of the exact p-value of one pair, in additions.
 
-    It limits the time of a large family.
+    It limits the time of many pairs.
     """
     return min(MOST_WORK, FAMILY_WORK / max(1, settings.family))
 
 
 def _compute_exact(observed: Observed, settings: Settings) -> Tail | None:
-    """Return the exact tail of a pair.
+    """Return the exact p-value of a pair, or None if it is too expensive.
 
-    The result is None if the lattice is too large and swaps are too many. If the systems differ in few units, all swaps
-    are tried, as in Yeh 2000.
+    The swaps are counted by the sums that they yield. If this is not possible and the systems differ in few items, all
+    swaps are tried, as in Yeh 2000.
     """
     if (tail := tail_on_lattice(observed, settings, _limit_work(settings))) is not None:
         return tail
@@ -167,7 +179,10 @@ def _compute_exact(observed: Observed, settings: Settings) -> Tail | None:
 
 
 def _list_swaps(units: int) -> Ints:
-    """Return all ways to swap units, [ways, units]; 1 means swapped, 0 not swapped."""
+    """Return all ways to swap two systems in some units, [ways, units].
+
+    1 means that a unit (item or cluster) is swapped, 0 that it is not.
+    """
     ways: Ints = np.arange(2**units)[:, None] >> np.arange(units) & 1
     return ways
 
@@ -183,9 +198,9 @@ def _test_studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
 def _draw_swaps(pairs: ObservedPairs, settings: Settings) -> Tails:
     """Simulate permutations of all pairs together.
 
-    Each pair swaps only its own systems.
+    All pairs swap the same random units (items or clusters), but each pair swaps only its own systems.
     """
-    if only_numerators_move(pairs.matrix):
+    if have_equal_denominators(pairs.matrix):
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
     alone = pairs.alone  # saves time if only few pairs are simulated again
     counter = SwapCounter.of(alone, settings.alternative)
@@ -194,11 +209,12 @@ def _draw_swaps(pairs: ObservedPairs, settings: Settings) -> Tails:
 
 
 def _test_correlations(pairs: ObservedPairs, settings: Settings) -> Tails:
-    """Test pairs of correlations by all swaps if few units differ, else simulate.
+    """Compute the p-values of pairs of systems with correlations as their scores.
 
-    A swap that makes a correlation undefined counts as extreme. The tolerance for ties is absolute, because swaps
-    change correlations near 0 to large ones, with the rounding errors of large values. The observed difference is
-    computed in the same way as the swapped ones.
+    If two systems differ in few items, all swaps are tried; otherwise permutations are simulated. A swap that makes a
+    correlation undefined counts as extreme. The tolerance for ties is absolute, because swaps change correlations near
+    0 to large ones, with the rounding errors of large values. The observed difference is computed in the same way as
+    the swapped ones.
     """
     matrix, alternative = pairs.matrix, settings.alternative
     assert isinstance(matrix, PairMatrix)
@@ -226,7 +242,8 @@ MOST = 2**14  # largest number of responses for which all divisions are counted
 class ResponsePermutation(PairTest):
     """Permutation test of the single responses that only one of two systems gives.
 
-    If the responses of an item or cluster are kept together, it is the same as `Permutation`.
+    A response is one answer, such as a span. If the responses of an item or cluster are kept together, it is the same
+    test as `Permutation`.
 
     Attributes:
         drawn: Simulate the p-value even if it can be computed exactly, as in the paper.
@@ -242,7 +259,10 @@ class ResponsePermutation(PairTest):
     drawn: bool = False
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse averages of runs, and scores other than precision, recall and F-scores."""
+        """Return the reason why the test does not apply; None if it does.
+
+        It does not apply to averages over runs, or to scores other than precision, recall and F-scores.
+        """
         if matrix.multiple > 1 or matrix.runs is not None:
             return "response-permutation shuffles single responses, but these are averages over runs; take permutation"
         if matrix.quotient is None or matrix.family != "prf":
@@ -250,7 +270,7 @@ class ResponsePermutation(PairTest):
         return None
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Return the warnings of `Permutation`."""
+        """Return the warnings of the test `Permutation`."""
         return Permutation().pair_warnings(pairs)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
@@ -261,22 +281,23 @@ class ResponsePermutation(PairTest):
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
         """Compute or simulate the p-value of one pair."""
-        divided = _Divided.of(o)
-        n = divided.correct + divided.spurious
+        divisions = _Divisions.of(o)
+        n = divisions.correct + divisions.spurious
         if self.drawn or n > MOST:
-            return monte_carlo_tail(divided.draw(settings), settings.resamples)
-        ways = divided.count(settings.alternative)
+            return monte_carlo_tail(divisions.draw(settings), settings.resamples)
+        ways = divisions.count(settings.alternative)
         # the logarithms are rounded, so that the sum can be slightly above 0
         return Tail(min(0.0, math.log(ways) - n * math.log(2)), "exact", coins=n)
 
 
 @dataclass(frozen=True, eq=False)
-class _Divided:
-    """Responses that only one system of a pair gives, and their random divisions.
+class _Divisions:
+    """Responses that only one of two systems gives, and their random divisions.
 
-    Under the null hypothesis each of these responses belongs to either system with equal probability. The difference
-    depends only on the numbers of correct and of spurious responses of the first system. These numbers are independent
-    binomial variables, so the test is exact, in whole numbers.
+    A response is one answer, such as a span. Under the null hypothesis each of these responses belongs to either system
+    with equal probability. The difference of the scores depends only on the numbers of correct and of spurious
+    responses of the first system. These numbers are independent binomial variables, so the test is exact, in whole
+    numbers.
 
     Attributes:
         quotient: Coefficients of the score, for the sums (true positives, predicted, gold).
@@ -292,7 +313,7 @@ class _Divided:
     observed: tuple[int, int]
 
     @classmethod
-    def of(cls, o: Observed) -> _Divided:
+    def of(cls, o: Observed) -> _Divisions:
         a, b = o.a.astype(np.int64), o.b.astype(np.int64)
         both, only_a, only_b = ((a[:, 1] == x) & (b[:, 1] == y) for x, y in ((1, 1), (1, 0), (0, 1)))
         correct_a, correct_b = int(a[only_a, 0].sum()), int(b[only_b, 0].sum())
@@ -305,7 +326,8 @@ class _Divided:
     def count(self, alternative: Alternative) -> int:
         """Count the divisions that are at least as extreme as the observed one.
 
-        There are 2^(correct + spurious) divisions. A division with an undefined score counts as extreme.
+        A division assigns each response to one of the two systems: there are 2^(correct + spurious) divisions. A
+        division with an undefined score counts as extreme.
         """
         ways, limits = list(accumulate(_count_choices(self.spurious), initial=0)), self._find_limits(alternative)
         reached = sum(way * ways[limit + 1] for way, limit in zip(_count_choices(self.correct), limits, strict=True))
@@ -315,7 +337,7 @@ class _Divided:
         return min(sides * reached + len(undefined), 1 << self.correct + self.spurious)
 
     def draw(self, settings: Settings) -> int:
-        """Count the extreme divisions in a simulation."""
+        """Simulate random divisions of the responses, and count the extreme ones."""
         limits = np.array(self._find_limits(settings.alternative))
         extremes = 0
         for block, draws in blocks(settings.resamples):
@@ -330,7 +352,7 @@ class _Divided:
         return extremes
 
     def _find_limits(self, alternative: Alternative) -> list[int]:
-        """Return the most spurious responses of extreme divisions, by correct ones.
+        """Return the largest numbers of spurious responses in extreme divisions.
 
         The index is the number of correct responses of the first system; the value is the largest number of its
         spurious responses with which the division is extreme, or -1 if there is none. The lead of the first system
@@ -355,14 +377,21 @@ class _Divided:
 
     @property
     def _undefined(self) -> list[tuple[int, int]]:
-        """Divisions that give all responses to one system and make a score undefined."""
+        """Divisions that give all responses to one system and make a score undefined.
+
+        Each is a pair of numbers: correct and spurious responses of the first system.
+        """
         corners = {(0, 0), (self.correct, self.spurious)}
         return [corner for corner in sorted(corners) if not self._difference(*corner)[1]]
 
     def _difference(self, correct: int, spurious: int) -> tuple[int, int]:
-        """Return the difference of the scores as numerator and denominator.
+        """Return the difference of both scores as numerator and denominator.
 
         The denominator is 0 if a score is undefined.
+
+        Args:
+            correct: Number of correct responses that the first system gets.
+            spurious: Number of spurious responses that the first system gets.
         """
         true_positives, given, gold = self.shared
         (n, d), (m, e) = ([sum(c * s for c, s in zip(side, (true_positives + k, given + k + wrong, gold), strict=True))

@@ -19,7 +19,7 @@ import numpy as np
 
 from registry.arrays import Floats
 from registry.families import find_step
-from registry.judged import LABELLED, WITHOUT_SCORES, Estimate, corrected, estimate
+from registry.judged import LABELLED, WITHOUT_SCORES, Estimate, estimate, estimate_mean
 from registry.messages import Messages
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail, Tails
 from registry.significance.diagnostics.judges import get_judged_items
@@ -34,13 +34,14 @@ _FEWEST = 4  # least number of units that people scored: t then has two degrees 
 class PredictionPowered(PairTest):
     """Test of means of judged items: people's difference, corrected by a judge.
 
-    The slope is the best one for each pair, so this difference is not the difference of the two scores, which have one
-    slope each. It has a smaller error.
+    An automatic judge scores all items, and people score some of them. The slope is the weight of the judge's scores.
+    It is the best one for each pair, so this difference is not the difference of the two scores, which have one slope
+    each. It has a smaller error.
 
     Attributes:
-        variant: `t`: the t-test, with degrees of freedom from the number of units that people scored. `normal`: the
-            test of ppi-python, which rejects too often if people scored few units. `bootstrap`: the recentred
-            bootstrap, which tunes the slope in every resample; all pairs share the resamples.
+        variant: `t`: the t-test, with degrees of freedom from the number of items or clusters that people scored.
+            `normal`: the test of ppi-python, which rejects too often if people scored few of them. `bootstrap`: the
+            recentred bootstrap, which tunes the slope in every resample; all pairs share the resamples.
     """
 
     name: ClassVar[str] = "prediction-powered"
@@ -52,7 +53,10 @@ class PredictionPowered(PairTest):
     variant: Literal["t", "normal", "bootstrap"] = "t"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse items without scores of a judge, and averages of runs."""
+        """Return the reason why the test does not apply; None if it does.
+
+        It does not apply to items without scores of a judge, or to averages over runs.
+        """
         if matrix.judged is None:
             return f"{self.name} compares means of judged items (JudgedMean); take permutation or bootstrap"
         every = map(get_judged_items(matrix).of, range(matrix.statistics.shape[1]))
@@ -61,9 +65,9 @@ class PredictionPowered(PairTest):
         return None
 
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
-        """Return the pairs with differences that use the best slope for each pair."""
+        """Compute the differences of pairs, each with its own best weight of the judge."""
         observed, items = super().observe(matrix, pairs), get_judged_items(matrix)
-        differences = [float(corrected(items.apart(*o.pair).sum(axis=0), items.slope)) for o in observed]
+        differences = [float(estimate_mean(items.subtract(*o.pair).sum(axis=0), items.slope)) for o in observed]
         return replace(observed, difference=np.array(differences, dtype=np.float64))
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
@@ -71,27 +75,30 @@ class PredictionPowered(PairTest):
         items = get_judged_items(pairs.matrix)
         if self.variant == "bootstrap":
             return Tails.join(len(pairs), _bootstrap_pairs(pairs, items, settings))
-        return Tails.of([self._tail(items.apart(*o.pair), items, settings) for o in pairs])
+        return Tails.of([self._tail(items.subtract(*o.pair), items, settings) for o in pairs])
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
-        """Return True: the test has its own intervals."""
+        """Return True: the test computes its own confidence intervals."""
         return True
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
-        """Return intervals of the scores from their standard errors, or from resamples for `bootstrap`."""
+        """Return the confidence intervals of the scores, [systems, 2].
+
+        They come from standard errors, or from resamples for the variant `bootstrap`.
+        """
         if self.variant == "bootstrap":
             return Bootstrap().score_intervals(matrix, settings)
         items, intervals = get_judged_items(matrix.by_unit), np.full((matrix.statistics.shape[1], 2), np.nan)
         for n in range(len(intervals)):
             mean = _Mean.of(items.of(n), items, normal=self.variant == "normal")
-            if mean.looked >= _FEWEST:
+            if mean.n_scored >= _FEWEST:
                 reach = mean.quantile((1 - settings.confidence) / 2) * mean.error
                 intervals[n] = mean.score - reach, mean.score + reach
         return intervals
 
     def _tail(self, differences: Floats, items: JudgedItems, settings: Settings) -> Tail:
         mean = _Mean.of(differences, items, normal=self.variant == "normal")
-        if mean.looked < _FEWEST:
+        if mean.n_scored < _FEWEST:
             return Tail(math.nan, "asymptotic", messages=Messages.of("few-judged-pairs", least=_FEWEST))
         if not mean.error:
             return Tail(math.nan, "asymptotic", messages=Messages.of("constant-difference", over="unit"))
@@ -105,35 +112,36 @@ class PredictionPowered(PairTest):
 
 @dataclass(frozen=True)
 class _Mean:
-    """A corrected mean with its standard error.
+    """Mean of human scores, corrected by an automatic judge, with its standard error.
 
     The residuals about a fitted line are too small. So their squares are divided by the degrees of freedom: the number
-    of units that people scored minus 1, or minus 2 if the slope is fitted as well. The normal test does not do this.
+    of units (items or clusters) that people scored minus 1, or minus 2 if the slope is fitted as well. The normal test
+    does not do this.
 
     Attributes:
         score: Corrected mean.
         error: Standard error of the mean.
         degrees: Degrees of freedom; infinite for the normal test.
-        looked: Number of units that people scored.
+        n_scored: Number of units that people scored.
     """
 
     score: float
     error: float
     degrees: float
-    looked: int
+    n_scored: int
 
     @classmethod
     def of(cls, statistics: Floats, items: JudgedItems, *, normal: bool) -> _Mean:
         mean: Estimate = estimate(statistics, items.slope, items.units)
         of_people = statistics[:, LABELLED] > 0
-        looked = mean.labelled if items.units is None else len(np.unique(items.units[of_people]))
-        degrees = looked - (2 if items.slope is None else 1)
-        if normal or looked < _FEWEST:
-            return cls(mean.score, mean.error, math.inf, looked)
-        return cls(mean.score, mean.error * math.sqrt(looked / degrees), degrees, looked)
+        n_scored = mean.labelled if items.units is None else len(np.unique(items.units[of_people]))
+        degrees = n_scored - (2 if items.slope is None else 1)
+        if normal or n_scored < _FEWEST:
+            return cls(mean.score, mean.error, math.inf, n_scored)
+        return cls(mean.score, mean.error * math.sqrt(n_scored / degrees), degrees, n_scored)
 
     def quantile(self, outside: float) -> float:
-        """Return the half width of an interval in standard errors.
+        """Return the distance of an end of an interval from the mean, in standard errors.
 
         Args:
             outside: Probability outside of one end of the interval.
@@ -144,9 +152,12 @@ class _Mean:
 
 
 def _bootstrap_pairs(pairs: ObservedPairs, items: JudgedItems, settings: Settings) -> Iterator[tuple[slice, Tails]]:
-    """Bootstrap pairs in blocks; each difference is treated as the score of a system.
+    """Test pairs with the recentred bootstrap, in blocks to save memory.
 
-    It is compared with a system that has a constant score.
+    Each difference is treated as the score of a system, and compared with a system that has a constant score.
+
+    Yields:
+        The pairs of a block, and their p-values.
     """
     assert items.statistics is not None
     block_size = max(1, settings.execution.memory // (64 * 16 * len(items.statistics)))
@@ -154,10 +165,10 @@ def _bootstrap_pairs(pairs: ObservedPairs, items: JudgedItems, settings: Setting
     for start in range(0, len(pairs), block_size):
         chosen = slice(start, start + block_size)
         part = pairs[chosen]
-        differences = np.stack([items.apart(*o.pair) for o in part], axis=1)
+        differences = np.stack([items.subtract(*o.pair) for o in part], axis=1)
         # The constant system: the columns of one system without the scores of the judge and of people.
         even = differences[:, :1] * np.isin(np.arange(differences.shape[2]), WITHOUT_SCORES)
         steps = np.rint(np.concatenate([differences, even], axis=1) / step)
-        matrix = StatisticMatrix(steps, lambda sums: corrected(sums * step, items.slope), units=items.units).by_unit
+        matrix = StatisticMatrix(steps, lambda sums: estimate_mean(sums * step, items.slope), units=items.units).by_unit
         against = [(n, len(part)) for n in range(len(part))]
         yield chosen, Bootstrap().tails(Observed.of(matrix, against), settings)

@@ -21,9 +21,9 @@ from registry.significance.pairwise.base import PairTest
 
 
 class _SharedGold(PairTest):
-    """Test of two correlations with the same gold values.
+    """Test of two systems' correlations with the same gold values.
 
-    The test takes the correlation of the predictions of the two systems into account.
+    The test takes into account that the predictions of the two systems are correlated with each other.
     """
 
     null: ClassVar[str] = "the two systems' predictions are equally correlated with the gold values"
@@ -32,17 +32,17 @@ class _SharedGold(PairTest):
     units: ClassVar[tuple[Unit, ...]] = ("item",)
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse correlations other than Pearson's and Spearman's."""
+        """Return a reason if the score is neither Pearson's nor Spearman's; or None."""
         if isinstance(matrix, PairMatrix) and matrix.coefficient in (PEARSON, SPEARMAN):
             return None
         return f"{self.name} compares Pearson's or Spearman's correlations; take permutation or bootstrap for others"
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
-        """Warn of pairs with correlations that vary more than for normal values.
+        """Warn of pairs with correlations that vary more than those of normal values.
 
-        The limit is a rejection rate of 6 % at the level 5 %. Let z be standardized predictions and gold values. For
-        any distribution, an item changes a correlation r by z_x z_y - r (z_x^2 + z_y^2) / 2. The variance for normal
-        values is that of Steiger 1980, equations 2 and 3.
+        The test assumes normal values. The limit is a rejection rate of 6 % at the level 5 %. Let z be standardized
+        predictions and gold values. For any distribution, an item changes a correlation r by z_x z_y - r (z_x^2 +
+        z_y^2) / 2. The variance for normal values is that of Steiger 1980, equations 2 and 3.
         """
         matrix, firsts, seconds = pairs
         if not isinstance(matrix, PairMatrix) or matrix.coefficient is not PEARSON:
@@ -61,7 +61,7 @@ class _SharedGold(PairTest):
         yield PairWarning(flags, Message("not-normal"))
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Test a pair by its correlations with the gold and with each other."""
+        """Test two systems by their correlations with the gold and with each other."""
         matrix, (a, b) = o.matrix, o.pair
         assert isinstance(matrix, PairMatrix)
         n, scores = matrix.n_units, matrix.observed
@@ -83,20 +83,20 @@ class _SharedGold(PairTest):
 
     @abstractmethod
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
-        """Return the test statistic, elementwise.
+        """Return the test statistics of pairs of correlations.
 
-        It is positive if `r_a` is larger than `r_b`, and nan if it is undefined.
+        A statistic is positive if `r_a` is larger than `r_b`, and nan if it is undefined.
 
         Args:
-            r_a: Correlation of the first system's predictions with the gold values.
-            r_b: Correlation of the second system's predictions with the gold values.
-            r_ab: Correlation of both systems' predictions with each other.
+            r_a: Correlations of the first systems' predictions with the gold values.
+            r_b: Correlations of the second systems' predictions with the gold values.
+            r_ab: Correlations of both systems' predictions with each other.
             n: Number of items, more than 3.
         """
 
     @abstractmethod
     def log_p(self, statistic: float, n: int, alternative: Alternative) -> float:
-        """Return log p of a statistic that is positive if A is better."""
+        """Return the log p-value of a statistic that is positive if A is better."""
 
 
 class Williams(_SharedGold):
@@ -109,35 +109,35 @@ class Williams(_SharedGold):
     citation: ClassVar[str] = "Williams 1959; Steiger 1980, equation 7; Graham and Baldwin 2014"
 
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
-        """Return T2, which is Student's t under the null (n - 3 degrees of freedom)."""
+        """Return Williams' T2, which is Student's t under the null (n - 3 degrees)."""
         determinant = np.maximum(1 - r_a**2 - r_b**2 - r_ab**2 + 2 * r_a * r_b * r_ab, 0)
         denominator = 2 * (n - 1) / (n - 3) * determinant + ((r_a + r_b) / 2) ** 2 * (1 - r_ab) ** 3
         denominator = np.where(denominator > ROUNDING, denominator, np.nan)
         return np.asarray((r_a - r_b) * np.sqrt((n - 1) * (1 + r_ab) / denominator))
 
     def log_p(self, statistic: float, n: int, alternative: Alternative) -> float:
-        """Return log p from Student's distribution."""
+        """Return the log p-value of a statistic with Student's distribution."""
         return log_t_p(statistic, n - 3, alternative)
 
 
 class Steiger(_SharedGold):
     """Steiger's test of two correlations with the same gold values, by Fisher's z.
 
-    The covariance of the two z is computed at the mean of both correlations.
+    The covariance of both values z = artanh(r) is computed at the mean of both correlations.
     """
 
     name: ClassVar[str] = "steiger"
     citation: ClassVar[str] = "Steiger 1980, equations 10 and 14"
 
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
-        """Return Z1* with pooled correlations, which is standard normal under the null.
+        """Return Steiger's Z1*, which is standard normal under the null hypothesis.
 
-        Equation 10 lacks brackets in print.
+        It uses the mean of both correlations. Equation 10 of the paper lacks brackets in print.
         """
         square = ((r_a + r_b) / 2) ** 2
         covariance = (r_ab * (1 - 2 * square) - square / 2 * (1 - 2 * square - r_ab**2)) / (1 - square) ** 2
         return np.asarray((np.arctanh(r_a) - np.arctanh(r_b)) * math.sqrt(n - 3) / np.sqrt(2 - 2 * covariance))
 
     def log_p(self, statistic: float, n: int, alternative: Alternative) -> float:  # noqa: ARG002
-        """Return log p from the normal distribution."""
+        """Return the log p-value of a statistic with the standard normal distribution."""
         return log_normal_p(statistic, alternative)

@@ -34,9 +34,10 @@ _PACKED_UNITS = 2**9  # units whose counts are converted together; they fit into
 class Packing:
     """Several columns of small counts, stored in one column of float64.
 
-    If n counts are at most m, the sum of a resample of n units is at most n m. So three columns with sums of 17 bits
-    each fit into the 53 bits of exact whole numbers in float64: the first column, plus 2^17 times the second, plus 2^34
-    times the third. A product in float64 costs as much as two in float32, so packing three or more columns saves time.
+    This makes sums over resamples of items faster. If n counts are at most m, the sum of n counts is at most n m. So
+    three columns with sums of 17 bits each fit into the 53 bits of exact whole numbers in float64: the first column,
+    plus 2^17 times the second, plus 2^34 times the third. A product in float64 costs as much as two in float32, so
+    packing three or more columns saves time.
 
     Attributes:
         groups: Columns with the same shift, [groups][packed columns]; the last group may be shorter.
@@ -48,7 +49,7 @@ class Packing:
 
     @classmethod
     def of(cls, largest: NDArray[Any]) -> Self | None:
-        """Pack columns as densely as possible; return None if packing saves no time.
+        """Choose the columns to pack together; return None if packing saves no time.
 
         Args:
             largest: Largest possible sum of each column, [columns].
@@ -62,7 +63,10 @@ class Packing:
         return None
 
     def pack(self, columns: NDArray[Any]) -> Floats:
-        """Pack columns [units, columns] into [units, packed columns]."""
+        """Pack many columns of counts into few columns.
+
+        The shape [rows, columns] becomes [rows, packed columns].
+        """
         packed = np.zeros((len(columns), len(self.groups[0])), order="F")
         for group, shift in zip(self.groups, accumulate(self.bits[:-1], initial=0), strict=True):
             for n, column in enumerate(group.tolist()):
@@ -70,11 +74,11 @@ class Packing:
         return packed
 
     def compute_sums(self, packed: Floats, counts: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Sum the packed columns over resamples.
+        """Compute the sums of all columns over resamples, from packed columns.
 
         Args:
             packed: Result of `pack`.
-            counts: Count of every unit, [units, resamples].
+            counts: Count of every unit (item or cluster), [units, resamples].
             dtype: Type of the sums.
 
         Returns:
@@ -105,7 +109,9 @@ Link = tuple[Ints, Ints]
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns of statistics [units, systems, columns], arranged for fast sums over resamples.
+    """Columns of statistics [units, systems, columns], arranged for fast sums.
+
+    Units are items or clusters, and the sums are over resamples of them.
 
     - Columns that systems share, such as the lengths of references, are stored once.
     - A column is derived if it equals another one plus a constant in most units: a text has one bigram less than words,
@@ -142,12 +148,12 @@ class Columns:
 
     @classmethod
     def of(cls, statistics: Statistics, memory: int = 2**31) -> Columns:
-        """Arrange the columns of statistics.
+        """Arrange the columns of statistics for fast sums.
 
         The result uses at most an eighth of the memory. If that is not enough, the columns keep their small data types.
 
         Args:
-            statistics: Statistics, [units, systems, columns].
+            statistics: Statistics, [units, systems, columns]; units are items or clusters.
             memory: Available memory in bytes.
         """
         columns = columns_of(statistics)
@@ -189,25 +195,28 @@ class Columns:
                    (order + (order >= len(stored)))[places], (statistics.shape[1], statistics.shape[2]))
 
     def select_units(self, units: Ints) -> Columns:
-        """Return the columns of some units; the units must be in increasing order."""
+        """Return the columns for some items or clusters, whose indices must increase."""
         places = np.searchsorted(units, self.exceptions)
         is_selected = np.isin(self.exceptions, units)
         return replace(self, stored=self.stored[units], exceptions=places[is_selected],
                        deviations=self.deviations[is_selected])
 
     def list_blocks(self) -> list[slice]:
-        """Return the blocks of units for one matrix product each."""
+        """Return slices of rows; the rows of a slice are summed by one matrix product."""
         units = self.stored.shape[0]
         is_ready = self.packing or (self.stored.dtype == self.dtype and isinstance(self.stored, np.ndarray))
         step = _READY_UNITS if is_ready else _CONVERTED_UNITS
         return [slice(start, min(start + step, units)) for start in range(0, units, step)]
 
     def compute_sums(self, counts: NDArray[Any], units: slice = slice(None)) -> NDArray[Any]:
-        """Sum the columns over resamples, [stored and derived, resamples].
+        """Compute the sums of the columns over resamples.
 
         Args:
-            counts: Count of every unit, [units, resamples].
+            counts: How often each resample contains each unit (item or cluster), [units, resamples].
             units: The units to which the counts belong.
+
+        Returns:
+            Sums, [stored and derived columns, resamples].
         """
         sums: NDArray[Any]
         if self.packing:
@@ -224,10 +233,10 @@ class Columns:
         return np.concatenate([sums, derived])
 
     def lay_out(self, sums: NDArray[Any]) -> Floats:
-        """Rearrange sums of columns into the order of the statistics.
+        """Return the sums of the columns in the order of the statistics.
 
         Args:
-            sums: Sums, [stored and derived, resamples].
+            sums: Result of `compute_sums`, [stored and derived columns, resamples].
 
         Returns:
             A view of the sums, [resamples, systems, columns].
@@ -240,12 +249,12 @@ class Columns:
 
 
 def _select_columns(columns: NDArray[Any], selection: list[int], dtype: np.dtype[Any], max_bytes: int) -> Any:
-    """Return selected columns as an array [units, selected].
+    """Return selected columns as an array [rows, selected], sparse if mostly 0.
 
-    The array is sparse, has the type `dtype`, or keeps the type of the columns to save memory.
+    The array has the type `dtype`, or keeps the type of the columns to save memory.
 
     Args:
-        columns: All columns, [columns, units].
+        columns: All columns, [columns, rows].
         selection: Indices of the selected columns.
         dtype: Type of the result if there is enough memory.
         max_bytes: Largest size of the result as `dtype`.
@@ -269,17 +278,17 @@ def _select_columns(columns: NDArray[Any], selection: list[int], dtype: np.dtype
 
 
 def _subtract_common(columns: Any, shared: Flags) -> tuple[Any, list[Link]]:
-    """Subtract similar columns from sparse columns if this leaves fewer nonzeros.
+    """Replace sparse columns by differences from similar ones, if these are sparser.
 
-    The similar column is a column that systems share, or the previous column. A sample of the units decides which
-    columns are subtracted. Sums do not become larger.
+    The similar column is a column that systems share, or the previous column. A sample of the rows decides which
+    columns are replaced. Sums do not become larger.
 
     Args:
-        columns: Sparse columns, [units, columns].
+        columns: Sparse columns, [rows, columns].
         shared: Whether systems share a column, [columns].
 
     Returns:
-        The differences, and the links that restore the columns.
+        The columns, and the links: which columns must be added to which ones to undo the replacement.
     """
     from scipy import sparse
 
@@ -313,10 +322,16 @@ def _subtract(distinct: Any, n: int, base: int, units: Ints | slice = slice(None
 
 
 def _find_derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
-    """Find derived columns; return the base and the constant of each.
+    """Find columns that equal another column plus a constant in most rows.
 
-    The base is one of the preceding stored columns. A sample of the units excludes most candidates. With few units no
-    column is derived, because products are fast.
+    The other column is one of the preceding columns. A sample of the rows excludes most candidates. With few rows
+    nothing is derived, because sums are fast.
+
+    Args:
+        distinct: The columns, [rows, columns].
+
+    Returns:
+        For each derived column, the index of the other column, and the constant.
     """
     derived: dict[int, tuple[int, float]] = {}
     if len(distinct) < _MIN_UNITS:
@@ -352,14 +367,14 @@ _TOGETHER = 2**26  # resamples times units of one product, because each product 
 
 
 def sum_permutations(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used]) -> Iterator[Used]:
-    """Sum statistics over random subsets of units, which a permutation swaps.
+    """Simulate permutations: sum statistics over random sets of swapped units.
 
-    Every unit is swapped with probability 1/2, and all systems swap the same units.
+    Every unit (item or cluster) is swapped with probability 1/2, and all systems swap the same units.
 
     Args:
         statistics: Statistics, [units, systems, columns].
         settings: Number of permutations, seed, and workers.
-        use: Function of the sums [permutations, systems, columns] of a block.
+        use: Function that is applied to the sums of each block, [permutations, systems, columns].
 
     Yields:
         The results of `use` in the order of the blocks.
@@ -370,12 +385,12 @@ def sum_permutations(statistics: Statistics, settings: Settings, use: Callable[[
 
 def sum_resamples(statistics: Statistics, settings: Settings, use: Callable[[Floats], Used],
                   strata: Ints | None = None) -> Iterator[Used]:
-    """Sum statistics over bootstrap resamples of the units.
+    """Sum statistics over bootstrap resamples of the items or clusters.
 
     Args:
-        statistics: Statistics, [units, systems, columns].
+        statistics: Statistics, [units, systems, columns]; units are items or clusters.
         settings: Number of resamples, seed, and workers.
-        use: Function of the sums [resamples, systems, columns] of a block.
+        use: Function that is applied to the sums of each block, [resamples, systems, columns].
         strata: Stratum of each unit, numbered from 0, [units]; each stratum is resampled separately. None: one stratum.
 
     Yields:
@@ -389,9 +404,9 @@ def sum_resamples(statistics: Statistics, settings: Settings, use: Callable[[Flo
 
 
 def group_by_stratum(strata: Ints | None, units: int) -> list[tuple[tuple[int, ...], Ints]]:
-    """Return the key of the random streams and the units of each stratum.
+    """Return the units of each stratum, with a key for its random numbers.
 
-    Without strata, all units are one group with an empty key.
+    The key is passed to `stream`. Without strata, all units (items or clusters) are one group with an empty key.
     """
     if strata is None:
         return [((), np.arange(units))]
@@ -399,9 +414,15 @@ def group_by_stratum(strata: Ints | None, units: int) -> list[tuple[tuple[int, .
 
 
 def draw_permutations(units: int, block: int, seed: int) -> Iterator[tuple[slice, Bytes]]:
-    """Yield the permutations of a block for one slice of units after the other.
+    """Simulate the permutations of a block, for consecutive slices of the units.
 
-    Each array has the shape [units of the slice, permutations], with 1 for swapped units and 0 for others.
+    Args:
+        units: Number of units (items or clusters).
+        block: Number of the block.
+        seed: Seed of the random numbers.
+
+    Yields:
+        A slice of the units, and an array [units of the slice, permutations] with 1 for swapped units and 0 for others.
     """
     bits = stream(seed, SIGNS, block)
     for start in range(0, units, _CHUNK):
@@ -412,13 +433,12 @@ def draw_permutations(units: int, block: int, seed: int) -> Iterator[tuple[slice
 
 def draw_resamples(units: int, draws: int, block: int, seed: int, stratum: tuple[int, ...] = (),
                    loops: Loops = PLAIN) -> Iterator[tuple[slice, Bytes]]:
-    """Yield the counts of every unit in slices of the resamples of a block.
+    """Simulate the bootstrap resamples of a block, as counts of every unit.
 
-    Each array has the shape [resamples of the slice, units]. The counts of a resample of n units are multinomial.
-    Independent Poisson counts with a given sum N are multinomial, too, so n - N further random units complete them. A
-    row with N > n is generated again, which does not change the distribution. Two Poisson counts are looked up in a
-    table by 16 random bits, and more bits are used if the table is ambiguous. This is several times faster than drawing
-    and counting n indices.
+    A unit is an item or a cluster. The counts of a resample of n units are multinomial. Independent Poisson counts with
+    a given sum N are multinomial, too, so n - N further random units complete them. A row with N > n is generated
+    again, which does not change the distribution. Two Poisson counts are looked up in a table by 16 random bits, and
+    more bits are used if the table is ambiguous. This is several times faster than drawing and counting n indices.
 
     Args:
         units: Number of units.
@@ -427,6 +447,9 @@ def draw_resamples(units: int, draws: int, block: int, seed: int, stratum: tuple
         seed: Seed of the random numbers.
         stratum: Key of the stratum (`group_by_stratum`).
         loops: Implementation of the inner loops.
+
+    Yields:
+        A slice of the resamples, and the counts [resamples of the slice, units].
     """
     rng = np.random.Generator(stream(seed, COUNTS, block, *stratum))
     step = max(1, _CELLS // units)
@@ -440,15 +463,16 @@ def draw_resamples(units: int, draws: int, block: int, seed: int, stratum: tuple
 
 
 def draw_counts(strata: Ints | None, units: int, seed: int, numbered_block: tuple[int, int]) -> Bytes:
-    """Return the counts of every unit in the resamples of one block.
-
-    The array has the shape [resamples, units].
+    """Return how often each resample of a block contains each unit.
 
     Args:
-        strata: Stratum of each unit, numbered from 0, [units]; None: one stratum.
+        strata: Stratum of each unit (item or cluster), numbered from 0, [units]; None: one stratum.
         units: Number of units.
         seed: Seed of the random numbers.
         numbered_block: Number of the block and its number of resamples, as in `blocks`.
+
+    Returns:
+        Counts, [resamples, units].
     """
     block, draws = numbered_block
     counts = np.empty((draws, units), dtype=np.uint8)
@@ -459,9 +483,16 @@ def draw_counts(strata: Ints | None, units: int, seed: int, numbered_block: tupl
 
 
 def _draw_poisson_rows(rng: np.random.Generator, rows: int, units: int, loops: Loops) -> tuple[Bytes, Ints]:
-    """Return Poisson counts [rows, units], and each row's number of missing units.
+    """Return rows of random Poisson counts, and how much each sum lacks to `units`.
 
-    The mean of the counts is below 1, so that few rows have too many units.
+    The mean of the counts is below 1, so that few rows have a sum above `units`. For these the second result is
+    negative.
+
+    Args:
+        rng: The random number generator.
+        rows: Number of rows.
+        units: Number of counts in a row.
+        loops: Implementation of the inner loops.
     """
     mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has too many units
     if not mean:
@@ -481,10 +512,13 @@ def _draw_poisson_rows(rng: np.random.Generator, rows: int, units: int, loops: L
 
 @cache
 def _tabulate_poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
-    """Return a table of two Poisson counts by 16 bits, the distribution, and `base`.
+    """Return a table that maps 16 random bits to two Poisson counts.
 
-    An entry of the table contains two counts of one byte each, or `UNCLEAR` if more bits are needed. A pair of counts
-    (i, j) has the number i * `base` + j, and the distribution is P(number <= k) for each k.
+    An entry of the table contains two counts of one byte each, or `UNCLEAR` if more bits are needed.
+
+    Returns:
+        The table; the distribution of a pair of counts (i, j) with the number i * base + j, as P(number <= k) for each
+            k; and the base.
     """
     masses = [math.exp(-mean)]
     while masses[-1] > 1e-18:
@@ -518,9 +552,13 @@ def _sum_resampled_block(strata: list[tuple[tuple[int, ...], Columns]], n_elemen
 
 
 def _join_resamples(resamples: Iterator[tuple[slice, Bytes]]) -> Iterator[Bytes]:
-    """Join resamples of a block, so that one matrix product handles several slices.
+    """Join slices of resamples, so that one matrix product handles several slices.
 
-    Each array has the shape [resamples, units] and at most `_TOGETHER` counts.
+    Args:
+        resamples: Slices of resamples, and their counts of items or clusters.
+
+    Yields:
+        Counts, [resamples, units], of at most `_TOGETHER` values, unless a single slice is larger.
     """
     waiting: list[Bytes] = []
     for _, counts in resamples:
@@ -532,15 +570,18 @@ def _join_resamples(resamples: Iterator[tuple[slice, Bytes]]) -> Iterator[Bytes]
 
 
 def stream(seed: int, *key: int) -> np.random.PCG64:
-    """Return a random stream.
+    """Return a random number generator that depends only on the seed and the key.
 
     Args:
         seed: Seed of the random numbers.
-        key: Kind of the stream (such as `SIGNS`), the number of the block, and further numbers.
+        key: Kind of the random numbers (such as `SIGNS`), the number of the block, and further numbers.
     """
     return np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key))
 
 
 def blocks(resamples: int) -> list[tuple[int, int]]:
-    """Return the number of each block and its number of resamples."""
+    """Divide resamples into blocks; return the number and size of each block.
+
+    The blocks are numbered from 0, and all but the last one have `BLOCK` resamples.
+    """
     return [(block, min(BLOCK, resamples - start)) for block, start in enumerate(range(0, resamples, BLOCK))]

@@ -22,33 +22,38 @@ _VALUES = 2**17  # sums of swapped pairs in one block: 1 MiB of float64
 
 
 def tolerances(matrix: Matrix, a: Systems, b: Systems) -> Floats:
-    """Return the largest rounding error of the differences of systems `a` and `b`.
+    """Return the largest rounding error of the differences of pairs, [pairs].
 
-    The array has the shape [pairs].
+    Args:
+        matrix: Statistics of all systems.
+        a: Indices of the first systems, [pairs].
+        b: Indices of the second systems, [pairs].
     """
     sizes = np.abs(matrix.observed)
     return TOLERANCE * np.maximum(sizes[a], sizes[b])
 
 
 def tolerance(observed: Observed) -> float:
-    """Return the largest rounding error of the difference of one pair."""
+    """Return the largest rounding error of the difference of one pair of systems."""
     return float(tolerances(observed.matrix, *np.array(observed.pair)))
 
 
-def reaches(extremities: Floats, bars: Floats | float) -> Flags:
-    """Flag values that are at least as extreme as the bars, or undefined (nan)."""
+def are_extreme(extremities: Floats, bars: Floats | float) -> Flags:
+    """Flag values that are at least as extreme as the limits `bars`, or nan."""
     return np.asarray(~(extremities < bars))
 
 
 @dataclass(frozen=True, eq=False)
 class SwappedPairs:
-    """Pairs of systems that swap units; each pair swaps only its own two systems.
+    """Pairs of systems whose scores are computed after swaps of units.
+
+    A unit is an item or a cluster. Each pair swaps only its own two systems.
 
     Attributes:
         score: As in `StatisticMatrix`.
         lower_is_better: As in `StatisticMatrix`.
         totals: Sums of the systems without swaps, [systems, columns].
-        a, b: First and second systems, [pairs].
+        a, b: Indices of the first and of the second systems, [pairs].
     """
 
     score: Score
@@ -59,19 +64,24 @@ class SwappedPairs:
 
     @classmethod
     def of(cls, matrix: StatisticMatrix, a: Systems, b: Systems) -> SwappedPairs:
-        """Make pairs from systems `a` and `b` of a matrix."""
+        """Prepare pairs of systems for swaps.
+
+        Args:
+            matrix: Statistics of all systems.
+            a: Indices of the first systems, [pairs].
+            b: Indices of the second systems, [pairs].
+        """
         return cls(matrix.score, matrix.lower_is_better, matrix.statistics.sum(axis=0), a, b)
 
     def differences(self, swapped: Floats) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
-        """Compute differences after swaps, in blocks of pairs.
+        """Compute the differences of the scores after swaps, in blocks of pairs.
 
         Args:
-            swapped: Sums of the swapped units, [permutations, systems, columns].
+            swapped: Sums of each system over the swapped units, [permutations, systems, columns].
 
         Yields:
             A slice of the pairs; the sums of the first and of the second systems, [pairs, permutations, columns] each;
-                and the
-            differences of the scores, [pairs, permutations].
+                and the differences of the scores, [pairs, permutations].
         """
         step = max(1, _VALUES // (swapped.shape[0] * swapped.shape[2]))
         by_system = swapped.transpose(1, 2, 0)  # the permutations of a column are contiguous
@@ -94,10 +104,10 @@ class SwapCounter:
     ties.
 
     Attributes:
-        pairs: The pairs.
+        pairs: The pairs of systems.
         alternative: Alternative hypothesis, which defines extreme differences.
-        bars: Extremities of the observed differences, [pairs].
-        tolerances: Result of `tolerances`, [pairs].
+        bars: Observed differences, as values of `base.extremity`, [pairs].
+        tolerances: Result of the function `tolerances`, [pairs].
         quotient: As in `StatisticMatrix` if statistics are whole numbers; otherwise None.
     """
 
@@ -109,17 +119,17 @@ class SwapCounter:
 
     @classmethod
     def of(cls, pairs: ObservedPairs, alternative: Alternative) -> SwapCounter:
-        """Make the counter for pairs of one matrix."""
+        """Make a counter for pairs of systems."""
         matrix, a, b = additive(pairs.matrix), pairs.a, pairs.b
         bars = extremity(pairs.difference, alternative)
         return cls(SwappedPairs.of(matrix, a, b), alternative, bars, tolerances(matrix, a, b),
                    matrix.quotient if are_whole(matrix.statistics) else None)
 
     def __call__(self, swapped: Floats) -> Ints:
-        """Count the extreme permutations of a block, [pairs].
+        """Count the extreme permutations of a block, one count per pair.
 
         Args:
-            swapped: Sums of the swapped units, [permutations, systems, columns].
+            swapped: Sums of each system over the swapped units (items or clusters), [permutations, systems, columns].
         """
         return np.concatenate([self._count(*block) for block in self.pairs.differences(swapped)])
 
@@ -127,9 +137,9 @@ class SwapCounter:
         excess = extremity(differences, self.alternative) - self.bars[pairs, None]
         tolerances = self.tolerances[pairs, None]
         if self.quotient is None:
-            return np.array([np.count_nonzero(row) for row in reaches(excess, -tolerances)])
+            return np.array([np.count_nonzero(row) for row in are_extreme(excess, -tolerances)])
         close = np.abs(excess) <= tolerances
-        counts = np.array([np.count_nonzero(row) for row in ~close & reaches(excess, 0)])
+        counts = np.array([np.count_nonzero(row) for row in ~close & are_extreme(excess, 0)])
         for n in np.flatnonzero(close.any(axis=1)):
             sides = np.stack([sums_a[n, close[n]], sums_b[n, close[n]]], axis=1)
             sums, times = np.unique(sides, axis=0, return_counts=True)
@@ -138,7 +148,7 @@ class SwapCounter:
         return counts
 
     def _exact(self, sums: Floats) -> Fraction:
-        """Return the exact extremity of the difference of two quotients.
+        """Return the difference of two quotients without rounding, as its extremity.
 
         Args:
             sums: Sums of both systems, [2, columns].
@@ -150,21 +160,25 @@ class SwapCounter:
 
 
 def count_reaching(bars: Floats | float, alternative: Alternative, differences: Floats) -> Ints:
-    """Count the differences that reach the bars; an undefined difference does.
+    """Count the simulated differences that are at least as extreme as a limit.
+
+    An undefined difference (nan) is counted.
 
     Args:
-        bars: Least extreme values, [...].
-        alternative: Alternative hypothesis.
-        differences: Differences, [resamples, ...].
+        bars: The limits, of any shape, as values of `base.extremity`.
+        alternative: Alternative hypothesis, which defines extreme differences.
+        differences: Simulated differences, [resamples, ...].
 
     Returns:
-        Counts, [...].
+        Counts, of the shape of `bars`.
     """
-    return np.asarray(np.count_nonzero(reaches(extremity(differences, alternative), bars), axis=0))
+    return np.asarray(np.count_nonzero(are_extreme(extremity(differences, alternative), bars), axis=0))
 
 
 def monte_carlo_tail(extremes: int, resamples: int) -> Tail:
-    """Return the p-value (c + 1) / (R + 1) and the interval of its Monte-Carlo error.
+    """Return the Monte-Carlo p-value (c + 1) / (R + 1), with its confidence interval.
+
+    The interval is the Clopper-Pearson interval of c of R.
 
     Args:
         extremes: Number c of extreme resamples.
@@ -176,7 +190,7 @@ def monte_carlo_tail(extremes: int, resamples: int) -> Tail:
 
 
 def monte_carlo_tails(extremes: Sequence[int] | Ints, resamples: int) -> Tails:
-    """Return Monte-Carlo p-values of many pairs (`monte_carlo_tail`)."""
+    """Return the Monte-Carlo p-values of many pairs, as `monte_carlo_tail` does."""
     counts = np.asarray(extremes, dtype=np.int64)
     p = (counts + 1) / (resamples + 1)
     low, high = clopper_pearson(counts, resamples)
@@ -189,16 +203,16 @@ FEW = 8  # largest number of units for which all resamples are tried: 6,435 diff
 def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool = False) -> bool:
     """Return True if some resample is as extreme as the observed difference.
 
-    The observed difference is subtracted from each resampled one. For example, two units with differences of 1 and 2
-    have the mean 1.5, but no resample of these units has a mean of 3 or more, or of 0 or less. So the bootstrap would
-    give p = 0, while the permutation test with its four swaps gives 0.5. A resample with an undefined difference counts
-    as extreme.
+    If no bootstrap resample is, the bootstrap would give p = 0. For example, two items with differences of 1 and 2 have
+    the mean 1.5. The observed difference is subtracted from each resampled one, but no resample of these items has a
+    mean of 3 or more, or of 0 or less. The permutation test with its four swaps gives 0.5. A resample with an undefined
+    difference counts as extreme.
 
-    The result is exact if both systems share the denominators of a quotient, and also if there are few units.
+    The result is exact if both systems share the denominators of a quotient, and also if there are few items.
     Otherwise, and with random runs, it is True.
 
     Args:
-        observed: The pair.
+        observed: The pair of systems.
         alternative: Alternative hypothesis.
         strictly: True: require a resample that is more extreme than the observed difference.
     """
@@ -213,7 +227,7 @@ def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool
         scores = additive(alone).score(alone.statistics[drawn].sum(axis=1))
         slack = tolerance(observed) if strictly else -tolerance(observed)
         moved = matrix.difference(scores[:, 0], scores[:, 1]) - d
-        return bool(reaches(extremity(moved, alternative), extremity(d, alternative) + slack).any())
+        return bool(are_extreme(extremity(moved, alternative), extremity(d, alternative) + slack).any())
     # The difference of a resample is u / w, with sums u of unit differences and w of denominators. It reaches 2 d if
     # and only if u - 2 d w >= 0. This is largest if every draw from a stratum is its unit with the largest value.
     numerators, denominators = matrix.parts_of(observed.pair)
@@ -229,7 +243,14 @@ def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool
 
 
 def _largest_sum(values: Floats, strata: Ints) -> float:
-    """Return the largest possible sum of values over a resample within strata."""
+    """Return the largest possible sum of values over a bootstrap resample.
+
+    Each stratum is resampled separately.
+
+    Args:
+        values: One value per unit (item or cluster), [units].
+        strata: Stratum of each unit, [units].
+    """
     present, places, sizes = np.unique(strata, return_inverse=True, return_counts=True)
     most = np.full(len(present), -np.inf)
     np.maximum.at(most, places, values)
@@ -241,22 +262,22 @@ _MARGIN = 1.2  # factor of additional resamples, because the p-value has an erro
 
 @dataclass(frozen=True)
 class Stopping:
-    """Rule that decides which pairs need more resamples.
+    """Rule that decides which p-values need more resamples.
 
-    A pair needs more if its Monte-Carlo error leaves the decision open. If a precise p-value is still not clearly above
-    or below its level, it may count as equal to the level: to halve the distance that can be decided takes four times
-    as many resamples. With c extreme resamples the relative standard error of a p-value is 1 / sqrt(c); Besag and
+    A p-value needs more if its Monte-Carlo error leaves the decision open. If a precise p-value is still not clearly
+    above or below its level, it may count as equal to the level: to halve the distance that can be decided takes four
+    times as many resamples. With c extreme resamples the relative standard error of a p-value is 1 / sqrt(c); Besag and
     Clifford (1991) also stop by c.
 
     Attributes:
-        most: Largest number of resamples of a pair.
+        most: Largest number of resamples of a p-value.
         precision: Sufficient relative standard error of a p-value; None: no error is sufficient.
     """
 
     most: int
     precision: float | None = None
 
-    def unknown(self, p: Floats, draws: Ints) -> Flags:
+    def are_imprecise(self, p: Floats, draws: Ints) -> Flags:
         """Flag the p-values that are not precise enough, [pairs].
 
         An undefined p-value (nan) is precise enough.
@@ -268,14 +289,14 @@ class Stopping:
         return np.asarray(p * draws < self._enough)
 
     def more_draws(self, resamples: int, least: float) -> int:
-        """Return the next number of resamples of pairs.
+        """Return the next number of resamples for pairs that need more.
 
-        It is the number that the least p-value needs, but at most ten times the previous number. It is 1, 2 or 5 times
-        a power of ten, so that boards share results.
+        It is the number that the smallest p-value needs, but at most ten times the previous number. It is 1, 2 or 5
+        times a power of ten, so that leaderboards share results.
 
         Args:
             resamples: Previous number of resamples.
-            least: The least of the p-values.
+            least: The smallest of the p-values.
         """
         needed = min(_MARGIN * self._enough / least, 10.0 * resamples, self.most)
         power: int = 10 ** math.floor(math.log10(needed))
@@ -287,9 +308,10 @@ class Stopping:
 
 
 def dual_rank(settings: Settings) -> int:
-    """Return the rank, from the largest, of the end of the dual interval.
+    """Return the rank of the resample that is the end of the dual interval.
 
-    It is floor(alpha (R + 1)) for R resamples.
+    The dual interval excludes 0 if and only if the test is significant. Ranks count from the most extreme resample: the
+    rank is floor(alpha (R + 1)) for R resamples.
     """
     rank = math.floor((1 - settings.confidence) * (settings.resamples + 1) * (1 + 1e-12))
     return min(rank, settings.resamples)
@@ -297,9 +319,10 @@ def dual_rank(settings: Settings) -> int:
 
 def dual_interval(d: Floats | float, reach: Floats, bar: Floats | float, tolerance: Floats | float,
                   alternative: Alternative) -> tuple[Floats, Floats]:
-    """Return the intervals that exclude 0 if and only if the test is significant.
+    """Return intervals that exclude 0 if and only if the test is significant.
 
-    The test is significant if (c + 1) / (R + 1) <= 1 - confidence.
+    The test is significant if (c + 1) / (R + 1) <= 1 - confidence, for c of R extreme resamples. An extremity is a
+    value of `base.extremity`.
 
     Args:
         d: Observed differences, [pairs].
@@ -319,10 +342,10 @@ def dual_interval(d: Floats | float, reach: Floats, bar: Floats | float, toleran
 
 
 def quantile_interval(o: Observed, resampled: Floats, settings: Settings) -> tuple[float, float]:
-    """Return the percentile, basic or BCa interval of a difference.
+    """Return the percentile, basic or BCa bootstrap interval of a difference.
 
     Args:
-        o: The pair.
+        o: The pair of systems.
         resampled: Defined differences in resamples.
         settings: Kind of the interval, and confidence level.
     """
@@ -334,10 +357,15 @@ def quantile_interval(o: Observed, resampled: Floats, settings: Settings) -> tup
 
 
 def _bca_levels(o: Observed, resampled: Floats, outside: float) -> tuple[float, float]:
-    """Return the quantile levels of the BCa interval (Efron 1987).
+    """Return the quantile levels of the BCa bootstrap interval (Efron 1987).
 
     BCa means bias-corrected and accelerated. Half of the ties with the observed difference count as below. The
-    acceleration is estimated by the jackknife over units of the paired difference.
+    acceleration is estimated by the jackknife over items (or clusters) of the paired difference.
+
+    Args:
+        o: The pair of systems.
+        resampled: Defined differences in resamples.
+        outside: Probability outside of one end of the interval.
     """
     from scipy.special import ndtr, ndtri
 

@@ -28,7 +28,7 @@ _SHORT = 2**15  # with fewer units, the sum of counts is certainly below 2^16
 
 
 class Loops(NamedTuple):
-    """One implementation of all inner loops.
+    """Functions with the inner loops of simulations, in one implementation.
 
     Attributes:
         look_up: Looks up two counts in a table by 16 random bits each. Returns the counts, and the indices of `UNCLEAR`
@@ -120,9 +120,9 @@ _AT_ONCE = 32  # values that the processor compares in few steps
 
 
 def loops(elements: float) -> Loops:
-    """Return the loops for a number of elements.
+    """Return the fastest implementation of the inner loops for so many elements.
 
-    For many elements they are compiled if numba is installed; otherwise they use numpy.
+    For many elements the loops are compiled if numba is installed; otherwise they use numpy.
     """
     return _best() if elements >= ENOUGH else PLAIN
 

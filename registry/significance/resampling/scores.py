@@ -33,9 +33,9 @@ M = TypeVar("M", bound=Matrix)
 
 
 def resampling_refusal(matrix: Matrix) -> Message | None:
-    """Return the reason why every resample equals the sample.
+    """Return the reason why resampling is useless: every resample equals the data.
 
-    The result is None if resamples differ.
+    This is so if there is one item (or cluster), or one in each stratum. The result is None if resamples differ.
     """
     if matrix.lone_units < matrix.n_units:
         return None
@@ -43,12 +43,12 @@ def resampling_refusal(matrix: Matrix) -> Message | None:
 
 
 def share_resamples(matrix: M, settings: Settings) -> M:
-    """Return the matrix with shared resamples, which all its tests use.
+    """Return a copy of the statistics with resamples that all tests will share.
 
-    The resamples are drawn when a test first needs them.
+    The resamples are computed when a test first needs them.
 
     Args:
-        matrix: The matrix; its rows are items or units.
+        matrix: Statistics of all systems; its rows are items or clusters.
         settings: Number of resamples, seed, workers and memory.
     """
     shared = Resampled(settings.resamples, settings.seed, partial(_draw_scores, matrix, settings))
@@ -56,11 +56,11 @@ def share_resamples(matrix: M, settings: Settings) -> M:
 
 
 def score_resamples(matrix: Matrix, settings: Settings) -> Floats:
-    """Compute the score of every system in every resample, [resamples, systems].
+    """Return the score of every system in every resample, [resamples, systems].
 
-    The units are resampled, and also the runs if they are random. If the matrix has shared scores with the same number
-    of resamples and the same seed, these are returned. Scores are stored in a temporary file if they need more than
-    half of the memory.
+    Items or clusters are resampled, and also the runs if they are random. If the matrix has shared scores with the same
+    number of resamples and the same seed, these are returned. Scores are stored in a temporary file if they need more
+    than half of the memory.
     """
     if matrix.resampled is not None and shares_resamples(matrix, settings):
         return matrix.resampled.scores
@@ -68,7 +68,7 @@ def score_resamples(matrix: Matrix, settings: Settings) -> Floats:
 
 
 def shares_resamples(matrix: Matrix, settings: Settings) -> bool:
-    """Return True if the matrix has shared scores with these settings.
+    """Return True if the matrix has shared resamples with these settings.
 
     The number of resamples and the seed must be equal.
     """
@@ -91,7 +91,7 @@ def _draw_scores(matrix: Matrix, settings: Settings) -> Floats:
 
 
 def percentiles(resampled: Floats, confidence: float) -> Floats:
-    """Return percentile intervals of scores, [systems, 2].
+    """Return percentile bootstrap intervals of scores, [systems, 2].
 
     An interval is nan if too many scores are undefined.
 
@@ -113,12 +113,12 @@ LEAST_DRAWN = 5  # least number of runs of a system for which runs can be resamp
 
 
 def runs_refusal(matrix: Matrix, *, studentized: bool = False) -> Message | None:
-    """Return the reason why random runs cannot be tested; None if they can.
+    """Return the reason why random runs cannot be permuted; None if they can.
 
     Each system needs at least two runs. Fixed runs can always be tested.
 
     Args:
-        matrix: The matrix.
+        matrix: Statistics of all systems.
         studentized: True for a studentized test, which refuses random runs and scores that are not quotients.
     """
     if studentized and matrix.quotient is None:
@@ -139,7 +139,7 @@ def explain_run_refusal(matrix: Matrix, *, studentized: bool = False) -> Message
     Each system needs at least `LEAST_DRAWN` runs.
 
     Args:
-        matrix: The matrix.
+        matrix: Statistics of all systems.
         studentized: As in `runs_refusal`.
     """
     if (reason := runs_refusal(matrix, studentized=studentized)) or matrix.runs is None:
@@ -149,7 +149,7 @@ def explain_run_refusal(matrix: Matrix, *, studentized: bool = False) -> Message
 
 
 def relabel_runs(pairs: ObservedPairs, settings: Settings) -> Tails:
-    """Test pairs by permuting whole runs between the two systems.
+    """Test pairs of systems by permuting whole runs between the two systems.
 
     Each system keeps its number of runs. If both systems are trained in the same way, all C(m_a + m_b, m_a) labellings
     of the runs are equally likely (Pitman 1937). If there are at most `LABELLED` labellings, all are tried and the
@@ -178,9 +178,10 @@ def relabel_runs(pairs: ObservedPairs, settings: Settings) -> Tails:
 
 
 def _make_counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
-    """Return a function that counts extreme labellings of a pair's runs.
+    """Return a function that counts the extreme ones among labellings of runs.
 
-    A labelling is extreme if its difference is at least as extreme as the observed one.
+    A labelling assigns the runs of both systems to A and B. It is extreme if its difference is at least as extreme as
+    the observed one.
     """
     assert o.matrix.runs is not None
     matrix = additive(o.matrix)
@@ -199,15 +200,15 @@ def _make_counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:
 
 
 def score_crossed_resamples(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
-    """Score every system in the crossed bootstrap of runs and units.
+    """Compute the scores of all systems in resamples of both runs and items.
 
-    This is the pigeonhole bootstrap of Owen (2007). All runs of all systems share the resampled units
+    This is the pigeonhole bootstrap of Owen (2007). All runs of all systems share the resampled items or clusters
     (`draws.sum_resamples`); runs are resampled for each system separately. Of m runs, m - 1 are drawn, so that the
     variance of their mean is unbiased (Rao and Wu 1988); with m draws the variance of 3 runs would be a third too
-    small. The interaction of runs and units is counted more than once (Owen 2007). So the test is conservative if runs
-    differ by units rather than as a whole.
+    small. The interaction of runs and items is counted more than once (Owen 2007). So the test is conservative if runs
+    differ by items rather than as a whole.
 
-    The variance of few runs or units is hardly known. So the deviation due to m runs or n units is stretched from a
+    The variance of few runs or items is hardly known. So the deviation due to m runs or n items is stretched from a
     normal distribution to Student's distribution with m - 1 or n - 1 degrees of freedom. Without this the test rejects
     in 9 % at 5 % for 5 runs (docs/validity.md). The sum then has the Behrens-Fisher distribution (Robinson 1976).
 
@@ -240,14 +241,17 @@ def score_crossed_resamples(matrix: Matrix, settings: Settings) -> Iterator[Floa
 
 
 def _draw_stretch(rng: np.random.Generator, degrees: int, draws: int) -> Floats:
-    """Return factors that convert normal values to values of Student's t, [draws, 1]."""
+    """Return random factors that turn normal values into Student's t, [draws, 1]."""
     return np.asarray(np.sqrt(degrees / rng.chisquare(degrees, (draws, 1))))
 
 
 def score_without_runs(matrix: Matrix) -> Iterator[Floats]:
-    """Yield the scores of every system without each of its runs in turn, [runs] each.
+    """Yield the scores of each system without each of its runs in turn.
 
     If runs are fixed, nothing is yielded.
+
+    Yields:
+        Scores of one system, [runs].
     """
     for of_system in matrix.runs or ():
         sums = of_system.sum(axis=0)
@@ -255,10 +259,12 @@ def score_without_runs(matrix: Matrix) -> Iterator[Floats]:
 
 
 def _remove_divisor(runs: Floats) -> Floats:
-    """Divide each column by its common divisor, which depends on other systems.
+    """Divide each column of a system's runs by its greatest common divisor.
+
+    The stored multiples depend on other systems, the result does not.
 
     Args:
-        runs: Runs of a system, [units, runs, columns].
+        runs: Statistics of the runs in each item or cluster, [units, runs, columns].
     """
     if (runs != np.rint(runs)).any():
         return runs
@@ -267,9 +273,9 @@ def _remove_divisor(runs: Floats) -> Floats:
 
 
 def _average(matrix: Matrix, totals: Floats, n: Floats | int) -> Floats:
-    """Return the average over `n` runs; for a quotient, return the total.
+    """Return the average of sums over `n` runs, or the sums if scores are quotients.
 
-    The total has the same quotient and consists of whole numbers.
+    The score of a quotient is the same for both, and the sums consist of whole numbers.
     """
     return totals if matrix.quotient is not None else totals / n
 
@@ -281,9 +287,17 @@ def _count_runs(o: Observed) -> tuple[int, int]:
 
 
 def _list_labellings(m_a: int, m_b: int, settings: Settings) -> Iterator[Floats]:
-    """Yield blocks of labellings of runs, [labellings, m_a + m_b].
+    """Yield assignments of runs to systems A and B, in blocks.
 
-    A label is 1 for a run of A and 0 for a run of B.
+    All assignments are listed if they are few, otherwise random ones.
+
+    Args:
+        m_a: Number of runs of A.
+        m_b: Number of runs of B.
+        settings: Number of random assignments, and seed.
+
+    Yields:
+        Labels, [assignments, m_a + m_b]: 1 for a run of A and 0 for a run of B.
     """
     if math.comb(m_a + m_b, m_a) <= LABELLED:
         every = combinations(range(m_a + m_b), m_a)

@@ -35,16 +35,18 @@ _BIN_BITS = 11  # at most 2^11 bins are used for the counts of values
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
-    """Bars and ranks that rounded differences are compared with, in rounding steps.
+class Limits:
+    """Limits with which the rounded differences of many pairs are compared.
+
+    Differences are rounded to whole steps. All limits are numbers of steps.
 
     Attributes:
         pairs: The system that is subtracted from, and the system that is subtracted, [pairs, 2].
         absolute: True if the signs of differences are ignored.
-        low, high: Bars, [pairs]. A difference below `low` is not extreme, a difference above `high` is extreme, and
+        low, high: Limits, [pairs]. A difference below `low` is not extreme, a difference above `high` is extreme, and
             others are doubtful.
         still: Largest difference that may be 0 before rounding, [pairs].
-        near: Largest rounding error of the value of the rank, [pairs].
+        near: Largest rounding error of the value with the requested rank, [pairs].
         rank: Requested rank, from the largest value; 0: none.
     """
 
@@ -56,15 +58,15 @@ class Question:
     near: Ints
     rank: int
 
-    def parts(self, resamples: int) -> list[Question]:
+    def parts(self, resamples: int) -> list[Limits]:
         """Divide the pairs into consecutive parts, one per task."""
         many = max(1, _AT_ONCE // resamples)
         parts = [slice(start, start + many) for start in range(0, len(self.pairs), many)]
-        return [Question(self.pairs[part], self.absolute, self.low[part], self.high[part], self.still[part],
-                         self.near[part], self.rank) for part in parts]
+        return [Limits(self.pairs[part], self.absolute, self.low[part], self.high[part], self.still[part],
+                       self.near[part], self.rank) for part in parts]
 
 
-class Some(NamedTuple):
+class SelectedResamples(NamedTuple):
     """Selected resamples of several pairs.
 
     Attributes:
@@ -76,41 +78,44 @@ class Some(NamedTuple):
     sizes: Ints
 
     @classmethod
-    def of(cls, parts: Sequence[Places]) -> Some:
-        """Join the selected resamples of each pair."""
+    def of(cls, parts: Sequence[Places]) -> SelectedResamples:
+        """Join the indices of the selected resamples of each pair."""
         return cls(np.concatenate(parts), np.array([len(part) for part in parts]))
 
 
 class Screened(NamedTuple):
-    """Counts of rounded differences of some pairs.
+    """Counts of extreme resamples of several pairs, from rounded differences.
 
     Attributes:
         resolved: Whether rounded differences are sufficient for each pair, [pairs]. Other attributes are empty for
             pairs that are not resolved.
         extremes: Numbers of differences that are certainly extreme, [pairs].
         doubtful: Resamples that may be extreme.
-        ranked: Resamples that include the value of the rank.
+        ranked: Resamples that include the value with the requested rank.
         place: Position of this value among `ranked` in ascending order, counted from the end, [pairs].
     """
 
     resolved: Flags
     extremes: Ints
-    doubtful: Some
-    ranked: Some
+    doubtful: SelectedResamples
+    ranked: SelectedResamples
     place: Ints
 
 
-def screen_pairs(rounded: Shorts, question: Question, execution: Execution) -> Iterator[Screened]:
-    """Screen the pairs of a question in parts, if necessary in several processes.
+def screen_pairs(rounded: Shorts, limits: Limits, execution: Execution) -> Iterator[Screened]:
+    """Count extreme resamples from rounded scores, in several processes if useful.
 
     Args:
-        rounded: Scores in steps, [systems, resamples]; differences of two must fit into 16 bits.
-        question: Pairs and bars.
+        rounded: Scores in whole steps, [systems, resamples]; differences of two must fit into 16 bits.
+        limits: Pairs of systems, and limits of their differences.
         execution: Number of processes, and whether they are permitted.
+
+    Yields:
+        The counts of consecutive parts of the pairs.
     """
-    parts = question.parts(rounded.shape[1])
+    parts = limits.parts(rounded.shape[1])
     workers = min(execution.threads, len(parts)) if execution.processes else 1
-    differences = len(question.pairs) * rounded.shape[1]
+    differences = len(limits.pairs) * rounded.shape[1]
     many = differences >= ENOUGH and rounded.nbytes <= execution.memory // 4
     description = "parts of the pairs to look at"
     if workers < 2 or not many:
@@ -130,20 +135,20 @@ def _begin(shared: SharedArray, many: float) -> None:
     _given[:] = [(shared.load(), many)]
 
 
-def _work(part: Question) -> Screened:
+def _work(part: Limits) -> Screened:
     (rounded, many), = _given
     return _answer(rounded, part, many)
 
 
-def _answer(rounded: Shorts, question: Question, many: float) -> Screened:
-    workspace = _Workspace(rounded.shape[1], question.absolute, question.rank, loops(many))
-    asked = zip(*(numbers.tolist() for numbers in (question.pairs, question.low, question.high, question.still,
-                                                   question.near)), strict=True)
+def _answer(rounded: Shorts, limits: Limits, many: float) -> Screened:
+    workspace = _Workspace(rounded.shape[1], limits.absolute, limits.rank, loops(many))
+    asked = zip(*(numbers.tolist() for numbers in (limits.pairs, limits.low, limits.high, limits.still,
+                                                   limits.near)), strict=True)
     answers = [workspace.screen(rounded[a], rounded[b], *of_pair) for (a, b), *of_pair in asked]
     nothing = 0, np.empty(0, np.int32), np.empty(0, np.int32), 0
     extremes, doubtful, ranked, place = zip(*(pair or nothing for pair in answers), strict=True)
-    return Screened(np.array([pair is not None for pair in answers]), np.array(extremes), Some.of(doubtful),
-                    Some.of(ranked), np.array(place))
+    return Screened(np.array([pair is not None for pair in answers]), np.array(extremes),
+                    SelectedResamples.of(doubtful), SelectedResamples.of(ranked), np.array(place))
 
 
 class _Workspace:
@@ -155,18 +160,19 @@ class _Workspace:
 
     def screen(self, a: Shorts, b: Shorts, low: int, high: int, still: int,
                near: int) -> tuple[int, Places, Places, int] | None:
-        """Screen one pair; return None if rounded differences do not resolve it.
+        """Count the extreme resamples of one pair from rounded scores.
 
         Args:
-            a: Scores of the first system in steps, [resamples].
-            b: Scores of the second system in steps, [resamples].
-            low: As in `Question`.
-            high: As in `Question`.
-            still: As in `Question`.
-            near: As in `Question`.
+            a: Scores of the first system in whole steps, [resamples].
+            b: Scores of the second system in whole steps, [resamples].
+            low: As in `Limits`.
+            high: As in `Limits`.
+            still: As in `Limits`.
+            near: As in `Limits`.
 
         Returns:
-            `extremes`, `doubtful`, `ranked` and `place` of the pair, as in `Screened`.
+            `extremes`, `doubtful`, `ranked` and `place` of the pair, as in `Screened`; None if rounded scores are not
+                precise enough.
         """
         largest = self.loops.distances(a, b, self.absolute, self.values)
         if largest <= still:
@@ -182,7 +188,7 @@ class _Workspace:
         return ranked and (extremes, places[(values >= low) ^ (values > high)], *ranked)
 
     def _bracket_rank(self, largest: int, near: int) -> Window:
-        """Return bounds of the value of the rank, estimated from a sample.
+        """Return bounds of the value with the requested rank, estimated from a sample.
 
         The sample consists of the first resamples. About 1 of 10,000 values is outside of the bounds. The number of all
         resamples above a nearby value shows how far the rank is from it.
@@ -193,21 +199,21 @@ class _Workspace:
         above = self.loops.above(sample, least, largest, bits)
         share = len(sample) / len(self.values)
 
-        def from_(rank: float) -> int:
+        def find_bin_start(rank: float) -> int:
             """Return the start of the last bin with at least `rank` values in it or above."""
             return least + (max(0, len(above) - 1 - int(above.searchsorted(math.ceil(rank)))) << bits)
 
-        middle = from_(share * self.rank)
+        middle = find_bin_start(share * self.rank)
         beyond = int(above[len(above) - 1 - ((middle - least) >> bits)])
         distance = share * (self.loops.reaching(self.values, middle) - self.rank)
         error = 4 * math.sqrt(abs(distance) * (1 - share)) + 2
-        low, fewest = from_(beyond - distance + error), beyond - distance - error
-        high = from_(fewest) + (1 << bits) - 1 if fewest > 0 else MOST
+        low, fewest = find_bin_start(beyond - distance + error), beyond - distance - error
+        high = find_bin_start(fewest) + (1 << bits) - 1 if fewest > 0 else MOST
         return max(low - near, LEAST) if low > least else LEAST, min(high + near, MOST)
 
     def _find_rank(self, near: int, window: Window, above: int, places: Places,
                  values: Shorts) -> tuple[Places, int] | None:
-        """Return the resamples that may have the value of the rank, and its position.
+        """Return the resamples that may have the requested rank, and its position.
 
         The position is counted from the end, among these resamples in ascending order. The exact value is within `near`
         of the rounded one. The result is None if it may be outside of the window.
@@ -256,16 +262,14 @@ class Recentred:
 
 def screen_recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alternative: Alternative, rank: int,
               execution: Execution) -> list[Recentred]:
-    """Count and rank the recentred differences of pairs of one matrix.
-
-    A recentred difference is a resampled difference minus the observed one.
+    """Count and rank the resampled minus observed differences of pairs of systems.
 
     Args:
         pairs: Pairs of systems.
         scores: Scores in the resamples, [systems, resamples].
         rounded: Memory for rounded scores, of the same shape.
         alternative: Alternative hypothesis, which defines extreme differences.
-        rank: Rank of the requested extremity, from the largest.
+        rank: Requested rank, from the most extreme difference.
         execution: Threads and processes.
     """
     steps = Steps.of(scores, pairs.matrix.observed, rounded)
@@ -274,10 +278,10 @@ def screen_recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alte
     if fit:
         differences = _Differences(pairs[np.array(fit)], scores, alternative)
         start = 0
-        for answer in screen_pairs(rounded, differences.question(steps, rank), execution):
+        for answer in screen_pairs(rounded, differences.compute_limits(steps, rank), execution):
             part = slice(start, start + len(answer.resolved))
             resolved_pairs = itertools.compress(fit[part], answer.resolved)
-            resolved |= zip(resolved_pairs, differences.settle(answer, part, rank), strict=True)
+            resolved |= zip(resolved_pairs, differences.resolve(answer, part, rank), strict=True)
             start = part.stop
     rest = [n for n in range(len(pairs)) if n not in resolved]
     groups = [rest[start:start + _SORTED] for start in range(0, len(rest), _SORTED)]
@@ -288,11 +292,13 @@ def screen_recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alte
     return [resolved[n] for n in range(len(pairs))]
 
 
-def by_sorting(extremities: Floats, bar: float, tolerance: float, rank: int) -> Recentred:
-    """Count and rank the recentred extremities of one pair by sorting.
+def count_by_sorting(extremities: Floats, bar: float, tolerance: float, rank: int) -> Recentred:
+    """Count and rank the resampled differences of one pair, by sorting.
+
+    An extremity is a value of `base.extremity`.
 
     Args:
-        extremities: Extremities in all resamples, [resamples].
+        extremities: Extremities of the resampled minus observed differences, [resamples].
         bar: Observed extremity.
         tolerance: Largest rounding error between equal extremities.
         rank: Rank of the requested extremity, from the largest.
@@ -306,12 +312,12 @@ def by_sorting(extremities: Floats, bar: float, tolerance: float, rank: int) -> 
 
 def _sort_pair(o: Observed, scores: Floats, alternative: Alternative, rank: int) -> Recentred:
     moved = o.matrix.difference(*(scores[system] for system in o.pair)) - o.difference
-    return by_sorting(extremity(moved, alternative), extremity(o.difference, alternative), tolerance(o), rank)
+    return count_by_sorting(extremity(moved, alternative), extremity(o.difference, alternative), tolerance(o), rank)
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Rounding of resampled scores to whole steps from the observed scores.
+    """Resampled scores as distances from the observed scores, in whole steps.
 
     Attributes:
         size: Size of a step, the same for all systems.
@@ -325,7 +331,7 @@ class Steps:
 
     @classmethod
     def of(cls, scores: Floats, observed: Floats, rounded: Shorts) -> Steps:
-        """Write rounded scores into `rounded`, one system after the other.
+        """Round the resampled scores of all systems, and store them in `rounded`.
 
         Args:
             scores: Scores in resamples, [systems, resamples].
@@ -346,7 +352,7 @@ class Steps:
 
 
 class _Differences:
-    """Recentred differences of some pairs, rounded and in float64."""
+    """Resampled minus observed differences of pairs, rounded and in float64."""
 
     def __init__(self, pairs: ObservedPairs, scores: Floats, alternative: Alternative) -> None:
         self.matrix, self.scores, self.alternative = pairs.matrix, scores, alternative
@@ -354,8 +360,8 @@ class _Differences:
         self.tolerances = tolerances(pairs.matrix, pairs.a, pairs.b)
         self.bars = extremity(self.observed, alternative) - self.tolerances
 
-    def question(self, steps: Steps, rank: int) -> Question:
-        """Return the bars in steps.
+    def compute_limits(self, steps: Steps, rank: int) -> Limits:
+        """Return the limits of the rounded differences.
 
         The error of each rounded score is at most half a step.
         """
@@ -365,11 +371,20 @@ class _Differences:
         low, high, still, near = (np.clip(bound, LEAST, MOST).astype(np.int64) for bound in (
             (self.bars - slack) // steps.size, -((-self.bars - slack) // steps.size),
             (self.tolerances + slack) // steps.size, np.ceil(2 * slack / steps.size)))
-        return Question(np.stack([self.b, self.a] if turned else [self.a, self.b], axis=1),
-                        self.alternative == "two-sided", low, high, still, near, rank)
+        return Limits(np.stack([self.b, self.a] if turned else [self.a, self.b], axis=1),
+                      self.alternative == "two-sided", low, high, still, near, rank)
 
-    def settle(self, answer: Screened, part: slice, rank: int) -> list[Recentred]:
-        """Count and rank the resolved pairs of a part, with exact doubtful values."""
+    def resolve(self, answer: Screened, part: slice, rank: int) -> list[Recentred]:
+        """Count and rank differences; doubtful ones are recomputed without rounding.
+
+        Args:
+            answer: Counts of the rounded differences.
+            part: The pairs to which they belong.
+            rank: Requested rank, from the most extreme difference.
+
+        Returns:
+            The results of the resolved pairs.
+        """
         pair, values = self._exact(answer.doubtful, part)
         extremes = answer.extremes + np.bincount(pair[values >= self.bars[part][pair]], minlength=len(answer.resolved))
         reach = np.full(len(answer.resolved), np.inf)
@@ -382,10 +397,15 @@ class _Differences:
             reach[answer.resolved] = in_order[(ends + answer.place)[answer.resolved]]
         return list(map(Recentred, extremes[answer.resolved].tolist(), reach[answer.resolved].tolist()))
 
-    def _exact(self, pairs: Some, part: slice) -> tuple[Ints, Floats]:
-        """Return the pair and the exact extremity of each selected resample.
+    def _exact(self, pairs: SelectedResamples, part: slice) -> tuple[Ints, Floats]:
+        """Return the exact extremities of selected resamples, and their pairs.
 
-        The pairs are counted from the start of the part.
+        Args:
+            pairs: The selected resamples of each pair.
+            part: The pairs.
+
+        Returns:
+            The pair of each resample, counted from the start of the part, and its extremity.
         """
         pair = np.repeat(np.arange(len(pairs.sizes)), pairs.sizes)
         a, b = (self.scores[systems[part][pair], pairs.places] for systems in (self.a, self.b))
@@ -394,10 +414,10 @@ class _Differences:
 
 
 
-def only_numerators_move(matrix: Matrix) -> bool:
-    """Return True if the scores are quotients with equal denominators.
+def have_equal_denominators(matrix: Matrix) -> bool:
+    """Return True if all systems have the same denominators in their scores.
 
-    All systems must have the same denominators, and sums must be exact.
+    The scores must be quotients, and sums must be exact.
     """
     if matrix.quotient is None:
         return False
@@ -407,11 +427,11 @@ def only_numerators_move(matrix: Matrix) -> bool:
 
 
 def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
-    """Count for each pair the extreme random swaps, [pairs].
+    """Count for each pair of systems the extreme random swaps, [pairs].
 
-    The systems share their denominators (`only_numerators_move`). A swap is extreme if its difference is at least as
-    extreme as the observed one. Let z be the sum of a system's numerators in the swapped units minus the sum in other
-    units. The difference after a swap is the difference of the z of both systems, divided by the sum of the
+    The systems share their denominators (`have_equal_denominators`). A swap is extreme if its difference is at least as
+    extreme as the observed one. Let z be the sum of a system's numerators in the swapped items (or clusters) minus the
+    sum in the others. The difference after a swap is the difference of the z of both systems, divided by the sum of the
     denominators. So, as in the bootstrap, each permutation needs only one number per system.
     """
     numerators = pairs.matrix.parts[0]
@@ -434,7 +454,7 @@ def count_swapped_means(pairs: ObservedPairs, settings: Settings) -> Ints:
         np.floor(bars / size - slack), np.ceil(bars / size + slack)))
     always = np.full(len(pairs), LEAST - 1)
     counts, offset = [], 0
-    for answer in screen_pairs(rounded, Question(systems, two_sided, low, high, always, always, 0), settings.execution):
+    for answer in screen_pairs(rounded, Limits(systems, two_sided, low, high, always, always, 0), settings.execution):
         n = len(answer.extremes)
         pair = offset + np.repeat(np.arange(n), answer.doubtful.sizes)
         first, second = (moved[systems[pair, side], answer.doubtful.places] for side in (0, 1))

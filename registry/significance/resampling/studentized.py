@@ -24,7 +24,7 @@ import numpy as np
 from registry.arrays import Floats, Ints
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, extremity
 from registry.significance.resampling.draws import sum_permutations, sum_resamples
-from registry.significance.resampling.exceedances import reaches
+from registry.significance.resampling.exceedances import are_extreme
 
 TOLERANCE = 1e-9  # relative to the statistic: statistics that are closer may be equal up to rounding
 _ROUNDING = 2.0**-53  # rounding error of each term of a squared error, relative to the sum of the terms
@@ -33,12 +33,12 @@ _OWN, _CROSS = 5, 4  # columns of a system (n, d, n^2, n d, d^2) and of a pair (
 
 @dataclass(frozen=True, eq=False)
 class Studentized:
-    """Studentized differences of pairs of one matrix with quotients as scores.
+    """Differences of quotients divided by their standard errors, for many pairs.
 
     Attributes:
-        columns: Columns that are summed, [units, systems * 5 + pairs * 4].
+        columns: Columns that are summed, [units, systems * 5 + pairs * 4]; units are items or clusters.
         totals: Sums of the columns over all units.
-        a, b: First and second systems, [pairs].
+        a, b: Indices of the first and of the second systems, [pairs].
         scale: Factor from a quotient of sums to the score; negative if lower scores are better.
         alternative: Alternative hypothesis, which defines extreme differences.
     """
@@ -52,7 +52,7 @@ class Studentized:
 
     @classmethod
     def of(cls, pairs: ObservedPairs, alternative: Alternative) -> Studentized:
-        """Compute the columns for some pairs."""
+        """Compute the products of statistics whose sums give the differences and errors."""
         matrix, a, b = pairs.matrix, pairs.a, pairs.b
         n, d = matrix.parts
         products = np.stack([n, d, n * n, n * d, d * d], axis=-1)
@@ -66,19 +66,25 @@ class Studentized:
         return self.compute_resampled(self.totals)
 
     def compute_resampled(self, sums: Floats) -> tuple[Floats, Floats]:
-        """Return differences and their standard errors, [..., pairs] each.
+        """Return the differences in resamples, and their standard errors.
 
         Args:
             sums: Sums of the columns in resamples, [..., columns].
+
+        Returns:
+            Differences and standard errors, [..., pairs] each.
         """
         sums_by_system, cross = self._parts(sums)
         return self._difference_and_error(sums_by_system[..., self.a, :], sums_by_system[..., self.b, :], cross)
 
     def compute_permuted(self, sums: Floats) -> Floats:
-        """Return the extremities of the statistics after swaps of units, [..., pairs].
+        """Return the studentized differences after swaps, as values of `base.extremity`.
 
         Args:
-            sums: Sums of the columns over the swapped units, [..., columns].
+            sums: Sums of the columns over the swapped units (items or clusters), [..., columns].
+
+        Returns:
+            Extremities, [..., pairs].
         """
         sums_by_system, cross = self._parts(sums)
         totals, crossed = self._parts(self.totals)
@@ -90,7 +96,7 @@ class Studentized:
                                                           crossed + turned))
 
     def extremity(self, difference: Floats, error: Floats) -> Floats:
-        """Return the extremity of differences divided by their standard errors.
+        """Return differences divided by standard errors, as values of `base.extremity`.
 
         0 / 0 counts as 0; the result is infinite if only the error is 0.
         """
@@ -98,7 +104,10 @@ class Studentized:
             return extremity(np.where((error == 0) & (difference == 0), 0.0, difference / error), self.alternative)
 
     def bars(self) -> Floats:
-        """Return the least extremity that counts as extreme as the observed one, [pairs]."""
+        """Return the least value that counts as extreme as the observed one, [pairs].
+
+        The observed studentized difference is reduced by a tolerance for rounding errors.
+        """
         bars = self.extremity(*self.compute_observed())
         return bars - TOLERANCE * np.abs(np.where(np.isfinite(bars), bars, 0))
 
@@ -119,9 +128,9 @@ class Studentized:
 
 
 def count_swaps(pairs: ObservedPairs, settings: Settings) -> Iterator[int]:
-    """Yield for each pair the number of extreme random swaps.
+    """Yield for each pair the number of random swaps that are extreme.
 
-    A swap is extreme if its statistic is at least as extreme as the observed one.
+    A swap is extreme if its studentized difference is at least as extreme as the observed one.
     """
     for group in _group_pairs(pairs, settings):
         studentized = Studentized.of(group, settings.alternative)
@@ -130,11 +139,13 @@ def count_swaps(pairs: ObservedPairs, settings: Settings) -> Iterator[int]:
 
 
 def count_all_swaps(observed: Observed, swaps: Ints, settings: Settings) -> int:
-    """Count the extreme ones among given swaps of one pair.
+    """Count how many of the given swaps of one pair are extreme.
+
+    A swap is extreme if its studentized difference is at least as extreme as the observed one.
 
     Args:
-        observed: The pair.
-        swaps: 1 for a swapped unit, otherwise 0, [swaps, discordant units].
+        observed: The pair of systems.
+        swaps: 1 for a swapped unit (item or cluster), otherwise 0, [swaps, discordant units].
         settings: Settings of the test.
     """
     studentized = Studentized.of(Observed.of(observed.matrix, [observed.pair]), settings.alternative)
@@ -143,7 +154,7 @@ def count_all_swaps(observed: Observed, swaps: Ints, settings: Settings) -> int:
 
 
 def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floats, float, float]]:
-    """Yield resampled studentized differences of pairs.
+    """Yield the studentized differences of pairs in bootstrap resamples.
 
     Yields:
         For each pair: (d* - d) / error*, [resamples], nan if undefined; the observed difference d; and its standard
@@ -167,18 +178,18 @@ def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floa
 
 
 def _count_extremes(studentized: Studentized, bars: Floats, sums: Floats) -> Ints:
-    """Count the swaps that reach the bars, [pairs].
+    """Count the swaps that are at least as extreme as a limit, [pairs].
 
     Args:
-        studentized: The pairs.
+        studentized: The pairs of systems.
         bars: Least extreme values, [pairs].
-        sums: Sums of the columns over the swapped units, [swaps, 1, columns].
+        sums: Sums of the columns over the swapped units (items or clusters), [swaps, 1, columns].
     """
-    return np.asarray(np.count_nonzero(reaches(studentized.compute_permuted(sums[:, 0]), bars), axis=0))
+    return np.asarray(np.count_nonzero(are_extreme(studentized.compute_permuted(sums[:, 0]), bars), axis=0))
 
 
 def _group_pairs(pairs: ObservedPairs, settings: Settings) -> Iterator[ObservedPairs]:
-    """Yield groups of pairs with columns and resamples that fit into the memory."""
+    """Yield groups of pairs that fit into the memory with their resamples."""
     bytes_per_pair = 8 * (4 * _CROSS * pairs.matrix.n_units + settings.resamples)
     step = max(1, settings.execution.memory // (2 * bytes_per_pair))
     for start in range(0, len(pairs), step):

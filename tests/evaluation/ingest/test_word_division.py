@@ -3,7 +3,7 @@
 import pytest
 
 import registry
-from registry.metrics.texts import choose_tokenizer, count_tokenized, share_of_latin_letters
+from registry.metrics.texts import choose_tokenizer, compute_latin_share, count_tokenized
 
 CHINESE = ["今天又下雨了。", "我喜欢吃苹果。", "他明天去北京。"] * 4
 TEXTS = {
@@ -69,8 +69,8 @@ def test_rouge_warns_where_it_leaves_out_most_letters():
 
 
 def test_shares_and_counts_by_hand():
-    assert share_of_latin_letters(["abc дождь"]) == 3 / 8
-    assert share_of_latin_letters(["12 ."]) == 1.0
+    assert compute_latin_share(["abc дождь"]) == 3 / 8
+    assert compute_latin_share(["12 ."]) == 1.0
     assert count_tokenized(["It rains .", "Does it ?", "It does.", "e . g . this", ".", ""]) == (3, 2)
 
 

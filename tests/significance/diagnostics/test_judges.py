@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from registry.evaluation.matrices import Counts, build_matrix
-from registry.judged import columns
+from registry.judged import make_columns
 from registry.metrics import JudgedMean
 from registry.significance import PredictionPowered, Settings
 from registry.significance.diagnostics.evidence import SystemPairs
@@ -20,7 +20,8 @@ def judged(looked, wrong, *, slope=None, size=1.0, units=None):
     judge = human.copy()
     judge[:wrong, 0] += size
     w = (np.arange(ITEMS) < looked).astype(float)
-    both = np.stack([np.stack(columns(judge[:, n], human[:, n], w, np.ones(ITEMS)), axis=1) for n in (0, 1)], axis=1)
+    both = np.stack([np.stack(make_columns(judge[:, n], human[:, n], w, np.ones(ITEMS)), axis=1)
+                     for n in (0, 1)], axis=1)
     return build_matrix(JudgedMean(slope=slope), Counts.from_statistics(np.pad(both, ((0, 0), (0, 0), (0, 3)))), units)
 
 

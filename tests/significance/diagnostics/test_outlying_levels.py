@@ -8,7 +8,7 @@ from scipy import stats
 
 from registry.significance import Crossed, StatisticMatrix
 from registry.significance.diagnostics.assumptions import misuses
-from registry.significance.diagnostics.samples import outlying_levels
+from registry.significance.diagnostics.samples import find_outlying_levels
 from tests.validity.populations import ACCURACY, over_one, quotient_of
 
 
@@ -45,7 +45,7 @@ def test_a_prompt_far_from_all_others_is_that_without_which_it_would_not_be_fore
         scores = rng.normal(0, 1, (3, 6)) + rng.normal(0, 5, 6)
         scores[1, 2] -= rng.uniform(0, 25)
         found.append(is_far(np.round(scores, 6)))
-        assert (outlying_levels(prompted(scores)) is not None) == found[-1]
+        assert (find_outlying_levels(prompted(scores)) is not None) == found[-1]
     assert 4 < sum(found) < 17
 
 
@@ -54,8 +54,8 @@ def test_it_is_told_before_the_work_where_prompts_are_more_than_four(systems, pr
     scores = np.random.default_rng(1).normal(0, 0.01, (systems, prompts))
     scores[0, 1] -= 1
     m = prompted(scores)
-    assert (outlying_levels(m) is not None) == (outlying_levels(m, "prompts") is not None) == is_told
-    assert outlying_levels(m, "items") is None
+    assert (find_outlying_levels(m) is not None) == (find_outlying_levels(m, "prompts") is not None) == is_told
+    assert find_outlying_levels(m, "items") is None
     assert any(said.code == "outlying-levels" for said in misuses(Crossed(), m)) == is_told
-    assert outlying_levels(prompted(scores, "run")) is None  # each system's own
-    assert outlying_levels(replace(m, factors=None)) is None
+    assert find_outlying_levels(prompted(scores, "run")) is None  # each system's own
+    assert find_outlying_levels(replace(m, factors=None)) is None

@@ -6,12 +6,12 @@ from scipy import stats
 
 from registry.significance import Permutation, Settings
 from registry.significance.diagnostics.evidence import SystemPairs
-from registry.significance.diagnostics.samples import outlying_runs, uneven_runs
+from registry.significance.diagnostics.samples import find_outlying_runs, find_uneven_runs
 from tests.validity.run_hits import board
 
 
 def told(matrix, a=0, b=1):
-    return [bool(warning.where[0]) for warning in uneven_runs(SystemPairs(matrix, np.array([a]), np.array([b])))]
+    return [bool(warning.where[0]) for warning in find_uneven_runs(SystemPairs(matrix, np.array([a]), np.array([b])))]
 
 
 @pytest.mark.parametrize(("few", "many", "is_told"), [
@@ -49,7 +49,7 @@ def test_a_run_far_from_all_others_is_that_without_which_it_would_not_be_foresee
             return gap / rest.std(ddof=1) > 6 and 18 * 2 * stats.t.sf(gap / pooled, 17 - 3) < 0.01
 
         far = sum(any(is_far(of, at) for at in range(6)) for of in scores)
-        said = outlying_runs(board(*(np.round(of, 6) for of in scores)))
+        said = find_outlying_runs(board(*(np.round(of, 6) for of in scores)))
         assert (said is None) == (far == 0)
         assert said is None or said.parameters == {"systems": far, "of_systems": 3}
         found.append(far)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.significance.distributions import log_coins, log_tail
+from registry.significance.distributions import log_sign_p, log_tail
 
 BITS = 300  # of a whole number that are looked at: 90 digits
 
@@ -63,7 +63,7 @@ def test_p_values_are_scipys(alternative):
     rng = np.random.default_rng(1)
     n = np.rint(10 ** rng.uniform(0, 6, 300)).astype(np.int64)
     for_a = np.clip(np.rint(n / 2 + rng.uniform(-30, 30, 300) * np.sqrt(n) / 2), 0, n).astype(np.int64)
-    found = log_coins(for_a, n - for_a, alternative)
+    found = log_sign_p(for_a, n - for_a, alternative)
     for log_p, a, of in zip(found, for_a.tolist(), n.tolist(), strict=True):
         p = stats.binomtest(a, of, alternative=alternative).pvalue
         assert math.exp(log_p) == pytest.approx(p, rel=1e-10)
@@ -72,7 +72,7 @@ def test_p_values_are_scipys(alternative):
 def test_p_is_never_above_1():
     """39 coins, 20 to 19: twice a half."""
     for n in range(1, 400):
-        found = log_coins(np.array([n // 2, n - n // 2]), np.array([n - n // 2, n // 2]), "two-sided")
+        found = log_sign_p(np.array([n // 2, n - n // 2]), np.array([n - n // 2, n // 2]), "two-sided")
         assert (found <= 0).all()
         assert found == pytest.approx(0, abs=1e-12) or n % 2 == 0
 
@@ -80,8 +80,8 @@ def test_p_is_never_above_1():
 @pytest.mark.parametrize("half", [False, True])
 def test_no_coin_is_no_evidence_and_all_on_the_other_side_none_either(half):
     for alternative in ("two-sided", "greater", "less"):
-        assert log_coins(np.array([0]), np.array([0]), alternative, half=half) == 0
-    (found,) = log_coins(np.array([0]), np.array([4]), "greater", half=half)
+        assert log_sign_p(np.array([0]), np.array([0]), alternative, half=half) == 0
+    (found,) = log_sign_p(np.array([0]), np.array([4]), "greater", half=half)
     assert found == pytest.approx(math.log(1 - 1 / 32) if half else 0, abs=1e-15)
 
 
@@ -95,7 +95,7 @@ def test_tails_do_not_depend_on_how_many_are_integrated_at_once():
 def test_a_pair_has_the_same_bits_wherever_it_stands_among_others():
     rng = np.random.default_rng(3)
     for_a, for_b = rng.integers(0, 200, (2, 999))
-    every = log_coins(for_a, for_b, "two-sided")
+    every = log_sign_p(for_a, for_b, "two-sided")
     for _ in range(20):
         some = rng.permutation(999)[:rng.integers(1, 1000)]
-        assert np.array_equal(log_coins(for_a[some], for_b[some], "two-sided"), every[some])
+        assert np.array_equal(log_sign_p(for_a[some], for_b[some], "two-sided"), every[some])

@@ -8,8 +8,8 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from registry.significance import Bootstrap, McNemar, Permutation, Settings, StatisticMatrix
-from registry.significance.pairwise.matched import log_coins
-from registry.significance.power import DrawnDesign, ExactMcNemar, MatchedTDesign, compute_discordance
+from registry.significance.pairwise.matched import log_sign_p
+from registry.significance.power import BootstrapDesign, ExactMcNemar, MatchedTDesign, compute_discordance
 from tests.significance.matrices import F1, f1, matrix
 
 
@@ -62,7 +62,7 @@ def test_of_right_and_wrong_the_predicted_rate_is_that_of_simulated_tests(differ
     """20 000 test sets of 300 items, tested by McNemar's exact test as `compare` does."""
     rng, n, apart = np.random.default_rng(1), 300, 0.2
     a, b, _ = rng.multinomial(n, [(apart + difference) / 2, (apart - difference) / 2, 1 - apart], 20_000).T
-    rate, wrong, size, error = simulated((log_coins(a, b, "two-sided") <= math.log(0.05), (a - b) / n), difference)
+    rate, wrong, size, error = simulated((log_sign_p(a, b, "two-sided") <= math.log(0.05), (a - b) / n), difference)
     found = ExactMcNemar(0.05, apart).compute_power(difference, n)
     assert found.power == pytest.approx(rate, abs=error)
     assert abs(found.power - rate) < 0.02
@@ -92,7 +92,7 @@ def test_of_f1_the_predicted_rate_is_that_of_simulated_tests():
     difference = float(truth[0] - truth[1])
     scores = board.score(np.stack([board.statistics[rng.integers(0, 4000, 4000)].sum(axis=0) for _ in range(4000)]))
     moves = scores @ [1, -1] - board.scores() @ [1, -1]
-    found = DrawnDesign(0.05, moves, 4000).compute_power(difference, 200)
+    found = BootstrapDesign(0.05, moves, 4000).compute_power(difference, 200)
     pairs, rejected = [(n, n + 1) for n in range(0, 100, 2)], []
     for seed in range(10):
         sets = np.concatenate([spans(rng, 200, 0.04).statistics for _ in pairs], axis=1)
@@ -104,7 +104,7 @@ def test_of_f1_the_predicted_rate_is_that_of_simulated_tests():
 
 def test_draws_that_are_normal_have_the_power_of_t():
     rng, exact = np.random.default_rng(3), MatchedTDesign(0.05, 1.0)
-    drawn = DrawnDesign(0.05, rng.normal(0, 1 / math.sqrt(2000), 200_000), 2000)
+    drawn = BootstrapDesign(0.05, rng.normal(0, 1 / math.sqrt(2000), 200_000), 2000)
     for difference, units in ((0.05, 2000), (0.05, 500), (0.1, 2000)):
         one, other = drawn.compute_power(difference, units), exact.compute_power(difference, units)
         assert (one.power, one.exaggeration) == (
@@ -113,7 +113,7 @@ def test_draws_that_are_normal_have_the_power_of_t():
     assert drawn.find_units(0.05, 0.8) == pytest.approx(exact.find_units(0.05, 0.8), rel=0.02)
 
 
-@pytest.mark.parametrize("design", [ExactMcNemar(0.05, 0.2), MatchedTDesign(0.05, 0.5), DrawnDesign(
+@pytest.mark.parametrize("design", [ExactMcNemar(0.05, 0.2), MatchedTDesign(0.05, 0.5), BootstrapDesign(
     0.05, np.random.default_rng(4).normal(0, 0.03, 10_000), 100)], ids=["mcnemar", "t", "drawn"])
 def test_what_is_detectable_and_needed_has_the_power(design):
     difference = design.find_detectable(150, 0.8)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError
-from registry.significance.pairwise.matched import log_coins
+from registry.significance.pairwise.matched import log_sign_p
 from registry.significance.power import ExactMcNemar, compute_discordance, draw_correct, solve_latent_correlation
 
 RATES = np.array([0.85, 0.7, 0.5])
@@ -111,6 +111,6 @@ def test_power_predicts_how_often_tests_of_them_reject(rates, correlation, n):
     for seed in range(3000):
         a, b = draw_correct(np.array(rates), alike(correlation, 2), np.zeros(n), seed).T
         counts.append((np.count_nonzero(a & ~b), np.count_nonzero(b & ~a)))
-    rejected = (log_coins(*np.array(counts).T, "two-sided") <= math.log(0.05)).mean()
+    rejected = (log_sign_p(*np.array(counts).T, "two-sided") <= math.log(0.05)).mean()
     predicted = ExactMcNemar(0.05, compute_discordance(*rates, correlation)).compute_power(rates[0] - rates[1], n).power
     assert predicted == pytest.approx(rejected, abs=0.02 + 3 * 0.5 / math.sqrt(3000))

@@ -15,7 +15,7 @@ from scipy import stats
 from registry.significance import Settings, StatisticMatrix
 from registry.significance.base import Observed
 from registry.significance.exact import ideal_bootstrap as ideal
-from registry.significance.exact.ideal_bootstrap import are_too_fine, ideal_tail
+from registry.significance.exact.ideal_bootstrap import have_too_many_sums, ideal_tail
 from registry.significance.pairwise import bootstrap
 from registry.significance.resampling.exceedances import is_reachable
 from tests.significance.exact.all_resamples import all_resamples, extremities, last
@@ -289,11 +289,11 @@ def test_lattices_that_are_too_fine_are_told_without_any_transform(monkeypatch):
     m = matrix(statistics)
     pairs = Observed.of(m, list(itertools.permutations(range(7), 2)))
     fine = [set(o.pair) != {0, 1} and not set(o.pair) <= {4, 5, 6} for o in pairs]
-    assert are_too_fine(pairs).tolist() == fine
+    assert have_too_many_sums(pairs).tolist() == fine
     monkeypatch.setattr(ideal._Resamples, "law", None)
     for o in itertools.compress(pairs, fine):
         assert ideal_tail(o, Settings()) is None
     monkeypatch.undo()
     assert all(ideal_tail(o, Settings()) is not None for o, is_fine in zip(pairs, fine, strict=True) if not is_fine)
     coarse = of_labels(rng.random((400, 3)) < 0.5)
-    assert not are_too_fine(Observed.of(coarse, [(0, 1), (1, 2)])).any()
+    assert not have_too_many_sums(Observed.of(coarse, [(0, 1), (1, 2)])).any()

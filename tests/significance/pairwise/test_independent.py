@@ -10,7 +10,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportions_ztest
 
 from registry.significance import BinomialZ, ChiSquared, RankSum, Settings, TwoSampleT
-from registry.significance.pairwise.independent import correlation, rank_sum, understatement
+from registry.significance.pairwise.independent import compute_error_ratio, correlation, rank_sum
 from tests.significance.matrices import PRECISION, RECALL, alternatives, matrix, of_labels, of_scores, yehs_relations
 
 
@@ -42,7 +42,7 @@ def test_yehs_correlation_of_recalls_stands_beside_the_p_value():
 def test_the_factor_of_yehs_table(r, shrinks, factor):
     """Section 2.1: equal deviations and a correlation of exactly r."""
     x, y = np.array([[1, 1, -1, -1], [1, -1, 1, -1]], dtype=float)
-    found = understatement(x, r * x + math.sqrt(1 - r * r) * y)
+    found = compute_error_ratio(x, r * x + math.sqrt(1 - r * r) * y)
     assert round(found, 2) == factor
     assert round(1 / found, 3) == shrinks
 
@@ -52,7 +52,7 @@ def test_the_factor_with_unequal_deviations():
     x, y = np.random.default_rng(3).normal(size=(2, 50))
     y = 3 * y + 2 * x
     s1, s2, r = x.std(), y.std(), stats.pearsonr(x, y).statistic
-    assert understatement(x, y) == pytest.approx(math.sqrt((s1**2 + s2**2) / (s1**2 + s2**2 - 2 * r * s1 * s2)))
+    assert compute_error_ratio(x, y) == pytest.approx(math.sqrt((s1**2 + s2**2) / (s1**2 + s2**2 - 2 * r * s1 * s2)))
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=3, max_size=40), alternatives, st.booleans())
@@ -122,4 +122,4 @@ def test_scores_that_never_change_have_neither_variance_nor_correlation(n):
     always, rising = np.full(n, 2 / 3), np.arange(n) / n
     assert math.isnan(correlation(always, rising))
     assert math.isnan(correlation(rising, np.full(n, 0.1)))
-    assert understatement(rising, rising + 0.1) == math.inf
+    assert compute_error_ratio(rising, rising + 0.1) == math.inf

@@ -13,7 +13,7 @@ from scipy import stats
 
 from registry.significance import Permutation, Settings, StatisticMatrix
 from registry.significance.base import Observed
-from registry.significance.exact.swaps import are_surely_fine
+from registry.significance.exact.swaps import have_surely_many_sums
 from registry.significance.pairwise import permutation
 from tests.significance.matrices import alternatives, in_steps, matrix, of_labels, own_denominators, permuted
 
@@ -122,7 +122,7 @@ def test_what_will_be_drawn_is_known_by_its_work(places):
             found = Permutation().run(m, [(0, 1), (2, 3), (1, 3)], asked)
             drawn = [Permutation().work(o, asked) == math.inf for o in pairs]
             assert [result.method == "monte-carlo" for result in found] == drawn
-            assert are_surely_fine(pairs).tolist() == [places == 9 and units == 60] * 3
+            assert have_surely_many_sums(pairs).tolist() == [places == 9 and units == 60] * 3
             assert asked.family > 1 or any(drawn) == (places == 9 and units == 60)
 
 

@@ -27,7 +27,7 @@ def found(level, stopping, pairs, seed):
             break
         low, high = clopper_pearson(extremes[again], draws[again])
         of = (extremes[again] + 1) / (draws[again] + 1)
-        again = again[(low <= level) & (high > level) & stopping.unknown(of, draws[again])]
+        again = again[(low <= level) & (high > level) & stopping.are_imprecise(of, draws[again])]
         resamples = stopping.more_draws(resamples, float(((extremes[again] + 1) / (draws[again] + 1)).min(initial=1)))
     significant = (extremes + 1) / (draws + 1) <= level
     more = significant.astype(int) - (p <= level)  # than exact p-values find, which is the level

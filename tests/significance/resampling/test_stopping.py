@@ -10,8 +10,8 @@ from tests.significance.resampling.auto_levels import found
 
 def test_a_p_value_is_known_by_its_extreme_draws():
     p, draws = np.array([0.5, 0.5, 0.01, 0.01, np.nan]), np.array([199, 200, 9_999, 10_000, 100])
-    assert Stopping(10**7, 0.1).unknown(p, draws).tolist() == [True, False, True, False, False]
-    assert Stopping(10**7).unknown(p, draws).tolist() == [True, True, True, True, False]
+    assert Stopping(10**7, 0.1).are_imprecise(p, draws).tolist() == [True, False, True, False, False]
+    assert Stopping(10**7).are_imprecise(p, draws).tolist() == [True, True, True, True, False]
 
 
 @pytest.mark.parametrize(("precision", "resamples", "least", "more"), [

@@ -31,7 +31,7 @@ def test_counts_are_those_of_the_draws_one_by_one(kind, alternative, lower_is_be
     scores = SCORES[kind][:, :, 0].astype(int)
     pairs, settings = Observed.of(m, list(itertools.permutations(range(4), 2))), Settings(
         alternative=alternative, resamples=resamples, seed=5, execution=Execution(workers=1))
-    assert screening.only_numerators_move(m)
+    assert screening.have_equal_denominators(m)
     taken = np.concatenate([np.concatenate([some for _, some in draws.draw_permutations(len(scores), block, 5)]).T
                             for block in range(2)])[:resamples].astype(bool)
     sign = {"two-sided": 1, "greater": 1, "less": -1}[alternative] * (-1 if lower_is_better else 1)
@@ -56,5 +56,5 @@ def test_permutation_of_fine_scores_counts_so(monkeypatch):
 def test_others_are_swapped_with_their_denominators():
     f1 = matrix(RNG.integers(1, 5, (20, 3, 3)), F1)
     own = matrix(RNG.integers(1, 5, (20, 3, 2)))
-    assert not any(map(screening.only_numerators_move, (f1, own, replace(own, quotient=None))))
-    assert not screening.only_numerators_move(matrix(SCORES["all digits"] * 10.0**7))
+    assert not any(map(screening.have_equal_denominators, (f1, own, replace(own, quotient=None))))
+    assert not screening.have_equal_denominators(matrix(SCORES["all digits"] * 10.0**7))

@@ -17,8 +17,8 @@ from registry.studies.threshold import (
     resample_estimate,
     resample_systems,
     select_borderline,
-    select_drawn,
     select_near,
+    select_resampled,
 )
 from tests.significance.matrices import in_steps
 
@@ -118,9 +118,9 @@ def test_gains_are_positive_where_lower_is_better():
 
 def test_a_system_that_is_drawn_twice_brings_its_pairs_twice():
     gains = Gains(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([1.0, 2.0, 3.0]), np.zeros(3), np.ones(3))
-    assert select_drawn(gains, np.array([2, 1, 0])).gain.tolist() == [1, 1]
-    assert select_drawn(gains, np.array([1, 0, 2])).gain.tolist() == [2, 2]
-    assert select_drawn(gains, np.array([3, 0, 0])).gain.tolist() == []
+    assert select_resampled(gains, np.array([2, 1, 0])).gain.tolist() == [1, 1]
+    assert select_resampled(gains, np.array([1, 0, 2])).gain.tolist() == [2, 2]
+    assert select_resampled(gains, np.array([3, 0, 0])).gain.tolist() == []
     drawn = resample_systems(3, 7)
     assert (drawn.sum(axis=1) == 3).all()
     found = resample_estimate(gains, find_percentile, drawn)
