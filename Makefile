@@ -9,6 +9,9 @@ ifeq ($(MAKELEVEL),0)
 $(info Using the virtual environment $(VENV))
 endif
 
+# Folders of tests are in memory if at least 8 GB are free there: databases wait for disks at each commit.
+TEMPORARY := $(shell test "$$(df --output=avail /dev/shm 2>/dev/null | tail -1)" -gt 8000000 2>/dev/null && echo PYTEST_DEBUG_TEMPROOT=/dev/shm)
+
 # What Python compiles is kept: else each process of the tests compiles all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -30,7 +33,7 @@ demo: $(VENV)/.installed
 	@$(BIN)/registry query --db $(DEMO_DB) --format table "SELECT type, round(avg(correct::INT), 3) AS precision, count(*) AS spans FROM item_response WHERE task = 'entities' GROUP BY type ORDER BY precision"
 
 quick: $(VENV)/.installed
-	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not simulation and not thorough" tests/test_layers.py \
+	$(TEMPORARY) $(BIN)/pytest -n auto --dist worksteal -m "not slow and not simulation and not thorough" tests/test_layers.py \
 		tests/manifest tests/metrics tests/readers tests/significance
 
 # All at once; the types are checked while tests wait.
@@ -46,7 +49,7 @@ types: $(VENV)/.installed
 
 suite: $(VENV)/.installed
 	@$(BIN)/python -m compileall -q -j 0 registry  # once, where each process of the tests would do it in a new checkout
-	$(BIN)/pytest -n logical --dist worksteal
+	$(TEMPORARY) $(BIN)/pytest -n logical --dist worksteal
 
 # The scripts of the pages: style, types, unit tests, and new bundles. Tests of `suite` do the same if node is there.
 js: node_modules/.installed
@@ -57,7 +60,7 @@ js: node_modules/.installed
 
 # Also what repeats at length what other tests show: before a release.
 thorough: $(VENV)/.installed
-	$(BIN)/pytest -n logical --dist worksteal -m ""
+	$(TEMPORARY) $(BIN)/pytest -n logical --dist worksteal -m ""
 
 # All that stands in README and docs/ because the program printed it; `make site` holds them to it again.
 docs: $(VENV)/.installed

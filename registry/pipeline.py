@@ -50,7 +50,7 @@ class Job:
         database: The registry.
         journal: Log of the command.
         execution: Threads, processes and memory for the computations.
-        report: Function that is called with each message. Warnings begin with `warning: `, notes with `note: `.
+        report: Function that is called with each message. Warnings begin with `warning: `, explanations with `info: `.
         pairs: Columns of pairs that the boards need, in addition to the decisions.
         public: Whether everybody may read the messages. Public messages show no hidden data.
         details: Whether boards of two systems need the details of their pair.
@@ -234,7 +234,7 @@ def describe_applied(applied: IngestSummary, visibility: Visibility = _EVERYTHIN
                         *warnings_about(applied.similar)):
             yield f"warning: {warning}"
         for note in applied.notes:
-            yield f"note: {note}"
+            yield f"info: {note}"
     if applied.drawn_seed is not None:
         yield f"no seed was given: the program drew {applied.drawn_seed} and stored it with the task"
     changes = Counter(applied.changes.values())
@@ -260,7 +260,7 @@ def describe_results(scored: ScoringSummary | None = None, compared: ComparisonS
         yield f"scores: {scored.n_computed} computed, {scored.n_unchanged} already stored"
     if compared is not None and all(visibility):
         yield from (f"warning: {warning}" for warning in compared.warnings)
-        yield from (f"note: {note}" for note in compared.notes)
+        yield from (f"info: {note}" for note in compared.notes)
     if compared is not None and compared.n_comparisons:
         yield (f"comparisons: {compared.n_comparisons} made; pairs: {compared.n_tested} tested, {compared.n_reused} "
-               "known")
+               "already stored")

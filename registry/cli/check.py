@@ -194,7 +194,7 @@ def task_pack(
     task, _ = load_task(manifest, root)
     new_files = write_pack(make_pack(task), output)
     report_all(describe_revealed(task), "warning")
-    report_all(describe_unchecked(task), "note")
+    report_all(describe_unchecked(task), "info")
     for path in new_files:
         report(f"{path}: written")
     report(f"next: `registry check FILE --task {output / 'task.toml'}`" if new_files else "nothing changed")

@@ -118,7 +118,7 @@ def report_error(error: RegistryError) -> None:
     """Print an error and its further errors (`others`) on stderr, each with a remedy."""
     for problem in (error, *error.others):
         remedy = suggest_remedy(problem)
-        report(f"{'error' if problem.exit_code else 'note'}: {problem}{remedy and f'; {remedy}'}")
+        report(f"{'error' if problem.exit_code else 'info'}: {problem}{remedy and f'; {remedy}'}")
         report_all(problem.excerpt.splitlines())
     if verbose_log.get() is not None:
         # Only the lines of code: the messages of causes may contain private data.
@@ -150,7 +150,7 @@ def report_unchanged(message: str) -> None:
 
     report(message)
     if code().dirty:
-        report("note: the code differs from its git revision; `registry score --stale` recomputes scores of changed "
+        report("info: the code differs from its git revision; `registry score --stale` recomputes scores of changed "
                "metrics; all other results stay as stored: use another --db to recompute them")
 
 

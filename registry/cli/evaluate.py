@@ -140,7 +140,7 @@ def run(
     if public:
         print_boards(_load_public_boards(db, result.task), format_, all_notes=all_notes)
     else:
-        report_all(result.hidden_notes, "note")
+        report_all(result.hidden_notes, "info")
         print_boards(result.boards, format_, all_notes=all_notes)
 
 
@@ -156,7 +156,7 @@ def _load_public_boards(db: Path | None, task: str) -> list[Leaderboard]:
         try:
             return load_boards(connection, task, pairs=BOARD_PAIRS).boards
         except HiddenError as hidden:
-            report(f"note: {hidden}")
+            report(f"info: {hidden}")
             return []
 
 
@@ -240,7 +240,7 @@ def submit(
     result = evaluate(Job(database, journal, execution, report), ingest_submission, dry_run=dry_run)
     report_all(describe_places(result.boards, submissions[0].test_set.name, submissions[0].name))
     report_end(changed=journal.changed, dry_run=dry_run)
-    report_all(result.hidden_notes, "note")
+    report_all(result.hidden_notes, "info")
     print_boards(result.boards, format_)
 
 
@@ -345,7 +345,7 @@ def _compare_tasks(session: Session, job: Job, task: str | None, metric: str | N
 
     execution = job.execution
     session.limit_memory(execution.memory)
-    report_all(note_hidden(session.connection), "note")
+    report_all(note_hidden(session.connection), "info")
     boards = []
     for row in catalog.tasks(session.connection, task):
         request = build_request(row, settings, None if metric is None else (metric,), execution)

@@ -233,7 +233,7 @@ def query(
         encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
         notes = ask(request, timeout or None,
                     lambda chunk: typer.echo(decode(chunk).encode(encoding, "replace"), nl=False))
-    report_all(notes, "note")
+    report_all(notes, "info")
     if output is not None:
         report(f"{output}: written")
 

@@ -158,7 +158,7 @@ def find_private_database(path: Path | None, at: str | None = None, *, public: b
     if public:
         return _read_past(_publish(database), at)
     database = _read_past(database, at)
-    database.notify = partial(report_all, kind="note")
+    database.notify = partial(report_all, kind="info")
     return database
 
 
@@ -345,4 +345,4 @@ def report_unused_options(context: typer.Context, execution: Execution, compared
                if option.name in unused}
     flags = [flag for flag, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
     if flags:
-        report(f"note: {', '.join(flags)} had no effect, because no result was simulated")
+        report(f"info: {', '.join(flags)} had no effect, because no result was simulated")

@@ -206,7 +206,7 @@ def publish(
     with database.reading() as connection:
         hidden = describe_hidden(connection)
     report_all((f"{slug}: left out or replaced: {parts}" for slug, parts in hidden.items()
-                if not tasks or slug in tasks), "note")
+                if not tasks or slug in tasks), "info")
     report(f"{output}: written; `registry verify --db {output}` recomputes its numbers")
 
 
@@ -303,9 +303,9 @@ def _set_embargo(task: str, column: str, until: datetime | None, database: Datab
             session.connection, with_candidate)
     report_end(changed=journal.changed, dry_run=dry_run)
     if has_old_boards:
-        report("note: existing leaderboards are not public, because their ids can confirm guesses of hidden data; "
+        report("info: existing leaderboards are not public, because their ids can confirm guesses of hidden data; "
                f"`registry compare {task}` makes new ones")
     elif has_candidate:
-        report("note: leaderboards whose settings name a candidate are not public; "
+        report("info: leaderboards whose settings name a candidate are not public; "
                f"`registry compare {task}` makes new ones")
     return teams

@@ -67,7 +67,7 @@ def board(
         except HiddenError as hidden:
             if not (visible := load_ladders(connection, task)):  # the manifest may show some facts of hidden boards
                 raise
-            report(f"note: {hidden}")
+            report(f"info: {hidden}")
             print_tables([make_ladder_table(ladder) for ladder in visible], format_)
             return
     if wide:
@@ -180,7 +180,7 @@ def load_boards(connection: Connection, task: str | Sequence[str] | None, metric
     if not snapshot.boards:
         raise MismatchError(f"{about}{NOT_COMPARED}")
     if moment is not None:
-        report(f"note: {moment.heading}")
+        report(f"info: {moment.heading}")
         snapshot = snapshot.past(moment)
     report_all(snapshot.warnings, "warning")
     if not averages:
@@ -221,7 +221,7 @@ def _plan_averages(connection: Connection, snapshot: Snapshot, metric: str | Non
         try:
             yield from _plan_macro_studies(connection, contents.task, metric)
         except MismatchError as error:
-            report(f"note: {contents.task}: without averages over test sets: {error}")
+            report(f"info: {contents.task}: without averages over test sets: {error}")
 
 
 def _plan_macro_studies(connection: Connection, task: str | None, metric: str | None) -> Sequence[PlannedStudy]:
@@ -317,7 +317,7 @@ def _compare_states(before: str | None, after: str | None, task: str | None, met
                 raise MismatchError(f"{before} and {after or 'the database'} have no leaderboard in common")
             if not any(name.comparison for name in names):
                 for key in old_states.keys() ^ new_states.keys():
-                    report(f"note: only {before if key in old_states else after or 'the database'} has {key.name}")
+                    report(f"info: only {before if key in old_states else after or 'the database'} has {key.name}")
         return [compare_states(old[1], new[1], find_correction(old, new)) for old, new in pairs]
 
 

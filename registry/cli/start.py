@@ -147,7 +147,7 @@ def _make_task(system: list[Path], request: Request, test: str | None) -> QuickT
     made = make(system, request, test)
     report_all(made.preview)
     report(f"read as: {made.read_as}")
-    report_all(made.notes, "note")
+    report_all(made.notes, "info")
     report_all(made.folder.notes, "warning")
     return made
 
@@ -208,7 +208,7 @@ def _import_submissions(path: Path, task: str, options: dict[str, Any], journal:
             journal.read(name, digest)
         ingest = Ingest(session.connection, journal, resolved, progress=make_reporter(quiet=quiet))
         applied = import_submissions(ingest, download.submissions)
-    report_all(download.notes, "note")
+    report_all(download.notes, "info")
     report_all(describe_applied(applied))
     report_end(changed=journal.changed, dry_run=dry_run, next_step=UPDATE_BOARDS)
 

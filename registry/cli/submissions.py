@@ -110,7 +110,7 @@ def _declare(command: str, submission: str, reason: str, facts: dict[str, Any], 
                            for name, value in facts.items())
     for name in amended.changed:
         report(f"{name}: {facts_text}")
-    report_all(amended.notes, "note")
+    report_all(amended.notes, "info")
     report_end(changed=journal.changed, dry_run=dry_run, next_step=UPDATE_BOARDS)
 
 
@@ -156,11 +156,11 @@ def _report_purge(purged: PurgeSummary, path: Path) -> None:
     report(f"{counted(purged.n_blanked, 'entry', 'entries')} of the log and of commands' parameters are blank; "
            "published log heads remain valid")
     for board in purged.boards:
-        report(f"note: {board}: shows {purged.name} until the next comparison")
+        report(f"info: {board}: shows {purged.name} until the next comparison")
     for place in purged.remaining:
         report(f"warning: one of the names is still in {place}: it belongs to others, or to the task")
-    report("note: copies still contain the team's data: backups, exported files, pages, the manifest and submitted "
+    report("info: copies still contain the team's data: backups, exported files, pages, the manifest and submitted "
            "files")
     other_files = sorted(file.name for file in path.resolve().parent.glob("*.duckdb") if not file.samefile(path))
     if other_files:
-        report(f"note: other databases in this folder may contain the team's data: {listed(other_files, 5)}")
+        report(f"info: other databases in this folder may contain the team's data: {listed(other_files, 5)}")

@@ -119,12 +119,12 @@ def verify(
     if task is not None and ("/" in task or is_release(Path(task))):
         if results != "all" or head is not None:
             raise InputError("a release has no log, and all its results are recomputed; leave out --results and --head")
-        report(f"note: verifying the release in the folder {task}")
+        report(f"info: verifying the release in the folder {task}")
         verified = verify_release(Path(task), execution)
     else:
         verified = _verify_copy(find_database(db), task, results, execution, head)
     verified = verified.without_rounding()
-    report_all(verified.notes, "note")
+    report_all(verified.notes, "info")
     plurals = {"entry of the log": "entries of the log", "study": "studies"}
     checked = ", ".join(counted(n, thing, plurals.get(thing)) for thing, n in verified.counts.items())
     outcome = counted(len(verified.faults), "fault") if verified.faults else "no faults"

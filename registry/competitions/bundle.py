@@ -566,5 +566,5 @@ def _make_starting_kit(files: Mapping[str, bytes]) -> tuple[Files, list[str]]:
         task = resolve(load_manifest(manifest)[0], manifest)
         pack = {name: text.encode() for name, text in make_task_pack(task).items()}
     notes = [*(f"warning: {text}" for text in describe_revealed(task)),
-             *(f"note: {text}" for text in describe_unchecked(task))]
+             *(f"info: {text}" for text in describe_unchecked(task))]
     return {**pack, "README.md": _KIT.format(version=version.__version__).encode()}, notes

@@ -169,7 +169,7 @@ class Board(_FrameSource):
     `len(board)` is the number of systems. `print(board)` prints the same table as the command `registry board`.
 
     Attributes:
-        messages: Messages about the data and the tests, as sentences that begin with `warning: ` or `note: `.
+        messages: Messages about the data and the tests, as sentences that begin with `warning: ` or `info: `.
     """
 
     def __init__(self, board: Leaderboard, task: TemporaryTask, messages: Sequence[str],

@@ -39,7 +39,7 @@ def evaluate_values(request: EvaluationRequest) -> Board:
         raise combine_errors([_remove_temporary_path(fault, owners) for fault in (error, *error.others)]) from None
     (board,) = result.boards
     messages = [_replace_advice(_replace_file_name(sentence, task.folder.copies))
-               for sentence in sentences if sentence.startswith(("warning: ", "note: "))]
+               for sentence in sentences if sentence.startswith(("warning: ", "info: "))]
     packages = [type(given).__module__.partition(".")[0] for given in _list_inputs(request)]
     package = next((package for package in ("polars", "pandas") if package in packages), None)
     return Board(board, task, messages, package)

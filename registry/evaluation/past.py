@@ -148,7 +148,7 @@ class PastDatabase(Database):
         _restore_submissions(connection, moment.entry)
         _restore_comparisons(connection, moment.entry)
         for note in notes if self.moment is None else ():
-            self._tell(f"note: {note}")
+            self._tell(f"info: {note}")
         self.moment = moment
 
 

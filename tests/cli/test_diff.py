@@ -179,5 +179,5 @@ def test_a_board_that_only_one_database_has_is_told(registry, task, first):
     shutil.copy("registry.duckdb", "old.duckdb")
     task.extra = "[[submit]]\nfile = 'systems/a.tsv'\nsystem = 'again'\ntrack = 'open'"
     registry("run", task.write())
-    assert "note: only registry.duckdb has small/test, open, acc" in registry("diff", "old.duckdb",
+    assert "info: only registry.duckdb has small/test, open, acc" in registry("diff", "old.duckdb",
                                                                               "registry.duckdb").stderr

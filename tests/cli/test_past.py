@@ -34,7 +34,7 @@ def test_every_board_of_the_past_is_printed_as_it_was_then_but_for_a_team_that_w
         for command, printed in step.printed.items():
             found = registry(*command, "--at", step.at, "--db", lived.db)
             assert unmarked(found.stdout) == forgotten(printed), (step.what, command)
-            assert "note: As it stood at 2" in found.stderr
+            assert "info: As it stood at 2" in found.stderr
             assert ("As it stood" in found.stdout) == ("md" in command)
             assert [line for line in found.stderr.splitlines() if "As it stood" not in line] == [
                 "warning: then, labels/test: purged-1 was purged since the last comparison; run `registry "

@@ -54,11 +54,11 @@ def test_a_pack_that_tells_labels_is_warned_of(registry, task):
 
 def test_a_pack_without_labels_says_what_it_cannot_tell(registry, task):
     """Of letter case, for instance: the gold's labels are not in it."""
-    note = "note: test set 'test': this pack cannot find labels that the gold does not have"
+    info = "info: test set 'test': this pack cannot find labels that the gold does not have"
     task.documents = {}
-    assert note in registry("task-pack", task.write(), "-o", "pack").stderr
+    assert info in registry("task-pack", task.write(), "-o", "pack").stderr
     task.test_set = {"options": {"columns": ["item", "label"], "labels": ["yes", "no"]}}
-    assert note not in registry("task-pack", task.write(), "-o", "telling").stderr
+    assert info not in registry("task-pack", task.write(), "-o", "telling").stderr
 
 
 def test_an_existing_file_is_not_overwritten(registry, tmp_path):

@@ -32,7 +32,7 @@ def test_the_board_is_that_of_the_command(registry, task):
     assert (len(board), board.systems, board.best) == (3, ("a", "b", "c"), ("a", "b", "c"))
     assert board.scores == {"a": 5 / 6, "b": 3 / 6, "c": 3 / 6}
     told = done.stderr.replace("small/test, acc:", "evaluation/test, accuracy:").splitlines()
-    assert board.messages == tuple(line for line in told if line.startswith(("warning: ", "note: ")))
+    assert board.messages == tuple(line for line in told if line.startswith(("warning: ", "info: ")))
     assert board.messages
     written = board.to_task("kept")
     assert registry("run", written, "--db", "kept.duckdb", "--format", "json").json[0]["score"] == 5 / 6

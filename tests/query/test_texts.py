@@ -58,19 +58,19 @@ def test_texts_of_translations(registry, translations):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("lacking", "runs", "note"), [
+@pytest.mark.parametrize(("lacking", "runs", "info"), [
     ("SELECT source_digest FROM submission_source WHERE name LIKE '%ours.2.txt'", {"ours.1", "theirs.1"},
      "item_text lacks 1 run, because the submitted files are not published"),
     ("SELECT source_digest FROM gold_source WHERE role = 'source'", set(),
      "item_text has no rows of mt, because files of the gold are not published"),
     ("SELECT digest FROM source", set(), "item_text has no rows of mt, because files of the gold are not published")])
-def test_files_that_a_database_lacks_are_noted(registry, translations, lacking, runs, note):
+def test_files_that_a_database_lacks_cause_an_info(registry, translations, lacking, runs, info):
     """As in a published database."""
     with duckdb.connect("registry.duckdb") as connection:
         connection.execute(f"DELETE FROM source WHERE digest IN ({lacking})")
     printed = registry("query", "SELECT DISTINCT system || '.' || (replicate + 1) AS run FROM item_text", "-f", "json")
     assert {row["run"] for row in printed.json} == runs
-    assert printed.stderr == f"note: {note}\n"
+    assert printed.stderr == f"info: {info}\n"
 
 
 @pytest.mark.slow

@@ -104,7 +104,7 @@ def test_the_22nd_system_adds_its_own_pairs_bit_for_bit(registry, scored, data, 
     chosen = random.Random(22).choice([s for s in text.split("[[submit]]")[1:] if "withdrawn" not in s])
     (tmp_path / "fewer.toml").write_text(text.replace("[[submit]]" + chosen, ""))
     registry("run", tmp_path / "fewer.toml", "--root", data, "--db", "added.duckdb")
-    assert "pairs: 21 tested, 210 known" in registry(
+    assert "pairs: 21 tested, 210 already stored" in registry(
         "run", MANIFEST, "--root", data, "--db", "added.duckdb").stderr
     scored(MANIFEST, "--root", data, db="anew.duckdb")
     assert registry("pairs", "--db", "added.duckdb").stdout == registry("pairs", "--db", "anew.duckdb").stdout

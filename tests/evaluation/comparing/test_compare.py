@@ -37,7 +37,7 @@ def test_one_more_submission_gives_the_last_bit_of_computing_everything_anew(man
     scored(many)
     many.systems["s8"] = last
     told = registry("run", many.write()).stderr
-    assert "pairs: 8 tested, 28 known" in told
+    assert "pairs: 8 tested, 28 already stored" in told
     incremental = raw()
     registry("run", many.manifest, "--db", tmp_path / "anew.duckdb")
     assert raw(tmp_path / "anew.duckdb") == incremental

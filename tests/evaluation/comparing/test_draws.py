@@ -50,12 +50,12 @@ def test_workers_and_memory_change_no_bit(many, registry, scored):
 ])
 def test_options_of_draws_that_had_no_effect_are_told(many, registry, scored, monkeypatch, options, unused):
     monkeypatch.setenv("REGISTRY_MEMORY", "512M")  # set once for all commands: nothing to tell
-    monkeypatch.setattr(provenance, "code", lambda: provenance.Code("1", None, None))  # else who changes it gets a note
+    monkeypatch.setattr(provenance, "code", lambda: provenance.Code("1", None, None))  # no uncommitted changes
     scored(many)
     told = registry("compare", *options).stderr
-    note = f"note: {unused} had no effect, because no result was simulated\n"
-    assert (note in told) if unused else ("note" not in told)
-    assert "note" not in registry("compare", *options).stderr  # nothing is made
+    info = f"info: {unused} had no effect, because no result was simulated\n"
+    assert (info in told) if unused else ("info:" not in told)
+    assert "info:" not in registry("compare", *options).stderr  # nothing is made
 
 
 def test_run_tells_options_without_effect_too(task, registry):

@@ -34,7 +34,7 @@ def test_boards_of_a_task_are_one_family(two, registry):
     alone, before = pairs(), raw()
     assert "each of the 2 boards of the task has its own" in registry("board", "--format", "table").stdout
     told = registry("compare", "--family", "task", "--metric", "f1")  # all of a family is compared
-    assert "comparisons: 2 made; pairs: 0 tested, 12 known" in told.stderr
+    assert "comparisons: 2 made; pairs: 0 tested, 12 already stored" in told.stderr
     assert raw() == before
     found = pairs()
     assert np.concatenate(p_values(found, "p_adjusted")) == pytest.approx(

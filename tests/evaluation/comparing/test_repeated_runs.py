@@ -81,10 +81,10 @@ def test_runs_of_others_change_no_result(repeated, registry, scored):
     scored(repeated)
     plain = raw()
     repeated.runs = {"r3": three}
-    assert "pairs: 3 tested, 3 known" in registry("run", repeated.write()).stderr
+    assert "pairs: 3 tested, 3 already stored" in registry("run", repeated.write()).stderr
     threefold = raw()
     repeated.runs = {"r2": two, "r3": three}
-    assert "pairs: 4 tested, 6 known" in registry("run", repeated.write()).stderr
+    assert "pairs: 4 tested, 6 already stored" in registry("run", repeated.write()).stderr
     incremental = raw()
     assert all(row in threefold for row in plain)
     assert all(row in incremental for row in threefold)
@@ -110,7 +110,7 @@ def test_random_runs(repeated, registry, scored, tmp_path, test):
     last = repeated.runs.pop("r3")
     scored(repeated)
     repeated.runs["r3"] = last
-    assert "pairs: 2 tested, 1 known" in registry("run", repeated.write()).stderr
+    assert "pairs: 2 tested, 1 already stored" in registry("run", repeated.write()).stderr
     incremental = raw()
     rows = pairs()
     assert all("|runs:random|" in row["signature"] for row in rows)

@@ -44,7 +44,7 @@ def test_one_more_submission_is_one_more(task, registry, scored):
     told = registry("run", task.write()).stderr
     assert "1 added, 2 unchanged" in told
     assert "scores: 1 computed, 2 already stored" in told
-    assert "pairs: 1 tested, 2 known" in told  # c says what b says, so a against c is there too
+    assert "pairs: 1 tested, 2 already stored" in told  # c says what b says, so a against c is there too
 
 
 def test_the_same_version_with_other_content_is_refused(task, registry, scored):
@@ -190,7 +190,7 @@ def test_a_submission_that_left_the_manifest_is_told_of(task, registry, scored):
     scored(task)
     (task.folder / "systems" / "c.tsv").unlink()
     told = registry("run", task.manifest).stderr
-    assert "note: test/c/c@1 came by `registry submit` or an earlier manifest and takes part" in told
+    assert "info: test/c/c@1 came by `registry submit` or an earlier manifest and takes part" in told
     assert "nothing changed" in told
 
 

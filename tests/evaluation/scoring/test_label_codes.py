@@ -38,7 +38,7 @@ def test_another_label_of_one_more_system_tests_its_own_pairs_only(registry, tas
     done = registry("run", task.manifest, "--format", "json")
     assert {r["system"]: r["score"] for r in done.json if r["metric"] == "f1" and r["system"] != "d"} == before
     # of each board's 6 pairs: the 3 of before are known, and what b has with d, its copy c has too
-    assert "4 tested, 8 known" in done.stderr
+    assert "4 tested, 8 already stored" in done.stderr
 
 
 def test_the_order_in_which_labels_turn_up_does_not_matter(registry, task, tmp_path):

@@ -77,7 +77,7 @@ def test_a_system_with_all_digits_changes_no_other_pair(registry, tmp_path, deci
     before = {(row["system_a"], row["system_b"]): row for row in registry("pairs", "t", "--format", "json").json}
     write(tmp_path / "t", **decimals, thirds=[f"{n / 30}" for n in range(12)])
     done = registry("run", path)
-    assert "pairs: 3 tested, 3 known" in done.stderr
+    assert "pairs: 3 tested, 3 already stored" in done.stderr
     after = {(row["system_a"], row["system_b"]): row for row in registry("pairs", "t", "--format", "json").json}
     for pair, row in before.items():
         for column in ("score_a", "score_b", "difference", "p_value", "method"):

@@ -120,7 +120,7 @@ def test_all_else_stands_and_can_be_verified(registry, whole, purged, monkeypatc
     monkeypatch.setenv("REGISTRY_DB", str(path))
     found = registry("verify", "--head", published(whole))
     assert "no faults" in found.stderr
-    assert "note: purges (entry " in found.stderr
+    assert "info: purges (entry " in found.stderr
     assert "cannot be repeated, so only their digests were verified" in found.stderr
     before = {row["system"]: row for row in registry("board", "--format", "json", "--db", whole).json
               if row["metric"] == "acc"}
@@ -165,7 +165,7 @@ def test_a_dry_run_tells_the_same_and_changes_nothing(registry, whole, purged):
     told = purge(registry, whole, "--dry-run").stderr
     assert "dry run: nothing was written" in told
     assert told.splitlines()[:2] == purged[1].splitlines()[:2]
-    assert re.search(r"\nnote: other databases in this folder may contain the team's data: .*\bzzz\.duckdb\n", told)
+    assert re.search(r"\ninfo: other databases in this folder may contain the team's data: .*\bzzz\.duckdb\n", told)
     assert "other databases" not in purged[1]
     assert whole.read_bytes() == before
     assert "contains a name of the team" in registry("purge", "small", TEAM, "--reason", f"{TEAM} left", "--db", whole,
