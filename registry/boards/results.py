@@ -93,6 +93,8 @@ def _describe_pair(board: Leaderboard, decision: PairDecision) -> str:
     numbers = _format_numbers(board, decision)
     if decision.p_value is None or decision.difference is None:
         return f"{a} and {b} are not tested{f' ({numbers})' if numbers else ''}."
+    if decision.difference == 0:
+        return f"{a} and {b} have the same score: {numbers}."
     if decision.significant:
         return f"{a} is significantly better than {b}: {numbers}."
     return f"{a} is not significantly better than {b}: {numbers}."
@@ -123,7 +125,7 @@ def describe_details(board: Leaderboard, details: PairDetails) -> list[str]:
     a, b = (standing.display_name for standing in standings)
     units = counted(details.n_units, comparison.unit)
     favours = f": {details.for_a:,} favour {a}, {details.for_b:,} favour {b}" if details.for_a + details.for_b else ""
-    sentences = [f"They differ on {details.n_discordant:,} of {units}{favours}."]
+    sentences = [f"The systems differ on {details.n_discordant:,} of {units}{favours}."]
     format_score = make_number_format(board.decimals)
     level = f"{100 * comparison.alpha:g} %"
     sentences.append(
@@ -166,7 +168,7 @@ def select_pair(board: Leaderboard, a: int, b: int) -> Leaderboard:
     a, b = sorted((a, b))
     pair = board.decisions.select((board.decisions.a == a) & (board.decisions.b == b))
     decisions = replace(pair, a=np.zeros_like(pair.a), b=np.ones_like(pair.b),
-                        systems=[pair.systems[place] for place in (a, b)])
+                        systems=[pair.systems[place] for place in (a, b)] if pair.systems else ())
     smaller = replace(board, standings=(board.standings[a], board.standings[b]), decisions=decisions, groups=())
     return replace(smaller, result=describe_result(smaller))
 

@@ -218,6 +218,15 @@ class Board(_FrameSource):
         return Pairs(self._board, self.systems, self._package)
 
     @property
+    def result(self) -> str:
+        """The result in one sentence, which readers of the table see first.
+
+        For two systems: the difference, its confidence interval and the p-value, then the number of items on which they
+        differ, the smallest difference that the test set detects with 80 % power, and a sentence for a paper.
+        """
+        return " ".join(filter(None, (self._board.result, *self._board.details)))
+
+    @property
     def signature(self) -> str:
         """One line for papers that identifies gold, metric, test and settings."""
         return self._board.signature

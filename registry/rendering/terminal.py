@@ -47,7 +47,7 @@ def render_terminal(table: Table, width: int | None = None, *, color: bool = Fal
     for block in _split_columns(columns, cells, max_width):
         heading, *body = _make_lines([columns[n] for n in block], [[row[n] for n in block] for row in cells],
                                      [[row[n] for n in block] for row in styles], max_width)
-        lines += ["", _add_style(heading, bold), *body, ""]
+        lines += ["", _add_style(heading.rstrip(), bold), *body, ""]
     notes = list(filter(None, table.notes))
     if width is not None and not all_notes and len(notes) > _MOST_NOTES:
         notes[_MOST_NOTES:] = [f"{counted(len(notes) - _MOST_NOTES, 'more note')}: --notes"]
@@ -83,8 +83,8 @@ def _fit_columns(columns: Sequence[Column], rows: list[list[str]],
     sizes = [max(cell_len(line) for text in (column.heading, *(row[n] for row in rows)) for line in text.split("\n"))
              for n, column in enumerate(columns)]
     kept, shortest = list(range(len(columns))), _SHORT_NAMES[0]
-    while not fits(kept, shortest) and any(columns[n].optional for n in kept):
-        kept.remove(max(kept, key=lambda n: columns[n].optional))
+    while not fits(kept, shortest) and (last := max(columns[n].optional for n in kept)):
+        kept = [n for n in kept if columns[n].optional != last]
     if not fits(kept, shortest):
         shortest = _SHORT_NAMES[1]
     shown = [[row[n] for n in kept] for row in rows]

@@ -63,8 +63,8 @@ def make_pair_table(board: Leaderboard) -> Table:
     """
     pairs = [decision.row for decision in board.decisions]
     rows = _add_display_values(pairs, make_display_names(pairs, "_a"), make_display_names(pairs, "_b"), board.decimals)
-    return Table(rows, make_pair_columns(rows, board.decimals), board.title, board.captions, PAIR_KEYS,
-                 board.signature, board.notes)
+    columns = make_pair_columns(rows, board.decimals, board.comparison.confidence)
+    return Table(rows, columns, board.title, board.captions, PAIR_KEYS, board.signature, board.notes)
 
 
 def _add_display_values(pairs: Sequence[Row], names_a: Sequence[str], names_b: Sequence[str],

@@ -221,9 +221,11 @@ SHOWN: dict[Form, dict[str, Callable[[Leaderboard], bool]]] = {
         "wins": lambda board: bool(board.decisions), "team": _has_teams, "kind": _differs("kind"), "runs": _has_runs,
         "run_sd": _has_runs},
 }
-# The columns that a narrow terminal leaves out, the first ones first.
-_OPTIONAL_BOARD = ("run_sd", "runs", "kind", "team", "cluster", "share_best", "letters", "range")
-_OPTIONAL_PAIRS = ("method", "same_team", "score_a", "score_b", "n_discordant", "p_value", "alternative")
+# The columns that a narrow terminal leaves out, those with the highest number first.
+_OPTIONAL_BOARD = {"run_sd": 8, "runs": 7, "kind": 6, "team": 5, "cluster": 4, "share_best": 3, "letters": 2,
+                   "range": 1}
+_OPTIONAL_PAIRS = {"method": 6, "same_team": 5, "score_a": 4, "score_b": 4, "n_discordant": 3, "p_value": 2,
+                   "alternative": 1}
 _NAMES = ("system", "team", "system_a", "system_b")
 # The columns of pairs that people see, in their order, with their conditions.
 _PAIRS_SHOWN: dict[str, Callable[[Sequence[Row]], bool]] = {
@@ -296,10 +298,19 @@ def make_board_columns(board: Leaderboard) -> list[Column]:
             for column in select_fields(board, "terminal")]
 
 
-def make_pair_columns(rows: Sequence[Row], decimals: int) -> list[Column]:
-    """Return the columns of pairs for people, with significant pairs highlighted."""
-    optional = [name for name in _OPTIONAL_PAIRS if name != "p_value" or _are_corrected(rows)]
-    return [_make_column(_PAIRS[name], decimals, _PAIRS[name].heading, optional,
+def make_pair_columns(rows: Sequence[Row], decimals: int, confidence: float | None = None) -> list[Column]:
+    """Return the columns for people of a table of pairs, with verdicts highlighted.
+
+    Columns without information are left out, such as `interval` if no row has one.
+
+    Args:
+        rows: The rows of the table.
+        decimals: The number of decimals of scores and differences.
+        confidence: The confidence of the intervals, for the heading.
+    """
+    optional = _OPTIONAL_PAIRS if _are_corrected(rows) else {**_OPTIONAL_PAIRS, "p_value": 0}
+    level = "" if confidence is None else f"{100 * confidence:g} % "
+    return [_make_column(_PAIRS[name], decimals, (level if name == "interval" else "") + _PAIRS[name].heading, optional,
                          is_significant if name == "verdict" else None)
             for name, is_shown in _PAIRS_SHOWN.items() if is_shown(rows)]
 
@@ -315,7 +326,7 @@ def make_text_columns(view: Literal["board", "pairs"], names: Sequence[str]) -> 
     return [Column(name, columns[name].heading, right=columns[name].right) for name in names]
 
 
-def _make_column(column: Field, decimals: int, heading: str, optional: Sequence[str],
+def _make_column(column: Field, decimals: int, heading: str, optional: Mapping[str, int],
                  emphasis: Callable[[Row], bool | None] | None) -> Column:
     format_score = make_number_format(decimals)
     write: dict[Style, Callable[[Any], str]] = {
@@ -325,7 +336,7 @@ def _make_column(column: Field, decimals: int, heading: str, optional: Sequence[
         "same": lambda value: "same" if value else ""}
     return Column(column.display or column.name, heading, write[column.style], right=column.right, emphasis=emphasis,
                   is_name=column.name in _NAMES,
-                  optional=len(optional) - optional.index(column.name) if column.name in optional else 0)
+                  optional=optional.get(column.name, 0))
 
 
 def _is_in_first_cluster(row: Row) -> bool | None:

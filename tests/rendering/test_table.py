@@ -166,3 +166,39 @@ def test_tables_of_different_columns_are_one_with_all_of_them():
     assert render(tables, "tsv") == "task\tf1\tbleu\na\t0.5\t\nb\t\t30.0\n"
     assert json.loads(render(tables, "json")) == [{"task": "a", "f1": 0.5, "bleu": None},
                                                  {"task": "b", "f1": None, "bleu": 30.0}]
+
+
+NAMED = Table([
+    {"name": f"{'x' * 30}-{n}", "score": 0.5, "more": "some text", "least": "other text"} for n in range(2)], [
+    Column("name", "name", is_name=True), Column("score", "score", right=True),
+    Column("more", "more", optional=1), Column("least", "least", optional=2)])
+
+
+@pytest.mark.parametrize(("width", "headings"), [
+    (100, ["name", "score", "more", "least"]), (60, ["name", "score", "more", "least"]),
+    (50, ["name", "score", "more"]), (30, ["name", "score"]), (20, ["name", "score"]),
+])
+def test_a_narrow_terminal_shortens_names_and_leaves_out_columns(width, headings):
+    lines = render([NAMED], "table", width=width).splitlines()
+    assert lines[1].split() == headings
+    assert len(lines[1]) <= width
+    assert lines[3].split()[0][:5] == "x" * 5
+    assert "…" in lines[3] or width == 100
+    assert all(len(line) <= width for line in lines)
+    assert lines[3].split()[0].endswith("-0")
+
+
+def test_names_that_would_become_equal_are_not_shortened():
+    rows = [{"name": f"{'x' * 20}{n}{'y' * 20}"} for n in range(2)]
+    lines = render([Table(rows, [Column("name", "name", is_name=True)])], "table", width=20)
+    assert "…" not in lines
+    assert {"0", "1"} <= set(lines)
+
+
+def test_a_terminal_shows_two_notes():
+    table = Table([{"a": 1}], title="t", captions=["result"], notes=["first", "second", "third", "fourth"])
+    shown = render([table], "table", width=80).splitlines()
+    assert shown[-4:] == ["result", "first", "second", "2 more notes: --notes"]
+    assert render([table], "table", width=80, all_notes=True).splitlines()[-2:] == ["third", "fourth"]
+    assert render([table], "table").splitlines()[-2:] == ["third", "fourth"]
+    assert "fourth" in render([table], "md")

@@ -30,7 +30,7 @@ def renamed(monkeypatch):
 def test_a_heading_of_a_board_is_changed_in_one_place(renamed):
     renamed(columns._BOARD, "system", "participant")
     renamed(columns._BOARD, "rank", "position")
-    board = leaderboard("ab")
+    board = leaderboard("abc")
     for written in (render([make_board_table(board)], "table"), render([make_board_table(board)], "md")):
         assert "participant" in written
         assert "position" in written

@@ -1,0 +1,161 @@
+"""The result of a board in one sentence is what its decisions say, and the details of a pair are right."""
+
+import re
+from dataclasses import replace
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binomtest
+
+import registry
+from registry.boards.results import describe_result, select_pair
+from tests.reports.boards import changed, leaderboard
+
+NAMES = [f"h{n}" for n in range(8)]
+
+
+def describe(undecided, n=8, equal=1, n_ranked=None):
+    """The result of n systems of which some pairs do not differ; the first `equal` ones share rank 1."""
+    board = leaderboard(NAMES[:n], significant=lambda a, b: (a, b) not in undecided)
+    standings = [replace(standing, rank=1 if place < equal else None if place >= (n_ranked or n) else standing.rank)
+                 for place, standing in enumerate(board.standings)]
+    return describe_result(replace(board, standings=tuple(standings)))
+
+
+ALL = set(combinations(range(8), 2))
+
+
+@pytest.mark.parametrize(("undecided", "result"), [
+    (set(), "h0 is significantly better than all other systems."),
+    ({(1, 2), (3, 4)}, "h0 is significantly better than all other systems."),
+    ({(0, 1)}, "h0 is significantly better than all other systems except h1."),
+    ({(0, 1), (0, 2), (0, 4)}, "h0 is significantly better than all other systems except h1, h2 and h4."),
+    ({(0, n) for n in range(1, 5)},
+     "h0 has the best score, and is significantly better than 3 of the 7 other systems."),
+    ({(0, n) for n in range(1, 8)}, "h0 has the best score, but is not significantly better than any other system."),
+    (ALL, "h0 has the best score, but no two of the 8 systems differ significantly."),
+])
+def test_the_result_is_about_the_best_system(undecided, result):
+    assert describe(undecided) == result
+
+
+def test_equal_scores_share_the_first_place():
+    assert describe({(0, 1)}, equal=2) == "h0 and h1 have the same, best score."
+    assert describe(ALL, equal=2) == (
+        "h0 and h1 have the same, best score; no two of the 8 systems differ significantly.")
+    assert describe({(0, n) for n in range(1, 5)}, equal=5) == "5 systems have the same, best score."
+
+
+def test_systems_without_a_rank_are_left_out():
+    assert describe({(0, 3)}, n=4, n_ranked=3) == "h0 is significantly better than all other ranked systems."
+    assert describe(set(), n=3, n_ranked=1) == ""
+
+
+@given(st.sets(st.sampled_from(sorted(ALL))))
+def test_the_sentence_counts_the_systems_that_the_best_one_beats(undecided):
+    result, rivals = describe(undecided), {b for a, b in undecided if a == 0}
+    if "no two" in result:
+        assert undecided == ALL
+    elif found := re.search(r"(\d) of the 7", result):
+        assert int(found[1]) == 7 - len(rivals)
+    else:
+        named = {int(n) for n in re.findall(r"h(\d)", result)} - {0}
+        assert named == rivals if "any other" not in result else len(rivals) == 7
+
+
+def change_pair(**values):
+    board = changed(leaderboard(["a", "b"], [0.9, 0.8]), lambda _: values)
+    return describe_result(replace(board, decisions=replace(board.decisions, columns={
+        **board.decisions.columns, "significant": np.ma.MaskedArray([values.get("significant", True)])})))
+
+
+def test_the_result_of_two_systems_has_all_numbers():
+    numbers = {"ci_low": 0.02, "ci_high": 0.18, "p_value": 0.012, "p_adjusted": 0.012, "alternative": "two-sided"}
+    assert change_pair(**numbers) == (
+        "a is significantly better than b: difference 0.1000, 95 % CI 0.0200 to 0.1800, p = 0.0120.")
+    assert change_pair(**numbers, significant=False).startswith("a is not significantly better than b: difference")
+    assert change_pair(**numbers | {"alternative": "greater"}).endswith("one-sided p = 0.0120.")
+    assert change_pair(**numbers | {"p_value": None}) == (
+        "a and b are not tested (difference 0.1000, 95 % CI 0.0200 to 0.1800).")
+    assert change_pair(**numbers | {"difference": 0.0, "p_value": 1.0}).startswith("a and b have the same score: ")
+
+
+def test_the_p_value_of_a_pair_of_many_is_corrected():
+    board = changed(leaderboard(["a", "b", "c"]), lambda _: {"alternative": "two-sided"})
+    result = describe_result(select_pair(board, 1, 0))
+    assert result.endswith("p = 0.0100, 0.0400 after Holm's correction over 3 pairs.")
+
+
+RNG = np.random.default_rng(7)
+GOLD = RNG.choice(["x", "y", "z"], 400)
+SYSTEMS = {name: np.where(RNG.random(400) < share, GOLD, RNG.choice(["x", "y", "z"], 400))
+           for name, share in (("good", 0.8), ("bad", 0.7))}
+
+
+def test_details_of_labels_are_counts_of_items():
+    board = registry.evaluate(GOLD, SYSTEMS)
+    good, bad = (SYSTEMS[name] == GOLD for name in ("good", "bad"))
+    only_good, only_bad = int((good & ~bad).sum()), int((bad & ~good).sum())
+    p = binomtest(only_good, only_good + only_bad).pvalue
+    assert f"difference {good.mean() - bad.mean():.4f}" in board.result
+    assert f"p = {p:.4f}" in board.result if p >= 0.001 else f"p = {p:.1e}" in board.result
+    assert (f"differ on {only_good + only_bad} of 400 items: {only_good} favour good, {only_bad} favour bad." in
+            board.result)
+
+
+def test_the_detectable_difference_has_a_power_of_80_percent():
+    """By drawing test sets of McNemar's exact test, with the discordance of the data."""
+    board = registry.evaluate(GOLD, SYSTEMS)
+    detectable = float(re.search(r"true difference of (0\.\d+) with 80 % power", board.result)[1])
+    share = float(np.mean((SYSTEMS["good"] == GOLD) != (SYSTEMS["bad"] == GOLD)))
+    discordant = RNG.binomial(400, share, 4000)
+    wins = RNG.binomial(discordant, (share + detectable) / share / 2)
+    power = np.mean([binomtest(int(k), int(n)).pvalue <= 0.05 for k, n in zip(wins, discordant, strict=True)])
+    assert abs(power - 0.8) < 0.03
+
+
+def macro_f1(gold, answers):
+    scores = []
+    for label in np.unique([gold, answers]):
+        found, correct = (answers == label).sum() + (gold == label).sum(), ((answers == label) & (gold == label)).sum()
+        scores.append(2 * correct / found)
+    return np.mean(scores)
+
+
+def test_an_item_favours_the_system_that_would_lose_by_a_swap():
+    board = registry.evaluate(GOLD, SYSTEMS, metric="LabelF")
+    good, bad = SYSTEMS["good"], SYSTEMS["bad"]
+    difference = macro_f1(GOLD, good) - macro_f1(GOLD, bad)
+    effects = []
+    for item in np.flatnonzero(good != bad):
+        swapped_good, swapped_bad = good.copy(), bad.copy()
+        swapped_good[item], swapped_bad[item] = bad[item], good[item]
+        effects.append(difference - macro_f1(GOLD, swapped_good) + macro_f1(GOLD, swapped_bad))
+    effects = np.array(effects)
+    assert f"{(effects > 1e-12).sum()} favour good, {(effects < -1e-12).sum()} favour bad" in board.result
+
+
+def test_identical_systems_have_no_favourites():
+    board = registry.evaluate(GOLD, {"a": SYSTEMS["good"], "b": SYSTEMS["good"]})
+    assert board.result.startswith("a and b have the same score: difference 0.0000")
+    assert "cannot detect any true difference" in board.result
+
+
+def test_compare_pair_shows_two_systems_of_a_board(task, scored, registry):
+    scored(task)
+    registry("compare", "small")
+    names = sorted({row["system"] for row in registry("board", "--format", "json").json})
+    pairs = {frozenset((row["system_a"], row["system_b"])): row for row in registry("pairs", "--format", "json").json}
+    for a, b in product(names[:2], names[:2]):
+        if a == b:
+            assert "not compared on any leaderboard" in registry("compare-pair", a, b, exit_code=None).stderr
+            continue
+        (row,) = registry("compare-pair", a, b, "--format", "json").json
+        assert row["p_adjusted"] == pairs[frozenset((a, b))]["p_adjusted"]
+        shown = registry("compare-pair", a, b, "--format", "table").stdout
+        assert "For the paper: On " in shown
+        assert shown.count("\n    ") <= 2  # two systems
+    assert "unknown system 'nobody'" in registry("compare-pair", names[0], "nobody", exit_code=None).stderr
