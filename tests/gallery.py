@@ -31,7 +31,7 @@ from registry.cli.app import app
 from registry.rendering.terminal import render_terminal
 from registry.reports.boards import make_board_table, make_wide_boards, make_wide_table
 from registry.reports.figures.boards import draw_gains, draw_groups, draw_pairs, draw_ranks, draw_scores
-from registry.reports.papers import render_latex_board
+from registry.reports.paper_tables import render_latex_board
 from registry.store import catalog
 from registry.store.database import Database
 from tests import chromium
@@ -43,7 +43,7 @@ METRICS = {"semeval2018-arc": ["accuracy"], "wnut17": ["span_f1"], "wmt22-cs-en"
            "conll2018-fro_srcmf": [None]}  # None: the primary one
 FIGURES = ("scores", "pairs", "gains", "groups", "ranks")
 DOCUMENT = r"""\documentclass{article}
-\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{booktabs,longtable}
+\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\usepackage{booktabs}
 \usepackage[a4paper,margin=2.5cm]{geometry}\pagestyle{empty}
 \begin{document}
 %s

@@ -415,6 +415,19 @@ class Leaderboard:
         return [*((message.severity, message.sentence) for message in self.outdated), *ranks, *others]
 
     @property
+    def findings(self) -> tuple[str, ...]:
+        """The texts of all statements and footnotes without remedies, for readers who cannot run the program."""
+        statements = (statement if isinstance(statement, str) else statement.finding for statement in self.statements)
+        return (*statements, *self.footnote_findings)
+
+    @property
+    def footnote_findings(self) -> tuple[str, ...]:
+        """The texts of `footnotes` without remedies."""
+        return (*(message.finding for message in self.outdated),
+                *(f"Simultaneous ranks: {warning.finding}" for warning in self.rank_warnings),
+                *(message.finding for message in (*self._rounding_messages, *self._submission_messages)))
+
+    @property
     def _submission_messages(self) -> tuple[Message, ...]:
         """Messages about submissions; equal messages are combined and name all systems."""
         names: dict[Message, list[str]] = {}

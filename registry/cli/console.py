@@ -21,6 +21,7 @@ from registry.version import __version__
 if TYPE_CHECKING:
     from registry.boards.leaderboard import Leaderboard
     from registry.rendering.table import Table
+    from registry.reports.boards import WideBoard
 
 Format = Literal["table", "tsv", "csv", "md", "latex", "json", "jsonl"]
 Color = Literal["auto", "always", "never"]
@@ -165,7 +166,7 @@ def print_tables(tables: Sequence[Table], format_: Format | None, *, all_notes: 
 def print_boards(boards: Sequence[Leaderboard], format_: Format | None, *, all_notes: bool = False) -> None:
     """Print leaderboards on stdout; the first board of each task has the task's description as a note."""
     from registry.reports.boards import make_board_table
-    from registry.reports.papers import render_latex_board
+    from registry.reports.paper_tables import render_latex_board
 
     if choose_format(format_) == "latex":
         write("\n".join(render_latex_board(board) for board in boards))
@@ -179,6 +180,29 @@ def print_boards(boards: Sequence[Leaderboard], format_: Format | None, *, all_n
             table = replace(table, notes=[*table.notes, board.about])
         tables.append(table)
     print_tables(tables, format_, all_notes=all_notes)
+
+
+def print_pairs(boards: Sequence[Leaderboard], format_: Format | None, *, all_notes: bool = False) -> None:
+    """Print the pairs of leaderboards on stdout."""
+    from registry.reports.boards import make_pair_table
+    from registry.reports.paper_tables import render_latex_pairs
+
+    if choose_format(format_) == "latex":
+        write("\n".join(map(render_latex_pairs, boards)))
+    else:
+        print_tables(list(map(make_pair_table, boards)), format_, all_notes=all_notes)
+
+
+def print_wide_boards(boards: Sequence[tuple[WideBoard, str]], format_: Format | None, *,
+                      all_notes: bool = False) -> None:
+    """Print wide boards on stdout, each with a sentence about its past date (empty if it is current)."""
+    from registry.reports.boards import make_wide_table
+    from registry.reports.paper_tables import render_latex_wide
+
+    if choose_format(format_) == "latex":
+        write("\n".join(render_latex_wide(board, past) for board, past in boards))
+    else:
+        print_tables([make_wide_table(board, past) for board, past in boards], format_, all_notes=all_notes)
 
 
 def choose_format(format_: str | None) -> str:

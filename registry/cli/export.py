@@ -122,7 +122,8 @@ def _format_scores(request: Request) -> str:
 
 def _format_board(request: Request) -> str:
     from registry.boards.choose import load_metric_leaderboards, select_leaderboard, select_standing
-    from registry.reports.exports import draw_badge, render_wmt
+    from registry.reports.exports import draw_badge
+    from registry.reports.paper_tables import render_wmt
     from registry.store import catalog
 
     metric, *selection = map(request.options.get, _BOARD)

@@ -13,7 +13,17 @@ import typer
 
 from registry.cli import completion
 from registry.cli.commands import WHICH
-from registry.cli.console import choose_format, inspect_terminal, print_boards, print_tables, report, report_all, write
+from registry.cli.console import (
+    choose_format,
+    inspect_terminal,
+    print_boards,
+    print_pairs,
+    print_tables,
+    print_wide_boards,
+    report,
+    report_all,
+    write,
+)
 from registry.cli.options import AllNotes, At, Db, MetricAlias, OutputFormat, Public, TaskName, find_private_database
 from registry.cli.settings import choose_database_path
 from registry.cli.study import make_archive, report_unstored
@@ -57,7 +67,7 @@ def board(
     """
     from registry.boards.load import BOARD_PAIRS
     from registry.boards.submissions import load_ladders
-    from registry.reports.boards import make_ladder_table, make_wide_boards, make_wide_table
+    from registry.reports.boards import make_ladder_table, make_wide_boards
 
     database = find_private_database(db, at, public=public)
     with database.reading() as connection:
@@ -71,8 +81,8 @@ def board(
             print_tables([make_ladder_table(ladder) for ladder in visible], format_)
             return
     if wide:
-        print_tables([
-            make_wide_table(wide_board, contents.past) for contents in add_averages(snapshot, database).tasks
+        print_wide_boards([
+            (wide_board, contents.past) for contents in add_averages(snapshot, database).tasks
             for wide_board in make_wide_boards(contents.boards, contents.averages, contents.primary)], format_,
             all_notes=all_notes)
     else:
@@ -100,7 +110,7 @@ def pairs(
     --format parquet --output FILE "SELECT * FROM pairwise"`.
     """
     from registry.boards.choose import select_pairs
-    from registry.reports.boards import make_macro_pair_table, make_pair_table
+    from registry.reports.boards import make_macro_pair_table
 
     selection = (system, top, neighbours, limit)
     if wide and any(value is not None for value in selection):
@@ -120,7 +130,7 @@ def pairs(
     if (n := sum(len(board.decisions) for board in boards)) > _MAX_PAIRS:
         raise InputError(f"{n:,} pairs are too many to print; select some by --system, --top, --neighbours or --limit, "
                          "or write all of them by `registry query` (see `registry pairs --help`)")
-    print_tables([make_pair_table(board) for board in boards if board.decisions], format_, all_notes=all_notes)
+    print_pairs([board for board in boards if board.decisions], format_, all_notes=all_notes)
 
 
 def compare_pair(

@@ -13,7 +13,6 @@ import json
 import re
 import shutil
 import sys
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import chain
@@ -22,6 +21,7 @@ from typing import Any
 
 from registry.identity import replace_undefined
 from registry.messages import Message
+from registry.rendering.latex import render_latex
 from registry.rendering.table import Table, escape_controls, format_cells, format_text
 from registry.rendering.terminal import render_terminal
 
@@ -52,79 +52,6 @@ def escape_markdown(cell: str) -> str:
     for mark in "`*_[]<>|#$":
         escaped = escaped.replace(mark, "\\" + mark)
     return escape_controls(escaped)
-
-
-NEEDS = r"% Needs \usepackage{booktabs,longtable} and \usepackage[T1]{fontenc}."
-LONG = 40  # longer tables may break over pages
-_FEW_COLUMNS = 5  # at most this many fit into a column of a paper (7.7 cm) with the default spacing
-_LONGEST_CAPTION = 1500  # characters; LaTeX measures a caption as one line, of at most 5.7 m
-_SPECIAL = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
-    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
-    "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}", "[": "{[}",
-    "]": "{]}", "∞": r"$\infty$", "–": "--", "’": "'",
-}
-
-
-def escape_latex(text: str) -> str:
-    r"""Escape a text so that LaTeX prints it and runs no command.
-
-    Letters of other scripts than Latin need special fonts, so their code points are printed instead.
-
-    >>> print(escape_latex(r"50 % of \input{x}_é漢"))
-    50 \% of \textbackslash{}input\{x\}\_éU+6F22
-    """
-    escaped = "".join(_SPECIAL.get(c) or (c if _is_latin(c) else f"U+{ord(c):04X}") for c in text)
-    return re.sub("(?<=([-'!?,<>]))(?=\\1)", "{}", escaped)  # LaTeX would join two of them into another sign
-
-
-def _is_latin(c: str) -> bool:
-    return " " <= c <= "~" or ("\u00a1" <= c <= "\u017f" and unicodedata.category(c).startswith("L"))
-
-
-def render_latex(table: Table) -> str:
-    """Convert a table to LaTeX; very long captions become notes below the table."""
-    columns, rows = format_cells(table)
-    captions = list(map(escape_latex, table.lines))
-    is_long = sum(map(len, captions)) > _LONGEST_CAPTION
-    caption = " ".join((escape_latex(table.title + "."), *([] if is_long else captions)))
-    body = (" & ".join(map(escape_latex, row)) + r" \\" for row in rows)
-    spec = "".join("r" if column.right else "l" for column in columns)
-    return render_latex_environment(spec, [escape_latex(column.heading) for column in columns], list(body), caption,
-                                    table.signature, captions if is_long else ())
-
-
-def render_latex_environment(spec: str, headings: Sequence[str], body: Sequence[str], caption: str, signature: str,
-                             notes: Sequence[str] = ()) -> str:
-    """Return a LaTeX table; a long table can break over pages.
-
-    Args:
-        spec: The alignment of the columns for LaTeX, such as `lrr`.
-        headings: The escaped headings.
-        body: The lines of the rows in LaTeX.
-        caption: The escaped caption.
-        signature: The signature, not escaped; it is added to the caption.
-        notes: Escaped paragraphs below the table.
-    """
-    footer = [r"\par\medskip\begin{minipage}{\linewidth}\footnotesize\raggedright",
-              " \\par\n".join(map(_allow_breaks, notes)), r"\end{minipage}"] if notes else []
-    if signature:
-        caption += r" \texttt{" + _allow_breaks(escape_latex(signature)) + "}"
-    head = [r"\toprule", " & ".join(headings) + r" \\", r"\midrule"]
-    spec = f"@{{}}{spec}@{{}}"  # without margins, because a column of a paper is narrow
-    size = r"\small" if len(headings) <= _FEW_COLUMNS else r"\footnotesize\setlength{\tabcolsep}{2.5pt}"
-    if len(body) > LONG:
-        lines = [rf"\begingroup{size}", rf"\begin{{longtable}}{{{spec}}}", rf"\caption{{{caption}}} \\", *head,
-                 r"\endhead", *body, r"\bottomrule", r"\end{longtable}", r"\endgroup", *footer]
-    else:
-        lines = [r"\begin{table}", rf"\centering{size}", rf"\begin{{tabular}}{{{spec}}}", *head, *body, r"\bottomrule",
-                 r"\end{tabular}", rf"\caption{{{caption}}}", *footer, r"\end{table}"]
-    return "\n".join([NEEDS, *lines]) + "\n"
-
-
-def _allow_breaks(escaped: str) -> str:
-    """Allow a line break after each field of a signature."""
-    return escaped.replace(r"\textbar{}", r"\textbar\allowbreak{}")
 
 
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")

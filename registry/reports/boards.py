@@ -104,20 +104,14 @@ def _format_range(low: int, high: int | None) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 
-def add_cluster_rules(clusters: Iterable[int | None], rows: Iterable[str]) -> list[str]:
-    r"""Insert a line of LaTeX (`\midrule`) between the clusters of a table of systems.
-
-    Args:
-        clusters: The cluster number of each row; None for a system without a rank.
-        rows: The LaTeX row of each system, best first.
-    """
-    previous, lines = None, list[str]()
-    for cluster, row in zip(clusters, rows, strict=True):
+def find_cluster_starts(clusters: Iterable[int | None]) -> list[int]:
+    """Return the places of systems that begin a new cluster, except the first one."""
+    previous, starts = None, list[int]()
+    for n, cluster in enumerate(clusters):
         if previous is not None and cluster not in (None, previous):
-            lines.append(r"\midrule")
+            starts.append(n)
         previous = cluster or previous
-        lines.append(row)
-    return lines
+    return starts
 
 
 def make_ladder_table(ladder: Ladder) -> Table:

@@ -8,7 +8,7 @@ import re
 import unicodedata
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -20,9 +20,7 @@ from registry.errors import InputError
 from registry.importers.every_eval_ever import LIBRARY, SCHEMA
 from registry.manifest.spec import FACTS, Manifest
 from registry.metrics import METRICS, Metric
-from registry.rendering.render import escape_latex, render_latex_environment
-from registry.rendering.table import make_number_format
-from registry.reports.boards import add_cluster_rules, format_rank_range, format_rank_ranges
+from registry.reports.boards import format_rank_range
 from registry.values import Value, parse
 from registry.version import __version__
 
@@ -48,23 +46,6 @@ def format_evalai(scores: Sequence[SubmissionScore]) -> str:
             splits[score.test_set][score.metric] = score.score
     return json.dumps({"result": [{name: values} for name, values in splits.items()]}, indent=2,
                       ensure_ascii=False) + "\n"
-
-
-def render_wmt(board: Leaderboard) -> str:
-    """Render a leaderboard as a LaTeX table in the style of the WMT findings papers.
-
-    The columns are rank ranges, scores and systems. Lines separate the clusters.
-    """
-    board = replace(board, ranks="range")  # the definition of the findings
-    body = add_cluster_rules(board.clusters, (
-        f"{ranks.replace('-', '--')} & {make_number_format(3)(standing.score).replace('-', '$-$')} & "
-        f"{escape_latex(standing.display_name)}{'*' if standing.late else ''} \\\\"
-        for standing, ranks in zip(board.standings, format_rank_ranges(board), strict=True)))
-    title = (f"{board.title}. Systems ordered by score; lines part clusters, and ranges are the ranks that significant "
-             "wins and losses leave open.")
-    caption = " ".join(map(escape_latex, (title, *board.sentences)))
-    return render_latex_environment("ccl", ["Rank", escape_latex(board.metric_label), "System"], body, caption,
-                                    board.signature, list(map(escape_latex, board.footnotes)))
 
 
 def _name_scores(scores: Sequence[SubmissionScore]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Leaderboards for papers: LaTeX tables, texts about methods, citations."""
+"""Texts for papers: methods of leaderboards, and citations."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
 
 from registry.boards.leaderboard import Leaderboard, Ranks
 from registry.boards.statements import describe_sample, has_observed_direction
@@ -14,59 +13,9 @@ from registry.errors import counted
 from registry.manifest.spec import Task
 from registry.messages import sentence
 from registry.metrics import METRICS
-from registry.rendering.render import escape_latex, render_latex_environment
-from registry.rendering.table import format_interval, make_number_format
-from registry.reports.boards import add_cluster_rules, format_rank_ranges
-from registry.reports.columns import make_heading, select_fields
+from registry.rendering.latex import escape_latex
 from registry.significance import CORRECTIONS, TESTS
-from registry.significance.ranks import name_group
 from registry.values import parse
-
-_MOST_LETTERS = 26  # with more systems, superscripts of single letters are not enough
-
-
-def render_latex_board(board: Leaderboard) -> str:
-    """Render a leaderboard as a LaTeX table for a paper.
-
-    Rules separate clusters, and the best score is bold. Each system has a letter; the superscripts of a score are the
-    letters of all significantly worse systems. With more than 26 systems there are no letters. Footnotes are below the
-    table.
-    """
-    has_letters = len(board.standings) <= _MOST_LETTERS and bool(board.decisions)
-    columns = select_fields(board, "latex")
-    headings = [""] * has_letters + [escape_latex(make_heading(column, board, "latex")) for column in columns]
-    # Scores are on the left, because superscripts of different lengths follow them.
-    spec = "l" * has_letters + "".join("r" if column.right and column.name != "score" else "l" for column in columns)
-    caption = [escape_latex(f"{board.title}."), *map(escape_latex, board.sentences)]
-    if has_letters:
-        caption.append("Superscripts name the systems that a score is significantly better than.")
-    rows = add_cluster_rules(board.clusters,
-                             _make_rows(board, [column.name for column in columns], has_letters=has_letters))
-    return render_latex_environment(spec, headings, rows, " ".join(caption), board.signature,
-                                    list(map(escape_latex, board.footnotes)))
-
-
-def _make_rows(board: Leaderboard, columns: Sequence[str], *, has_letters: bool) -> Iterator[str]:
-    best = next((standing.score for standing in board.standings if standing.rank == 1), None)
-    for n, (standing, ranks) in enumerate(zip(board.standings, format_rank_ranges(board), strict=True)):
-        score = make_number_format(board.decimals)(standing.score).replace("-", "$-$")
-        score = rf"\textbf{{{score}}}" if best is not None and standing.score == best else score
-        letters = "".join(name_group(worse) for worse in board.beaten_places[n]) if has_letters else ""
-        row = {"rank": "--" if standing.rank is None else str(standing.rank), "range": ranks.replace("-", "--"),
-               "system": escape_latex(standing.display_name) + "*" * standing.late, "team": escape_latex(standing.team),
-               "score": score + (rf"\textsuperscript{{{letters}}}" if letters else ""),
-               "interval": _format_interval(standing.ci_low, standing.ci_high, board.decimals)}
-        yield " & ".join([*([name_group(n)] if has_letters else []), *(row[column] for column in columns)]) + r" \\"
-
-
-def _format_interval(low: float | None, high: float | None, decimals: int) -> str:
-    """Return a confidence interval in LaTeX, such as `0.71--0.78`.
-
-    If an end is negative, `to` replaces the dash.
-    """
-    interval = format_interval(low, high, decimals)
-    return interval.replace("-", "$-$") if "-" in interval else interval.replace(" to ", "--")
-
 
 _RANKS: dict[Ranks, str] = {
     "range": "The ranks that are left open for a system go from its significant losses + 1 to the number of systems "

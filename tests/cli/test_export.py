@@ -10,7 +10,8 @@ import yaml
 
 from registry.boards.submissions import SubmissionScore
 from registry.manifest.spec import Task
-from registry.reports.exports import draw_badge, format_codabench, format_codalab, format_evalai, render_wmt
+from registry.reports.exports import draw_badge, format_codabench, format_codalab, format_evalai
+from registry.reports.paper_tables import render_wmt
 from registry.reports.papers import bibtex, citation_file
 from tests.conftest import ROOT
 from tests.reports.boards import HOSTILE, leaderboard
@@ -98,7 +99,7 @@ def test_wmt_prints_ranges_scores_and_systems_with_rules_between_clusters(regist
 def test_wmt_leaves_names_alone():
     written = render_wmt(leaderboard(list(HOSTILE)))
     assert r"\input" not in written
-    assert r"\textbackslash{}input\{x\}" in written
+    assert r"\textbackslash{}input\{x\}" in written.replace(r"\penalty500{}", "")
 
 
 def test_a_badge_says_which_places_are_left_open(export):

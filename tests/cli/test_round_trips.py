@@ -12,7 +12,7 @@ from registry.messages import Message
 from registry.rendering.render import render
 from registry.reports.boards import make_board_table
 from registry.reports.columns import BOARD_KEYS, PAIR_KEYS
-from registry.reports.papers import render_latex_board
+from registry.reports.paper_tables import render_latex_board
 from tests.conftest import ROOT
 from tests.generated_docs import SCHEMAS
 from tests.reports.boards import leaderboard

@@ -12,7 +12,7 @@ from registry.reports import columns
 from registry.reports.boards import make_board_table, make_pair_table
 from registry.reports.differences import make_difference_tables
 from registry.reports.page.html import make_page_data
-from registry.reports.papers import render_latex_board
+from registry.reports.paper_tables import render_latex_board
 from tests.conftest import PACKAGE
 from tests.reports.boards import leaderboard
 from tests.reports.page.contents import contents

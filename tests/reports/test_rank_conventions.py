@@ -8,7 +8,7 @@ from registry.boards.submissions import describe_places
 from registry.reports.boards import make_board_table, make_wide_boards, make_wide_table
 from registry.reports.exports import draw_badge
 from registry.reports.page.data import make_board_data
-from registry.reports.papers import render_latex_board
+from registry.reports.paper_tables import render_latex_board
 from tests.reports.boards import leaderboard
 
 SIMULTANEOUS = [(1, 2), (1, 2), (3, 3), (4, 5), (4, 5)]

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from registry.rendering.render import escape_latex
+from registry.rendering.latex import escape_latex
 
 _SIGNS = {"≤": r"$\leq$", "…": r"\ldots{}", "−": r"$-$", "→": r"$\rightarrow$", "←": r"$\leftarrow$"}
 _SIGN = re.compile(f"([{''.join(_SIGNS)}])")

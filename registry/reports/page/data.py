@@ -25,7 +25,6 @@ from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.errors import counted
 from registry.identity import digest_lines, replace_undefined
 from registry.manifest.spec import FACTS, Task
-from registry.rendering.render import render_latex
 from registry.rendering.table import format_interval, make_number_format
 from registry.reports.boards import (
     CELL_KEYS,
@@ -33,10 +32,10 @@ from registry.reports.boards import (
     format_rank_ranges,
     get_cell_value,
     make_wide_boards,
-    make_wide_table,
 )
 from registry.reports.columns import STANDING_KEYS, make_page_headings, select_fields
-from registry.reports.papers import bibtex, describe_methods, render_latex_board
+from registry.reports.paper_tables import render_latex_board, render_latex_wide
+from registry.reports.papers import bibtex, describe_methods
 from registry.studies.suites import MacroBoard
 
 Json = dict[str, Any]
@@ -690,7 +689,7 @@ def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]
             names = [name for name, _ in wide.rows]
             yield {"track": wide.track, "title": wide.title, "n": len(wide.rows), "notes": wide.notes,
                    "parts": CELL_KEYS, "rows": rows | {"shown": make_column(wide.display_names)},
-                   "latex": render_latex(make_wide_table(wide)) if len(wide.rows) <= LATEX else None,
+                   "latex": render_latex_wide(wide) if len(wide.rows) <= LATEX else None,
                    "columns": [_make_wide_column(column, names, boards) for column in wide.columns]}
 
 
