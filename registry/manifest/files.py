@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -132,6 +132,27 @@ def identify_file(path: Path) -> Identity:
         return os.path.realpath(path).casefold(), path.stat().st_ino
     except (OSError, ValueError):  # raised again when the file is read
         return str(path), 0
+
+
+def list_exclusions(pattern: str, excluded: Collection[str], kept: Collection[str]) -> list[str]:
+    """Return names for `exclude` that leave out some files of another pattern.
+
+    The result is one name with wildcards if the pattern of the excluded files allows it.
+
+    Args:
+        pattern: Pattern that matches the excluded files, such as `{team}.{system}.tsv`.
+        excluded: Paths of the excluded files.
+        kept: Paths that must not be excluded.
+
+    >>> list_exclusions("{team}.{system}.tsv", ["a.b.tsv"], ["a.tsv"])
+    ['*.*.tsv']
+    >>> list_exclusions("{system}.tsv", ["a.b.tsv"], ["a.tsv"])
+    ['a.b.tsv']
+    """
+    glob = BRACES.sub("*", pattern)
+    expression = _compile_glob(glob)
+    is_exact = all(map(expression.fullmatch, excluded)) and not any(map(expression.fullmatch, kept))
+    return [glob] if is_exact else sorted(excluded)
 
 
 @dataclass

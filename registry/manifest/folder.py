@@ -202,26 +202,27 @@ def _list_lines(tables: Mapping[str, Any], comments: Mapping[str, Sequence[str]]
         elif isinstance(value, list) and value and all(isinstance(table, Mapping) for table in value):
             nested[key] = [(f"[[{_format_key(key)}]]", table) for table in value]
         else:
-            yield f"{_format_key(key)} = {_format_value(value)}"
+            yield f"{_format_key(key)} = {format_value(value)}"
     for key, headed_tables in nested.items():
         for n, (heading, table) in enumerate(headed_tables):
             yield ""
             for line in () if n else comments.get(key, ()):
                 yield "# " + "".join(c if c.isprintable() else " " for c in line)  # no control characters in TOML
             yield heading
-            yield from (f"{_format_key(key)} = {_format_value(value)}" for key, value in table.items())
+            yield from (f"{_format_key(key)} = {format_value(value)}" for key, value in table.items())
 
 
 def _format_key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _format_value(key)
+    return key if _BARE.fullmatch(key) else format_value(key)
 
 
-def _format_value(value: Any) -> str:
+def format_value(value: Any) -> str:
+    """Return a value in TOML."""
     if isinstance(value, str):  # TOML has JSON's escapes, and requires that DEL is escaped too
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, bool | int | float):
         return str(value).lower()
     if isinstance(value, Mapping):
-        members = ", ".join(f"{_format_key(key)} = {_format_value(member)}" for key, member in value.items())
+        members = ", ".join(f"{_format_key(key)} = {format_value(member)}" for key, member in value.items())
         return f"{{ {members} }}" if members else "{}"
-    return "[" + ", ".join(map(_format_value, value)) + "]"
+    return "[" + ", ".join(map(format_value, value)) + "]"

@@ -17,7 +17,8 @@ from registry.evaluation.resolve import Load, ResolvedTask
 from registry.items import Answer, Item
 from registry.manifest import TestSet
 from registry.manifest.fields import BRACES, COMPOSED, FACTORS, Name
-from registry.manifest.files import identify_file
+from registry.manifest.files import identify_file, list_exclusions
+from registry.manifest.folder import format_value
 from registry.manifest.spec import Submit
 from registry.metrics import CorrelationMetric
 from registry.readers import Document, Reader
@@ -25,6 +26,7 @@ from registry.submission_fields import DECLARED
 
 File = Path | Document
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
+_Match = tuple[str, Submit, Path, dict[str, str]]  # key of the table, table, file, and parts of its path
 
 
 @dataclass(frozen=True)
@@ -117,24 +119,26 @@ def expand_submissions(task: ResolvedTask, refuse: Refuse = raise_error) -> Iter
     Args:
         task: The task.
         refuse: Called with each `ManifestError`: a pattern or name is invalid, two files are declared as the same
-            submission, or two patterns match the same file.
+            submission, or two patterns match the same files.
     """
-    owners: dict[tuple[str, Path, str], str] = {}
+    matches = sorted(match_files(task, refuse), key=lambda match: [
+        natural_key(match[3].get(factor, "")) for factor in FACTORS])
+    owners: dict[tuple[str, Path, str], tuple[str, str]] = {}
+    overlaps: dict[tuple[str, ...], dict[Path, dict[str, str]]] = {}
     submissions: dict[tuple[str, str], tuple[DeclaredSubmission, tuple[str, str | None] | None]] = {}
-    for key, submit, path, captures in sorted(match_files(task, refuse), key=lambda match: [
-            natural_key(match[3].get(factor, "")) for factor in FACTORS]):
+    for key, submit, path, captures in matches:
         try:
             submission = build_submission(task, submit, [path], captures, key)
         except InputError as error:
             refuse(error)
             continue
-        owner = owners.setdefault((submission.test_set.name, path, repr(submission.reader)),
-                                  submission.name) if captures else submission.name
-        if owner != submission.name:
-            refuse(ManifestError(f"{path} matches two patterns, for {owner} and for {submission.name}; make one of "
-                                 "them narrower, or name the file in its own [[submit]]",
-                                 path=task.root.manifest, key=key))
-            continue
+        if captures:
+            other_key, other_name = owners.setdefault((submission.test_set.name, path, repr(submission.reader)),
+                                                      (key, submission.name))
+            if other_key != key:
+                keys = tuple(sorted((other_key, key), key=natural_key))
+                overlaps.setdefault(keys, {})[path] = {other_key: other_name, key: submission.name}
+                continue
         name = submission.test_set.name, submission.name
         series = (key, submission.declaration["track"]) if _select_factors(submit, captures) else None
         earlier, earlier_series = submissions.setdefault(name, (submission, series))
@@ -146,8 +150,43 @@ def expand_submissions(task: ResolvedTask, refuse: Refuse = raise_error) -> Iter
             continue
         submissions[name] = replace(earlier, files=earlier.files + submission.files,
                                     factors=earlier.factors + submission.factors), series
+    for keys, names in overlaps.items():
+        refuse(_describe_overlap(task, keys, names, matches))
     yield from sorted((submission for submission, _ in submissions.values()),
                       key=lambda submission: natural_key(submission.version))
+
+
+def _describe_overlap(task: ResolvedTask, keys: tuple[str, ...], names: Mapping[Path, Mapping[str, str]],
+                      matches: Sequence[_Match]) -> ManifestError:
+    """Return the error for files that match the patterns of two tables `[[submit]]`.
+
+    The remedy is a line with `exclude` for the table whose pattern matches more files.
+
+    Args:
+        task: The task.
+        keys: The keys of the two tables, such as `submit[0]`.
+        names: For each file that both patterns match, the submission's name by each table.
+        matches: All files with their tables.
+    """
+    tables = {key: submit for key, submit, _, _ in matches}
+    paths = {key: {_get_relative(path, task) for owner, _, path, _ in matches if owner == key} for key in keys}
+    shared = {_get_relative(path, task) for path in names}
+    example = min(names)
+    shown = _get_relative(example, task)
+    files = f"{shown} matches" if len(shared) == 1 else f"{len(shared)} files, such as {shown}, match"
+    patterns = " and ".join(f"{tables[key].file!r} ({names[example][key]})" for key in keys)
+    wide, narrow = sorted(keys, key=lambda key: len(paths[key]), reverse=True)
+    if paths[wide] == paths[narrow]:
+        remedy = "remove one of the two [[submit]]"
+    else:
+        excluded = [*tables[wide].exclude, *list_exclusions(tables[narrow].file, shared, paths[wide] - shared)]
+        verb = "replace exclude by" if tables[wide].exclude else "add"
+        remedy = f"in the [[submit]] of {tables[wide].file!r}, {verb} the line exclude = {format_value(excluded)}"
+    return ManifestError(f"{files} two patterns: {patterns}; {remedy}", path=task.root.manifest, key=keys[1])
+
+
+def _get_relative(path: Path, task: ResolvedTask) -> str:
+    return path.relative_to(task.root.folder).as_posix()
 
 
 def _select_factors(submit: Submit, captures: Mapping[str, str]) -> dict[str, str]:
@@ -188,8 +227,7 @@ def check_runs(task: ResolvedTask, submissions: Sequence[DeclaredSubmission], re
                                  path=task.root.manifest, key=f"metric[{n}]"))
 
 
-def match_files(task: ResolvedTask,
-                refuse: Refuse = raise_error) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
+def match_files(task: ResolvedTask, refuse: Refuse = raise_error) -> Iterator[_Match]:
     """Find all files that match the tables `[[submit]]` of a manifest.
 
     Yields:

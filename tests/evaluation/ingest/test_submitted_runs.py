@@ -67,15 +67,25 @@ def test_an_error_in_a_run_names_its_file(seeded, registry):
     assert "seed10" not in registry("check", seeded.manifest, exit_code=3).stderr
 
 
-def test_the_same_run_by_two_patterns_is_declared_twice(seeded, registry):
+def test_two_patterns_of_the_same_files_are_refused(seeded, registry):
     seeded.extra = '[[submit]]\nfile = "runs/{system}.seed{run}.tsv"\n'
-    assert "r/r@1 is declared twice" in registry("run", seeded.write(), exit_code=3).stderr
+    refused = registry("run", seeded.write(), exit_code=3).stderr
+    assert re.search(r"files, such as runs/\S+, match two patterns: 'runs/\S+' \(r/r@1\) and 'runs/\S+' \(r/r@1\); "
+                     r"remove one of the two \[\[submit\]\]\n", refused)
 
 
-def test_a_run_is_no_system_as_well(seeded, registry):
+def test_the_line_for_files_of_two_patterns_can_be_pasted(seeded, registry):
+    """It excludes the runs from the wider pattern, which keeps its other files."""
+    seeded.write()
+    (seeded.folder / "runs" / "b.tsv").write_text("".join(f"{item}\tno\n" for item in seeded.gold))
     seeded.extra = '[[submit]]\nfile = "runs/{system}.tsv"\n'
     refused = registry("run", seeded.write(), exit_code=3).stderr
-    assert re.search(r"r\.seed1\.tsv matches two patterns, for r\S*/r\S*@1 and for r\S*/r\S*@1; make one", refused)
+    assert len(re.findall("^error", refused, re.MULTILINE)) == 1
+    assert ("submit[2]: 3 files, such as runs/r.seed1.tsv, match two patterns: 'runs/{system}.{run}.tsv' (r/r@1) and "
+            "'runs/{system}.tsv' (r.seed1/r.seed1@1); in the [[submit]] of 'runs/{system}.tsv', add the line ") in refused
+    seeded.extra += refused.strip().rpartition("add the line ")[2] + "\n"
+    registry("run", seeded.write())
+    assert {row["system"] for row in registry("board", "--format", "json").json} == {"a", "b", "r"}
 
 
 @pytest.mark.parametrize(("policy", "score"), [("worst", (5 + 5 + 3) / 18), ("drop", (4 + 5 + 2) / 15)])
