@@ -206,7 +206,7 @@ def _measure_pair(connection: Connection, task_row: TaskRow, board: Leaderboard)
 
 
 def _measure(matrix: Matrix, pair: tuple[int, int], alpha: float) -> PairDetails:
-    observed = Observed.of(matrix, [pair])[0]
+    observed = Observed.compare(matrix, [pair])[0]
     n = matrix.n_units
     if observed.is_mean and has_binary_units(observed):
         design: ExactMcNemar | MatchedTDesign = ExactMcNemar(alpha, observed.n_discordant / n)

@@ -236,7 +236,7 @@ class Observed:
     n_discordant: int
 
     @classmethod
-    def of(cls, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
+    def compare(cls, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
         """Compute the differences of the scores of pairs of systems.
 
         Args:
@@ -250,7 +250,7 @@ class Observed:
     @property
     def is_mean(self) -> bool:
         """True if each of the two scores is the mean of the scores of items or clusters."""
-        return self.matrix.of_systems(self.pair).is_mean
+        return self.matrix.select_systems(self.pair).is_mean
 
     @property
     def a(self) -> Floats:
@@ -303,7 +303,7 @@ class ObservedPairs(Sequence[Observed]):
         if len(systems) == self.matrix.statistics.shape[1]:
             return self
         a, b = places.reshape(2, -1)
-        return replace(self, matrix=self.matrix.of_systems(systems.tolist()), a=a, b=b)
+        return replace(self, matrix=self.matrix.select_systems(systems.tolist()), a=a, b=b)
 
     @property
     def n_units(self) -> Ints:
@@ -395,7 +395,7 @@ class Tails(_Columns):
     favours: Floats
 
     @classmethod
-    def of(cls, tails: Sequence[Tail]) -> Tails:
+    def collect(cls, tails: Sequence[Tail]) -> Tails:
         """Collect the p-values of single pairs into arrays."""
         different = {NO_MESSAGES: 0}
         names = [field_.name for field_ in fields(cls) if field_.name != "different"]

@@ -64,11 +64,11 @@ def compute_weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
     result are as in `compute_weighted_pearson`.
     """
     weights_ = weights.astype(np.float64, copy=False)
-    gold = Groups.of(y)
+    gold = Groups.find(y)
     cumulative = gold.cumulate(weights_)
     pulls, spread = gold.by_item(imbalances(cumulative)) * weights_, rank_spread(sizes(cumulative))
     scores = []
-    for groups in map(Groups.of, _columns(x).T):
+    for groups in map(Groups.find, _columns(x).T):
         cumulative = groups.cumulate(weights_)
         common = dot(groups.by_item(imbalances(cumulative)), pulls)
         scores.append(quotient(common, rank_spread(sizes(cumulative)), spread))
@@ -89,7 +89,7 @@ def compute_weighted_kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
         gold = np.triu(signs(y, y, start))
         for n, column in enumerate(_columns(x).T):
             excess[n] += sum_quadratic_form(gold * signs(column, column, start), short, start)
-    spread, *spreads = (compute_norm(sizes(Groups.of(values).cumulate(weights_))) for values in (y, *_columns(x).T))
+    spread, *spreads = (compute_norm(sizes(Groups.find(values).cumulate(weights_))) for values in (y, *_columns(x).T))
     scores = [quotient(2 * e, s, spread) for e, s in zip(excess, spreads, strict=True)]
     return np.stack(scores, axis=1).reshape(len(weights), *x.shape[1:])
 
@@ -109,7 +109,7 @@ class Groups:
     group: Ints
 
     @classmethod
-    def of(cls, values: Floats) -> Groups:
+    def find(cls, values: Floats) -> Groups:
         """Group the items that have equal values.
 
         Args:
@@ -314,7 +314,7 @@ def swap_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
         b: Ranks of the predictions of B, [items].
         y: Gold values, [items].
     """
-    both, deviations = Groups.of(np.concatenate([a, b])), np.tile(2 * midranks(y) - (len(y) + 1), 2)
+    both, deviations = Groups.find(np.concatenate([a, b])), np.tile(2 * midranks(y) - (len(y) + 1), 2)
     everything = both.cumulate(np.stack([np.ones(len(deviations)), deviations]))
     count, pulled = both.by_item(imbalances(everything))
     pulled_a, pulled_b = np.split(deviations * count - pulled, 2)
@@ -354,7 +354,8 @@ def swap_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
         even.append(aa - ab - ba + bb)
         odd[start:start + ROWS] += (aa + ab - ba - bb).sum(axis=1)
         odd[start:] += (aa - ab + ba - bb).sum(axis=0)
-    both, spread = Groups.of(np.concatenate([a, b])), compute_norm(sizes(Groups.of(y).cumulate(np.ones((1, len(y))))))
+    both = Groups.find(np.concatenate([a, b]))
+    spread = compute_norm(sizes(Groups.find(y).cumulate(np.ones((1, len(y))))))
 
     def scores(swaps: Bits) -> tuple[Floats, Floats]:
         stays = 1 - 2 * swaps.astype(np.float32)

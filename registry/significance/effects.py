@@ -350,7 +350,7 @@ def _influence(matrix: Matrix, pair: Pair) -> tuple[Floats, float]:
         matrix: Statistics with single items as rows.
         pair: Indices of the two systems.
     """
-    items = replace(matrix.of_systems(pair), units=None)
+    items = replace(matrix.select_systems(pair), units=None)
     influence: Floats = influences(items) @ np.array([1.0, -1.0])
     if matrix.quotient is None:
         return influence, ROUNDING * float(np.abs(items.scores()).max(initial=0))

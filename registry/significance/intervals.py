@@ -552,7 +552,7 @@ class ClosedForm:
         step = max(1, _TOGETHER // max(1, math.prod(matrix.statistics[:, :1].shape)))
         for start in range(0, len(moved), step):
             chosen = range(start, min(start + step, len(moved)))
-            moved[start:start + step] = influences(matrix.of_systems(chosen)).T
+            moved[start:start + step] = influences(matrix.select_systems(chosen)).T
         return moved
 
     @cached_property

@@ -39,7 +39,7 @@ class CompactStatistics:
     held: NDArray[Any]
 
     @classmethod
-    def of_each(cls, systems: Iterable[Floats], n_systems: int, most: int) -> CompactStatistics:
+    def convert(cls, systems: Iterable[Floats], n_systems: int, most: int) -> CompactStatistics:
         """Store the statistics of one system after the other in the smallest data type.
 
         Args:
@@ -88,7 +88,7 @@ class CompactStatistics:
         """Return part of the array [items, systems, columns] as a float64 copy."""
         return np.array(self.held.transpose(2, 0, 1)[key], dtype=np.float64, order="C")
 
-    def of_systems(self, chosen: Sequence[int]) -> CompactStatistics:
+    def select_systems(self, chosen: Sequence[int]) -> CompactStatistics:
         """Return the statistics of the systems with the given indices, in that order."""
         return CompactStatistics(self.held[list(chosen)])
 
@@ -108,10 +108,10 @@ class CompactStatistics:
 Statistics = Floats | CompactStatistics
 
 
-def of_systems(statistics: Statistics, chosen: Sequence[int]) -> Statistics:
+def select_systems(statistics: Statistics, chosen: Sequence[int]) -> Statistics:
     """Return the statistics of the systems with the given indices, in that order."""
     if isinstance(statistics, CompactStatistics):
-        return statistics.of_systems(chosen)
+        return statistics.select_systems(chosen)
     return statistics[:, list(chosen)]
 
 
@@ -197,11 +197,11 @@ class JudgedItems:
     statistics: Statistics | None = None
     units: Ints | None = None
 
-    def of_systems(self, chosen: Sequence[int]) -> JudgedItems:
+    def select_systems(self, chosen: Sequence[int]) -> JudgedItems:
         """Return the items with the given systems only, in that order."""
-        return self if self.statistics is None else replace(self, statistics=of_systems(self.statistics, chosen))
+        return self if self.statistics is None else replace(self, statistics=select_systems(self.statistics, chosen))
 
-    def of(self, system: int) -> Floats:
+    def get_statistics(self, system: int) -> Floats:
         """Return the statistics of one system in each item, [items, columns].
 
         The columns are those of `registry.judged.COLUMNS`.
@@ -214,7 +214,7 @@ class JudgedItems:
 
         Differences of scores are positive if system `a` is better than system `b`.
         """
-        return subtract_statistics(self.of(a), self.of(b), lower=self.lower_is_better)
+        return subtract_statistics(self.get_statistics(a), self.get_statistics(b), lower=self.lower_is_better)
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,13 +372,13 @@ class Matrix(ABC):
         """
         return self.n_units if self.answers_to is None else int(self.statistics[:, :, 1].any(axis=1).sum())
 
-    def of_systems(self, chosen: Sequence[int]) -> Self:
+    def select_systems(self, chosen: Sequence[int]) -> Self:
         """Return the matrix of the systems with the given indices, in that order.
 
         The result has no shared resamples.
         """
-        return replace(self, statistics=of_systems(self.statistics, chosen), resampled=None,
-                       judged=self.judged and self.judged.of_systems(chosen),
+        return replace(self, statistics=select_systems(self.statistics, chosen), resampled=None,
+                       judged=self.judged and self.judged.select_systems(chosen),
                        runs=self.runs and tuple(self.runs[n] for n in chosen),
                        factors=self.factors and tuple(self.factors[n] for n in chosen))
 
@@ -546,7 +546,7 @@ class StatisticMatrix(Matrix):
             return sums
 
         compact = self.statistics
-        statistics = summed(compact) if not isinstance(compact, CompactStatistics) else CompactStatistics.of_each(
+        statistics = summed(compact) if not isinstance(compact, CompactStatistics) else CompactStatistics.convert(
             (summed(compact[:, n]) for n in range(compact.shape[1])), compact.shape[1], compact.nbytes)
         return replace(self, statistics=statistics, units=None, answers_to=None, runs=self.runs and tuple(
             map(summed, self.runs)), strata=self.unit_strata,

@@ -503,7 +503,7 @@ def draw_differences(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, 
         tolerance = np.full(len(pairs), TOLERANCE)
         blocks = swap_differences(matrix, pairs, settings, partial(_extremities, sides))
     elif kind == "permutation":
-        swapped = partial(_permute_extremities, SwappedPairs.of(additive(matrix), a, b), sides)
+        swapped = partial(_permute_extremities, SwappedPairs.prepare(additive(matrix), a, b), sides)
         blocks = sum_permutations(matrix.statistics, settings, swapped)
     else:
         blocks = recentre()

@@ -41,7 +41,7 @@ class Power:
     exaggeration: float
 
     @classmethod
-    def of(cls, right: float, wrong: float, size: float, difference: float) -> Power:
+    def from_probabilities(cls, right: float, wrong: float, size: float, difference: float) -> Power:
         """Compute the power and errors from the probabilities of significant results.
 
         Args:
@@ -177,8 +177,8 @@ def _mcnemar(n: int, discordance: float, difference: float, alpha: float) -> Pow
     above, below = binom.sf(critical - 1, m, p), binom.cdf(m - critical, m, p)
     fewer = np.maximum(m - 1, 0)
     means = (2 * p * binom.sf(critical - 2, fewer, p) - above) + (below - 2 * p * binom.cdf(m - critical - 1, fewer, p))
-    return Power.of(float(weights @ above), float(weights @ below), float(weights @ np.where(m > 0, m * means, 0)) / n,
-                    difference)
+    size = float(weights @ np.where(m > 0, m * means, 0)) / n
+    return Power.from_probabilities(float(weights @ above), float(weights @ below), size, difference)
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,7 +207,7 @@ class MatchedTDesign(Design):
         above, below = ndtr(shift - thresholds), ndtr(-shift - thresholds)
         sizes = shift * (above - below) + _density(thresholds - shift) + _density(thresholds + shift)
         size = float(weights @ sizes) * self.standard_error(units)
-        return Power.of(float(weights @ above), float(weights @ below), size, difference)
+        return Power.from_probabilities(float(weights @ above), float(weights @ below), size, difference)
 
 
 def _density(z: Floats) -> Floats:
@@ -247,7 +247,7 @@ class BootstrapDesign(Design):
         above = int(np.searchsorted(self._deviations, self._critical - shift, side="left"))
         below = int(np.searchsorted(self._deviations, -self._critical - shift, side="right"))
         sizes = (self._sums[n] - self._sums[above] + (n - above) * shift) - (self._sums[below] + below * shift)
-        return Power.of((n - above) / n, below / n, factor * float(sizes) / n, difference)
+        return Power.from_probabilities((n - above) / n, below / n, factor * float(sizes) / n, difference)
 
 
 def compute_discordance(first: float, second: float, correlation: float) -> float:

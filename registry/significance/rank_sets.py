@@ -75,7 +75,7 @@ class Influences:
     n_runs: Ints
 
     @classmethod
-    def of(cls, matrix: Matrix) -> Influences:
+    def compute(cls, matrix: Matrix) -> Influences:
         """Compute the influences by the jackknife over items and over random runs.
 
         See Efron and Tibshirani 1993, chapter 11. The influences of a system are nan if its score is undefined without
@@ -399,7 +399,8 @@ class RankSets:
     lead_high: Floats
 
     @classmethod
-    def of(cls, wins: Flags, marginal_wins: Flags, marginal_losses: Flags, possible: Flags, leads: Floats) -> RankSets:
+    def from_wins(cls, wins: Flags, marginal_wins: Flags, marginal_losses: Flags, possible: Flags,
+                  leads: Floats) -> RankSets:
         """Compute the bounds of ranks from significant wins and losses.
 
         Args:
@@ -435,7 +436,7 @@ def compute_rank_sets(matrix: Matrix, settings: Settings, *, alpha: float = 0.05
         alpha: 1 - confidence, below 1/2.
         method: One of `JOINT_ERRORS`.
     """
-    influences = Influences.of(matrix)
+    influences = Influences.compute(matrix)
     defined = np.flatnonzero(influences.are_defined)
     n = len(influences.scores)
     wins, marginal_wins, marginal_losses = np.zeros((3, n, n), dtype=bool)
@@ -446,7 +447,7 @@ def compute_rank_sets(matrix: Matrix, settings: Settings, *, alpha: float = 0.05
         wins[square], marginal_wins[square], marginal_losses[square], margins = _decide(
             errors, alpha, _count_differing(matrix.by_unit, errors, defined))
         leads[:, defined], possible[defined] = _compute_lead_bounds(influences.defined, margins)
-    return RankSets.of(wins, marginal_wins, marginal_losses, possible, leads)
+    return RankSets.from_wins(wins, marginal_wins, marginal_losses, possible, leads)
 
 
 def compute_rank_sets_by_tests(results: Sequence[PairResult], systems: int, *, alpha: float = 0.05,
@@ -479,8 +480,8 @@ def compute_rank_sets_by_tests(results: Sequence[PairResult], systems: int, *, a
         is_other = np.arange(systems) != system
         is_own[system, is_other] = adjust(p[system, is_other], "holm") <= alpha
     smallest_p = np.where(better.T, p * one_sided, 1.0).min(axis=1)  # that another system is better
-    return RankSets.of(wins & better, is_own & better, is_own & better.T, smallest_p * max(1, systems - 1) > alpha,
-                       np.full((2, systems), np.nan))
+    return RankSets.from_wins(wins & better, is_own & better, is_own & better.T,
+                              smallest_p * max(1, systems - 1) > alpha, np.full((2, systems), np.nan))
 
 
 def _count_differing(matrix: Matrix, errors: JointErrors, systems: Ints) -> Ints:
@@ -520,7 +521,7 @@ def _decide(errors: JointErrors, alpha: float, differing: Ints) -> tuple[Flags, 
     """
     observed = np.where(np.exp2(1.0 - differing) > alpha, 0.0, errors.observed)
     n = len(observed)
-    family = _Family.of(observed, errors.settings.resamples)
+    family = _Family.start(observed, errors.settings.resamples)
     own_wins, own_losses = np.zeros((2, n, n), dtype=bool)
     factors = np.empty(n)
     for system, row in _yield_rows(errors):
@@ -574,7 +575,7 @@ class _Family:
     largest: Floats
 
     @classmethod
-    def of(cls, observed: Floats, resamples: int) -> _Family:
+    def start(cls, observed: Floats, resamples: int) -> _Family:
         positive = np.sort(observed[observed > 0])[::-1]
         size = -(-len(positive) // max(1, _MAX_MAXIMA // resamples))  # size of a group: 1, unless there are many pairs
         limits = positive[size - 1::size] if len(positive) else positive

@@ -223,7 +223,7 @@ def _explain_permutation(matrix: Matrix, settings: Settings) -> str:
     The score must be a ratio of sums. To save time, only some pairs of adjacent systems are examined.
     """
     neighbours = [(n, n + 1) for n in range(matrix.statistics.shape[1] - 1)]
-    pairs = Observed.of(matrix, neighbours[::max(1, len(neighbours) // _N_INSPECTED)])
+    pairs = Observed.compare(matrix, neighbours[::max(1, len(neighbours) // _N_INSPECTED)])
     n_exact = sum(o.n_discordant <= ENUMERATED or not math.isinf(Permutation().work(o, settings)) for o in pairs)
     if n_exact == len(pairs):
         return "permutation p-values are exact here, not simulated"
@@ -246,7 +246,7 @@ def _list_facts(board: Board, matrix: Matrix, score: str, alpha: float) -> Itera
         yield "smallest number of units with human judgements", count_informative_units(matrix)
     yield "clusters", "none declared" if cluster is None else f"by {cluster}"
     yield "systems", len(board.members)
-    neighbours = Observed.of(matrix, [(n, n + 1) for n in range(len(board.members) - 1)])
+    neighbours = Observed.compare(matrix, [(n, n + 1) for n in range(len(board.members) - 1)])
     yield "differing units of neighbours", _format_range([o.n_discordant for o in neighbours])
     if isinstance(matrix, PairMatrix):
         return

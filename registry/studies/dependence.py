@@ -56,7 +56,7 @@ class Correlation(BoardStudy):
             raise InputError('the correlation is defined for fixed runs only; set runs = "fixed"')
         pairs = list(combinations(range(len(case.board.members)), 2))
         influence = influences(matrix)
-        observed = Observed.of(matrix, pairs)
+        observed = Observed.compare(matrix, pairs)
         tested = [result.p_value for result in test.run(matrix, pairs, case.settings)]
         t_tests = [_run_t_tests(influence, o) for o in observed]
         adjusted = [case.adjust(p) for p in (tested, *zip(*t_tests, strict=True))]

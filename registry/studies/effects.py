@@ -82,7 +82,8 @@ class Effects(_AllBoardsStudy):
             JSON has no infinite numbers, so the second value lists their rows, keys and signs.
             """
             chosen = [n for n, pair in enumerate(pairs) if pair[0] == system]
-            rows = [row for n, observed in zip(chosen, Observed.of(matrix, [pairs[n] for n in chosen]), strict=True)
+            compared = Observed.compare(matrix, [pairs[n] for n in chosen])
+            rows = [row for n, observed in zip(chosen, compared, strict=True)
                     for row in _make_rows(board, observed, (tested[n], intervals[n]), case)]
             cells = [[n, key, math.copysign(1, value)] for n, row in enumerate(rows) for key, value in row.items()
                      if isinstance(value, float) and math.isinf(value)]

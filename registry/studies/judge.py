@@ -65,7 +65,7 @@ class Judge(BoardStudy):
         if not isinstance(metric, JudgedMean):
             raise InputError(f"{board.key.metric.alias} has no judge; select a metric JudgedMean by --metric")
         items = get_judged_items(board.matrix)
-        scored = np.stack([items.of(n) for n in range(len(board.members))])
+        scored = np.stack([items.get_statistics(n) for n in range(len(board.members))])
         names = name_systems(board.members)
         n_labelled = scored[:, :, LABELLED].sum(axis=1)
         if not np.isin(scored[:, :, LABELLED], (0, 1)).all():

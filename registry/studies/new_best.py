@@ -48,7 +48,7 @@ def make_winner_rows(board: Board, alpha: float) -> tuple[list[Row], list[Messag
     The best of many submissions has a high score partly by chance. So the row has two intervals of its score: a plain
     one, and one that is corrected for this selection. The result is empty if no submission can be selected.
     """
-    influences = Influences.of(board.matrix)
+    influences = Influences.compute(board.matrix)
     winner = correct_winner(influences, alpha)
     if winner is None:
         return [], []
@@ -256,7 +256,7 @@ class _History:
 
     @cached_property
     def _influences(self) -> Influences:
-        return Influences.of(self.board.matrix)
+        return Influences.compute(self.board.matrix)
 
     def compute_error(self, n: int, earlier: int) -> float:
         """Return the standard error of the difference of submissions `n` and `earlier`."""

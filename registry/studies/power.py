@@ -134,7 +134,7 @@ class Power(BoardStudy):
         alpha = case.request.significance.alpha / self.family
         tests = [_PlannedTest({"system_a": names[o.pair[0]], "system_b": names[o.pair[1]], "observed": o.difference},
                               design, self.items or (matrix.n_units,))
-                 for o in Observed.of(matrix, list(combinations(range(len(names)), 2)))
+                 for o in Observed.compare(matrix, list(combinations(range(len(names)), 2)))
                  if (design := _make_design(case, o, alpha)) is not None]
         if not tests:
             raise InputError("no two systems differ in any unit")

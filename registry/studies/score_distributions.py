@@ -38,7 +38,7 @@ def resample_score_intervals(connection: Connection, task_row: TaskRow, request:
     for board in _load_boards(connection, task_row, request, board_name):
         if not explain_refusal(board):
             chosen = [n for n, member in enumerate(board.members) if member.name in submissions]
-            scores = score_resamples(board.matrix.of_systems(chosen).by_unit, request.settings)
+            scores = score_resamples(board.matrix.select_systems(chosen).by_unit, request.settings)
             ends = percentiles(scores, request.significance.confidence).tolist()
             intervals |= {board.members[n].name: (low, high) for n, (low, high) in zip(chosen, ends, strict=True)}
     return intervals
@@ -105,7 +105,7 @@ def compute_all_rank_bounds(connection: Connection, task_row: TaskRow,
     warnings: dict[str, list[Message]] = {}
     settings, alpha = replace(request.settings, resamples=RANK_DRAWS), request.significance.alpha
     for board, ranked in _load_ranked_boards(connection, task_row, request):
-        matrix = board.matrix.by_unit.of_systems(ranked)
+        matrix = board.matrix.by_unit.select_systems(ranked)
         warnings[board.key.name] = rank_warnings(matrix, "bootstrap", alpha=alpha, resamples=RANK_DRAWS)
         sets = compute_rank_sets(matrix, settings, alpha=alpha)
         bounds |= {f"{board.key.name}: {board.members[n].name}": np.array([low, high], dtype=np.float64)

@@ -90,7 +90,7 @@ def stack_sets(boards: Sequence[Board], systems: Sequence[Sequence[int]],
         systems: Indices of the same systems on each leaderboard.
         weights: Weight of each test set in the average; None for equal weights.
     """
-    matrices = [board.matrix.by_unit.of_systems(indices) for board, indices in zip(boards, systems, strict=True)]
+    matrices = [board.matrix.by_unit.select_systems(indices) for board, indices in zip(boards, systems, strict=True)]
     ends = np.cumsum([matrix.statistics.shape[2] for matrix in matrices]).tolist()
     rows = np.cumsum([len(matrix.statistics) for matrix in matrices]).tolist()
     statistics = np.zeros((rows[-1], len(systems[0]), ends[-1]))

@@ -83,7 +83,7 @@ def of_others():
 
 def beside(what, test, matrix, peer, name):
     """Per pair and draw: of all pairs, which share draws, and of a single one, beside the peer's single one."""
-    all_pairs, one = (per_pair_and_draw(test, matrix.of_systems(range(systems)))
+    all_pairs, one = (per_pair_and_draw(test, matrix.select_systems(range(systems)))
                       for systems in (matrix.statistics.shape[1], 2))
     return Figure(f"{what}, per pair and draw: of {len(pairs_of(matrix))} pairs, of one",
                   f"{brief(all_pairs)}, {brief(one)}",

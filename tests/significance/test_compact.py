@@ -22,7 +22,7 @@ CASES = {
 
 
 def compact(statistics, most=2**20):
-    return CompactStatistics.of_each(iter(statistics.transpose(1, 0, 2)), statistics.shape[1], most)
+    return CompactStatistics.convert(iter(statistics.transpose(1, 0, 2)), statistics.shape[1], most)
 
 
 @pytest.mark.parametrize("most", [2**20, 0], ids=["in memory", "in a file"])
@@ -41,7 +41,7 @@ def test_parts_are_those_of_the_array(name, most):
         assert found[key].flags.c_contiguous
         np.testing.assert_array_equal(found[key], statistics[key])
     np.testing.assert_allclose(found.sum(axis=0), statistics.sum(axis=0), rtol=1e-15)
-    np.testing.assert_array_equal(found.of_systems([2, 0])[:], statistics[:, [2, 0]])
+    np.testing.assert_array_equal(found.select_systems([2, 0])[:], statistics[:, [2, 0]])
 
 
 def test_systems_change_places():
@@ -59,8 +59,9 @@ def test_a_matrix_of_them_is_the_same(name, units):
                         quotient=((2, 0, 0), (0, 1, 1))).by_unit for held in (statistics, compact(statistics)))
     np.testing.assert_array_equal(other.statistics[:], plain.statistics)
     for of in (lambda m: m.observed, lambda m: m.unit_scores(), lambda m: m.jackknife(), lambda m: m.parts,
-               lambda m: m.parts_of([3, 1]), lambda m: m.whole_parts([0, 2]), lambda m: m.of_systems([1, 0]).observed,
-               lambda m: Observed.of(m, [(0, 1), (3, 2)]).n_discordant):
+               lambda m: m.parts_of([3, 1]), lambda m: m.whole_parts([0, 2]),
+               lambda m: m.select_systems([1, 0]).observed,
+               lambda m: Observed.compare(m, [(0, 1), (3, 2)]).n_discordant):
         np.testing.assert_array_equal(of(other), of(plain))
 
 

@@ -148,7 +148,7 @@ def test_k_identical_systems_and_one_system(name):
         results = test.run(m, list(itertools.combinations(range(5), 2)), Settings(resamples=200))
         assert [r.p_value for r in results] == [1.0] * 10
         assert list(test.run(m, [], Settings())) == []
-        assert test.score_intervals(m.of_systems([0]), Settings(resamples=200)).shape == (1, 2)
+        assert test.score_intervals(m.select_systems([0]), Settings(resamples=200)).shape == (1, 2)
     for overall in OVERALL_TESTS.values():
         assert overall().run(m).p_value == 1
 
@@ -194,7 +194,7 @@ def test_a_cluster_that_does_not_answer_is_named(monkeypatch):
 def test_orders_of_systems_and_items_change_no_bit():
     """The first pair of any order of systems; items in another order are drawn otherwise, but exactly the same."""
     m, settings = fresh(), Settings(resamples=700, seed=2)
-    turned = m.of_systems([3, 2, 1, 0])
+    turned = m.select_systems([3, 2, 1, 0])
     for test in (Permutation(), Bootstrap(), Permutation(studentized=True)):
         for form in (lambda x: x, lambda x: replace(x, quotient=None)):
             if test.refusal(form(m)) is None:

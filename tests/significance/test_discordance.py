@@ -43,5 +43,5 @@ def test_units_are_counted_by_the_score_where_it_tells_as_much(seed, step):
 def test_pairs_are_given_as_they_come_or_as_an_array():
     m = matrix(np.random.default_rng(2).integers(0, 4, (20, 4, 2)))
     pairs = list(itertools.combinations(range(4), 2))
-    assert [o.pair for o in Observed.of(m, pairs)] == pairs
+    assert [o.pair for o in Observed.compare(m, pairs)] == pairs
     assert Sign().run(m, np.array(pairs), Settings()) == Sign().run(m, pairs, Settings())

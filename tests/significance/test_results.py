@@ -62,7 +62,7 @@ def test_messages_are_equal_by_content_not_by_number():
 @given(st.lists(tails, max_size=6), st.lists(tails, max_size=6), st.randoms())
 def test_tails_that_are_joined_are_where_they_belong(first, second, random):
     places = random.sample(range(n := len(first) + len(second)), n)
-    joined = Tails.join(n, [(np.array(where, dtype=int), Tails.of(part)) for where, part in (
+    joined = Tails.join(n, [(np.array(where, dtype=int), Tails.collect(part)) for where, part in (
         (places[:len(first)], first), (places[len(first):], second))])
     for at, tail in zip(places, first + second, strict=True):
         assert repr(Tail(**joined.row(at))) == repr(tail)
@@ -76,5 +76,5 @@ def test_tails_that_are_joined_are_where_they_belong(first, second, random):
     (Tail(math.nan, "monte-carlo", coins=3), math.nan, math.nan),
 ])
 def test_p_values_of_few_coins_are_whole_numbers_of_outcomes(tail, p, log10_p):
-    found = [column.item() for column in Tails.of([tail]).probabilities()]
+    found = [column.item() for column in Tails.collect([tail]).probabilities()]
     assert found == pytest.approx([p, log10_p], rel=1e-15, nan_ok=True)

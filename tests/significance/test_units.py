@@ -92,4 +92,4 @@ def test_the_other_pairs_are_those_of_the_same_test_without_a_pair_that_is_undef
 def test_all_systems_are_not_compared_where_no_unit_has_all_scores():
     m = precision([[(1, 2), (0, 0), (1, 1)], [(0, 0), (2, 3), (1, 1)]])
     assert "there is none in which all have one" in OVERALL_TESTS["friedman"]().refusal(m)
-    assert OVERALL_TESTS["friedman"]().refusal(m.of_systems([0, 2])) is None
+    assert OVERALL_TESTS["friedman"]().refusal(m.select_systems([0, 2])) is None

@@ -25,7 +25,7 @@ def settings(rng, **options):
 
 def observed_of(sample):
     """Systems 0 and 1 of each run as tests see them."""
-    return Observed.of(sample.matrix.by_unit, sample.pairs())
+    return Observed.compare(sample.matrix.by_unit, sample.pairs())
 
 
 @dataclass(frozen=True)
@@ -160,7 +160,8 @@ class EquivalenceP:
 
     def __call__(self, sample, rng):
         asked = settings(rng)
-        alone = (Observed.of(matrix, [(0, 1)])[0] for matrix in each_run(sample))  # a bootstrap resamples all systems
+        # a bootstrap resamples all systems
+        alone = (Observed.compare(matrix, [(0, 1)])[0] for matrix in each_run(sample))
         return np.array([assess_equivalence(o, self.margin, asked).p_value for o in alone])
 
 
@@ -194,5 +195,5 @@ class OverallP:
 def each_run(sample):
     """The matrix of every run alone, by unit."""
     matrix = sample.matrix.by_unit
-    return (matrix.of_systems(range(at, at + sample.systems)) for at in range(0, sample.runs * sample.systems,
-                                                                               sample.systems))
+    return (matrix.select_systems(range(start, start + sample.systems))
+            for start in range(0, sample.runs * sample.systems, sample.systems))

@@ -131,7 +131,7 @@ def warned(population, runs):
     for _ in range(runs // BATCH):
         sample = population.sample(rng, BATCH)
         for run in range(BATCH):
-            board = sample.matrix.of_systems(range(run * sample.systems, (run + 1) * sample.systems)).by_unit
+            board = sample.matrix.select_systems(range(run * sample.systems, (run + 1) * sample.systems)).by_unit
             warnings = PERMUTATION.pair_warnings(SystemPairs.every(board))
             has_warning.append(bool(board_warnings(warnings, sample.systems)))
         results = PERMUTATION.run(sample.matrix, sample.pairs(), Settings(resamples=999, seed=1))
@@ -146,7 +146,7 @@ def curve(population, runs):
     for run in range(runs):
         if run % BATCH == 0:
             sample = population.sample(rng, BATCH)
-        board = sample.matrix.of_systems(range(run % BATCH * 2, run % BATCH * 2 + 2)).by_unit
+        board = sample.matrix.select_systems(range(run % BATCH * 2, run % BATCH * 2 + 2)).by_unit
         scores = [of.scores[0] for of in PERMUTATION.pair_warnings(SystemPairs.every(board)) if of.where[0]]
         reached.append(max(scores, default=0) >= bars)
     return np.mean(reached, axis=0)

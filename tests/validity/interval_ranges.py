@@ -64,7 +64,7 @@ def measure(population, runs):
         low, high = matrix.score_range
         outside = (observed[first] - reach < low) | (observed[first] + reach > high)
         warned = [bool(alone.count_skewed() or alone.count_even_units()) for alone in (
-            ClosedForm(matrix.of_systems([n])) for n in first.tolist())]
+            ClosedForm(matrix.select_systems([n])) for n in first.tolist())]
         outcome = np.stack([student, difference, *covers, warned, outside], axis=1).astype(float)
         outcome[np.ix_(constant, (1, 3))] = np.nan
         outcomes.append(outcome)

@@ -261,7 +261,7 @@ def _load_few_systems(connection: Connection, board: VettedBoard, request: Reque
     members = board.key.members
     sample = [members[n] for n in choose_few_systems(len(members))]
     if board.loaded is not None:
-        return board.loaded.matrix.of_systems(sorted(map(board.loaded.members.index, sample)))
+        return board.loaded.matrix.select_systems(sorted(map(board.loaded.members.index, sample)))
     loaded = load_tested_board(connection, replace(board.key, members=sample), request)
     return None if loaded is None else loaded.matrix
 

@@ -247,7 +247,8 @@ def _check_judged(board: Board, test: PairTest) -> Iterator[Message]:
         return
     is_labelled = board.matrix.statistics[:, :, LABELLED] > 0
     differs = bool((is_labelled != is_labelled[:, :1]).any())
-    if isinstance(test, PredictionPowered) and differs and not is_random(get_judged_items(board.matrix).of(0)):
+    if (isinstance(test, PredictionPowered) and differs
+            and not is_random(get_judged_items(board.matrix).get_statistics(0))):
         raise InputError(f"{board.key.name}: people labelled other items of some systems than of others, and the "
                          "probability that both items of a pair are labelled is unknown; take bootstrap")
     if isinstance(test, Permutation) and differs:

@@ -257,13 +257,13 @@ def average_runs(runs: Iterable[Floats], n_systems: int, steps: Steps, max_bytes
             sizes.append(system.shape[1])
             yield steps.to_steps(system).sum(axis=1)
 
-    totals = CompactStatistics.of_each(sum_runs(), n_systems, max_bytes)
+    totals = CompactStatistics.convert(sum_runs(), n_systems, max_bytes)
     multiple, n_runs = math.lcm(*sizes), tuple(sizes)
     if multiple == 1:
         return Averages(totals, steps, multiple, totals, n_runs)
     if (largest := max(float(np.abs(totals[:, n]).sum()) for n in range(n_systems))) * multiple >= 2**53:
         multiple = next((10**places for places in range(PLACES, 0, -1) if largest * 10**places < 2**53), 1)
-    averages = CompactStatistics.of_each((
+    averages = CompactStatistics.convert((
         np.rint(totals[:, n] * multiple / size) if multiple % size else totals[:, n] * (multiple // size)
         for n, size in enumerate(n_runs)), n_systems, max_bytes)
     return Averages(averages, steps, multiple, totals, n_runs)

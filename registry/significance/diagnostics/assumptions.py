@@ -122,7 +122,7 @@ def _judged_of_uneven_units(test: PairTest, matrix: Matrix) -> Message | None:
     if not isinstance(test, PredictionPowered) or matrix.judged is None:
         return None
     items = get_judged_items(matrix)
-    alike = not matrix.statistics.shape[1] or is_random(items.of(0))
+    alike = not matrix.statistics.shape[1] or is_random(items.get_statistics(0))
     least = FEW_FOR_T if alike else FEW_WEIGHTED
     if (alike and items.units is None) or (even := compute_effective_units(matrix)) >= least:
         return None

@@ -54,7 +54,7 @@ def find_non_exchangeable(pairs: SystemPairs) -> Iterator[PairWarning]:
     """
     if not _is_predictable(pairs.matrix):
         return
-    differences = _Differences.of(pairs)
+    differences = _Differences.prepare(pairs)
     sums, a, b = differences.denominators, differences.a, differences.b
     if (sums == sums[0]).all():
         return
@@ -100,7 +100,7 @@ def find_skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[Pair
     if _is_predictable(pairs.matrix):
         least, message = (_TOO_SKEWED_ONE_SIDED, Message("skewed-one-sided")) if one_sided else (
             TOO_SKEWED, Message("skewed-differences", {"use": _choose_less_skewed_test(pairs.matrix)}))
-        yield _Differences.of(pairs).warn_of_skewed(least, message)
+        yield _Differences.prepare(pairs).warn_of_skewed(least, message)
 
 
 def _choose_less_skewed_test(matrix: Matrix) -> str | None:
@@ -117,7 +117,7 @@ def find_skewed_items(pairs: SystemPairs) -> Iterator[PairWarning]:
     """
     if pairs.matrix.quotient is not None:
         fixed = pairs._replace(matrix=replace(pairs.matrix, runs=None, factors=None))
-        yield _Differences.of(fixed).warn_of_skewed(TOO_SKEWED, Message("skewed-items"))
+        yield _Differences.prepare(fixed).warn_of_skewed(TOO_SKEWED, Message("skewed-items"))
 
 
 def find_asymmetric(pairs: SystemPairs) -> Iterator[PairWarning]:
@@ -129,7 +129,7 @@ def find_asymmetric(pairs: SystemPairs) -> Iterator[PairWarning]:
     matrix = pairs.matrix
     if _is_predictable(matrix):
         limit = 4 * (6 / matrix.n_units) / matrix.n_units  # 4 variances of the skewness of normal samples
-        warning = _Differences.of(pairs).warn_of_skewed(limit, Message("asymmetric-differences"))
+        warning = _Differences.prepare(pairs).warn_of_skewed(limit, Message("asymmetric-differences"))
         yield warning._replace(where=warning.where & are_means(pairs))
 
 
@@ -173,7 +173,7 @@ def compute_effective_units(matrix: Matrix) -> float:
     if matrix.family == "ratio":  # a function of a ratio, such as the root of a mean
         sizes = compute_kish_sizes(block[:, :, 1] for block in by_unit.by_block())
         return float(np.nanmin(sizes, initial=matrix.n_units))
-    counts = (np.abs(block[:, 0]) for block in by_unit.of_systems([0]).by_block())
+    counts = (np.abs(block[:, 0]) for block in by_unit.select_systems([0]).by_block())
     sizes = compute_kish_sizes(np.column_stack([block, block.sum(axis=1)]) for block in counts)
     return matrix.n_units if np.isnan(sizes).all() else float(np.nanmax(sizes))
 
@@ -235,7 +235,7 @@ class _Differences(NamedTuple):
     b: Ints
 
     @classmethod
-    def of(cls, pairs: SystemPairs) -> _Differences:
+    def prepare(cls, pairs: SystemPairs) -> _Differences:
         """Sum the numerators and denominators of the systems that are in a pair."""
         systems, places = np.unique(np.stack([pairs.a, pairs.b]), return_inverse=True)
         numerators, denominators = (part[0] for part in pairs.matrix.sums_of_parts(systems.tolist()))

@@ -76,7 +76,7 @@ def find_favoured(pairs: SystemPairs) -> PairWarning:
     Compared with human scores, the judge scores this system higher than the other one.
     """
     return PairWarning(_judged_pairs(pairs, lambda items, a, b: _favours(
-        items.of(a), items.of(b), items.units)), Message("judge-favours"))
+        items.get_statistics(a), items.get_statistics(b), items.units)), Message("judge-favours"))
 
 
 def _favours(a: Floats, b: Floats, units: Ints | None) -> bool:

@@ -157,7 +157,7 @@ class SignTail:
     is_rest: bool
 
     @classmethod
-    def of(cls, weights: Ints, threshold: int) -> SignTail:
+    def prepare(cls, weights: Ints, threshold: int) -> SignTail:
         """Prepare the probability that the sum of ±`weights` is at least `threshold`.
 
         The signs of the given weights do not matter, and weights of 0 are dropped.
@@ -231,7 +231,7 @@ def log_sign_tail(weights: Ints, threshold: int) -> float:
     Raises:
         TooLargeError: The computation needs more than `MOST_WORK`, or rounding hides the probability.
     """
-    tail = SignTail.of(weights, threshold)
+    tail = SignTail.prepare(weights, threshold)
     if tail.work > MOST_WORK:
         raise TooLargeError
     return tail.log_p()
@@ -280,7 +280,7 @@ def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_W
     Returns:
         The p-value, or None if it cannot be computed.
     """
-    if (swaps := _Swaps.of(observed)) is None:
+    if (swaps := _Swaps.from_pair(observed)) is None:
         return None
     if not len(swaps.moves):  # the score does not depend on the differences
         return Tail(0.0, "exact")
@@ -306,7 +306,7 @@ def estimate_counting_cost(observed: Observed, most: float = MOST_WORK) -> float
 
     The result is infinite if that function returns None.
     """
-    swaps = _Swaps.of(observed)
+    swaps = _Swaps.from_pair(observed)
     return math.inf if swaps is None else swaps.work(most)
 
 
@@ -358,7 +358,7 @@ class _Swaps:
         self.steps = (common_divisor(self.moves[:, 0]), common_divisor(self.moves[:, 1]))
 
     @classmethod
-    def of(cls, observed: Observed) -> _Swaps | None:
+    def from_pair(cls, observed: Observed) -> _Swaps | None:
         """Return the distribution for a pair of systems.
 
         The result is None if numerators or denominators are not whole or too large.
@@ -392,7 +392,7 @@ class _Swaps:
             return 0.0
         if self.line is None:
             return estimate_cost(self.moves // np.array(self.steps))
-        return self._along.work if self._along.work <= most else math.inf
+        return self._sign_tail.work if self._sign_tail.work <= most else math.inf
 
     def log_tail(self, *, beyond: bool = False) -> float:
         """Return log P(random swaps give at least the observed difference).
@@ -406,7 +406,7 @@ class _Swaps:
             numerators, denominators = (b + w for b, w in zip(self.better, self.worse, strict=True))
             if int(self.moves[0, 0]) * denominators == int(self.moves[0, 1]) * numerators:  # the scores do not change
                 return -math.inf if beyond else 0.0
-            return (SignTail.of(self.line, abs(int(self.line.sum())) + 1) if beyond else self._along).log_p()
+            return (SignTail.prepare(self.line, abs(int(self.line.sum())) + 1) if beyond else self._sign_tail).log_p()
         self.beyond = beyond
         log_p = log_probability(self.moves // np.array(self.steps), Region(self.threshold, self.thresholds))
         if log_p == -math.inf and not beyond:
@@ -414,10 +414,10 @@ class _Swaps:
         return log_p
 
     @cached_property
-    def _along(self) -> SignTail:
+    def _sign_tail(self) -> SignTail:
         """Probability of extreme swaps if all changes are multiples of one vector."""
         assert self.line is not None
-        return SignTail.of(self.line, abs(int(self.line.sum())))
+        return SignTail.prepare(self.line, abs(int(self.line.sum())))
 
     def threshold(self, row: float) -> float:
         numerator, denominator = self._compute_limit(row * self.steps[1])

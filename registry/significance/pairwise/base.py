@@ -145,7 +145,7 @@ class PairTest(Value):
             matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
             pairs: Indices of the two systems of each pair.
         """
-        return Observed.of(matrix, pairs)
+        return Observed.compare(matrix, pairs)
 
     def run(self, matrix: Matrix, pairs: Pairs, settings: Settings) -> PairResults:
         """Test pairs of systems, and return one result per pair in the same order.
@@ -212,7 +212,7 @@ class PairTest(Value):
         `of_unit_scores` is true, both scores are defined in some unit; if `takes_unequal` is true as well, each system
         has a unit with a defined score.
         """
-        return Tails.of([self.tail(o, settings) for o in pairs])
+        return Tails.collect([self.tail(o, settings) for o in pairs])
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
         """Compute the p-value of one pair of systems.
@@ -246,7 +246,7 @@ def compute_or_draw(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs:
         settings = replace(settings, execution=Execution(workers=1))
     tried = execution.map(partial(_tail, exact, sent, settings), places.tolist(), label)
     exact_tails = {n: tail for n, tail in zip(places.tolist(), tried, strict=True) if tail is not None}
-    parts = [(np.array(list(exact_tails), dtype=np.int64), Tails.of(list(exact_tails.values())))]
+    parts = [(np.array(list(exact_tails), dtype=np.int64), Tails.collect(list(exact_tails.values())))]
     if len(drawn := np.setdiff1d(np.arange(len(pairs)), list(exact_tails))):
         parts.append((drawn, draw(pairs[drawn])))
     return Tails.join(len(pairs), parts)
@@ -304,7 +304,7 @@ def try_pairs(test: PairTest, matrix: Matrix, settings: Settings) -> TriedPairs:
     matrix = matrix.by_unit
     pairs = list(combinations(range(matrix.statistics.shape[1]), 2))
     sample = [pairs[round(n)] for n in np.linspace(0, len(pairs) - 1, min(_PAIRS, len(pairs))).tolist()]
-    work = {observed.pair: test.work(observed, settings) for observed in Observed.of(matrix, sample)}
+    work = {observed.pair: test.work(observed, settings) for observed in Observed.compare(matrix, sample)}
     long = [pair for pair in sample if _LONG < work[pair] < math.inf]
     short = [pair for pair in sample if pair not in long]
     one_draw = replace(settings, resamples=1, execution=Execution(workers=1))

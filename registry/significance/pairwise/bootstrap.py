@@ -108,7 +108,7 @@ class Bootstrap(PairTest):
             undefined = np.full(len(pairs), math.nan)
             return Tails.make(undefined, "monte-carlo", resamples=settings.resamples, messages=Messages((reason,)))
         if self.variant == "studentized":
-            return Tails.of([_test_studentized(*drawn, settings) for drawn in bootstrap_t(pairs, settings)])
+            return Tails.collect([_test_studentized(*drawn, settings) for drawn in bootstrap_t(pairs, settings)])
         if self.variant == "berg-kirkpatrick-2012":
             return _test_resamples(pairs, _test_gains, settings)
         if not may_be_ideal(matrix, settings):
@@ -232,7 +232,7 @@ def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tai
         p = s / settings.resamples
         return replace(tail, p=p, log_p=math.log(p))
 
-    return Tails.of(_map_pairs(count, pairs, settings))
+    return Tails.collect(_map_pairs(count, pairs, settings))
 
 
 def _map_pairs(work: Callable[[Observed], Done], pairs: ObservedPairs, settings: Settings) -> list[Done]:

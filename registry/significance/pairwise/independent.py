@@ -230,7 +230,7 @@ class IndependentTest(PairTest):
         both = ~np.isnan(a) & ~np.isnan(b)
         equal = not o.difference and np.array_equal(a, b, equal_nan=True)
         of_a, of_b = (a[~np.isnan(a)], b[~np.isnan(b)]) if self.takes_unequal else (a[both], b[both])
-        tail = Tail(0.0, "asymptotic") if equal else self.of_samples(o, of_a, of_b, settings.alternative)
+        tail = Tail(0.0, "asymptotic") if equal else self.compare_samples(o, of_a, of_b, settings.alternative)
         parameters: dict[str, float] = {}
         if both.any() and not math.isnan(r := correlation(a[both], b[both])):
             factor = compute_error_ratio(a[both], b[both])
@@ -238,7 +238,7 @@ class IndependentTest(PairTest):
         return replace(tail, messages=Messages((Message("independence-assumed", parameters), *tail.messages)))
 
     @abstractmethod
-    def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
+    def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Compute the p-value of a pair from two samples of scores.
 
         Args:
@@ -275,7 +275,7 @@ class TwoSampleT(IndependentTest):
         if self.pooled:
             yield from find_uneven_samples(pairs, lambda x, y: (_estimate_pooled(x, y)[0], _estimate_unpooled(x, y)[0]))
 
-    def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
+    def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Compare the difference of means with its standard error under independence."""
         squared, degrees = (_estimate_pooled if self.pooled else _estimate_unpooled)(a, b)
         if not squared:
@@ -357,7 +357,7 @@ class BinomialZ(_Proportions):
     citation: ClassVar[str] = "Harnett 1982, section 8.11; Yeh 2000, section 2.1"
     pooled: bool = True
 
-    def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
+    def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
         """Compare the difference of the proportions with its standard error."""
         z = self.z(o, pooled=self.pooled)
         if math.isnan(z):
@@ -381,7 +381,7 @@ class ChiSquared(_Proportions):
     citation: ClassVar[str] = "Pearson 1900; Yeh 2000, section 2.2"
     correction: bool = False
 
-    def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
+    def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
         """Compute the p-value from the signed root of the statistic.
 
         The root is the z value with a common proportion of both systems. Yates's correction subtracts 1/2 from each
@@ -415,7 +415,7 @@ class RankSum(IndependentTest):
         """Warn of pairs with unequal variances: the test underestimates their errors."""
         yield from find_uneven_samples(pairs, _squared_errors_of_u)
 
-    def of_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
+    def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Rank the scores of both systems together, and test the sum of ranks."""
         return rank_sum(*((b, a) if o.matrix.lower_is_better else (a, b)), alternative)
 

@@ -174,7 +174,8 @@ def _compute_exact(observed: Observed, settings: Settings) -> Tail | None:
     differences, swaps = differences[differences.any(axis=1)], _list_swaps(observed.n_discordant)
     moved = swaps @ differences
     sums = np.stack([np.zeros_like(moved), moved], axis=1)  # the sums that A gives to B, and B to A
-    counter = SwapCounter.of(Observed.of(observed.matrix.of_systems(observed.pair), [(0, 1)]), settings.alternative)
+    pair = Observed.compare(observed.matrix.select_systems(observed.pair), [(0, 1)])
+    counter = SwapCounter.prepare(pair, settings.alternative)
     return Tail(math.log(int(counter(sums)[0]) / len(swaps)), "exact", coins=len(differences))
 
 
@@ -190,7 +191,7 @@ def _list_swaps(units: int) -> Ints:
 def _test_studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
     few = pairs.n_discordant <= ENUMERATED
     counted = [(count_all_swaps(o, _list_swaps(o.n_discordant), settings), o.n_discordant) for o in pairs[few]]
-    exact = Tails.of([Tail(math.log(extremes / 2**n), "exact", coins=n) for extremes, n in counted])
+    exact = Tails.collect([Tail(math.log(extremes / 2**n), "exact", coins=n) for extremes, n in counted])
     counts = list(count_swaps(pairs[~few], settings))
     return Tails.join(len(pairs), [(few, exact), (~few, monte_carlo_tails(counts, settings.resamples))])
 
@@ -203,7 +204,7 @@ def _draw_swaps(pairs: ObservedPairs, settings: Settings) -> Tails:
     if have_equal_denominators(pairs.matrix):
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
     alone = pairs.alone  # saves time if only few pairs are simulated again
-    counter = SwapCounter.of(alone, settings.alternative)
+    counter = SwapCounter.prepare(alone, settings.alternative)
     counts = reduce(np.add, sum_permutations(alone.matrix.statistics, settings, counter))
     return monte_carlo_tails(counts, settings.resamples)
 
@@ -227,7 +228,7 @@ def _test_correlations(pairs: ObservedPairs, settings: Settings) -> Tails:
         n = int(n_differing[index])
         extremes = int(count_reaching(bars[index], alternative, compute_all_swaps(matrix, system_pairs[index])))
         exact.append(Tail(math.log(extremes / 2**n), "exact", coins=n))
-    parts = [(few, Tails.of(exact))]
+    parts = [(few, Tails.collect(exact))]
     if not few.all():
         many = [pair for pair, is_few in zip(system_pairs, few, strict=True) if not is_few]
         counts = reduce(np.add, swap_differences(
@@ -281,7 +282,7 @@ class ResponsePermutation(PairTest):
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
         """Compute or simulate the p-value of one pair."""
-        divisions = _Divisions.of(o)
+        divisions = _Divisions.from_pair(o)
         n = divisions.correct + divisions.spurious
         if self.drawn or n > MOST:
             return monte_carlo_tail(divisions.draw(settings), settings.resamples)
@@ -313,7 +314,7 @@ class _Divisions:
     observed: tuple[int, int]
 
     @classmethod
-    def of(cls, o: Observed) -> _Divisions:
+    def from_pair(cls, o: Observed) -> _Divisions:
         a, b = o.a.astype(np.int64), o.b.astype(np.int64)
         both, only_a, only_b = ((a[:, 1] == x) & (b[:, 1] == y) for x, y in ((1, 1), (1, 0), (0, 1)))
         correct_a, correct_b = int(a[only_a, 0].sum()), int(b[only_b, 0].sum())

@@ -59,7 +59,7 @@ class PredictionPowered(PairTest):
         """
         if matrix.judged is None:
             return f"{self.name} compares means of judged items (JudgedMean); take permutation or bootstrap"
-        every = map(get_judged_items(matrix).of, range(matrix.statistics.shape[1]))
+        every = map(get_judged_items(matrix).get_statistics, range(matrix.statistics.shape[1]))
         if not all(np.isin(statistics[:, LABELLED], (0, 1)).all() for statistics in every):
             return f"{self.name} does not take averages over runs: submit each run as a separate system"
         return None
@@ -75,7 +75,7 @@ class PredictionPowered(PairTest):
         items = get_judged_items(pairs.matrix)
         if self.variant == "bootstrap":
             return Tails.join(len(pairs), _bootstrap_pairs(pairs, items, settings))
-        return Tails.of([self._tail(items.subtract(*o.pair), items, settings) for o in pairs])
+        return Tails.collect([self._tail(items.subtract(*o.pair), items, settings) for o in pairs])
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
         """Return True: the test computes its own confidence intervals."""
@@ -90,14 +90,14 @@ class PredictionPowered(PairTest):
             return Bootstrap().score_intervals(matrix, settings)
         items, intervals = get_judged_items(matrix.by_unit), np.full((matrix.statistics.shape[1], 2), np.nan)
         for n in range(len(intervals)):
-            mean = _Mean.of(items.of(n), items, normal=self.variant == "normal")
+            mean = _Mean.estimate(items.get_statistics(n), items, normal=self.variant == "normal")
             if mean.n_scored >= _FEWEST:
                 reach = mean.quantile((1 - settings.confidence) / 2) * mean.error
                 intervals[n] = mean.score - reach, mean.score + reach
         return intervals
 
     def _tail(self, differences: Floats, items: JudgedItems, settings: Settings) -> Tail:
-        mean = _Mean.of(differences, items, normal=self.variant == "normal")
+        mean = _Mean.estimate(differences, items, normal=self.variant == "normal")
         if mean.n_scored < _FEWEST:
             return Tail(math.nan, "asymptotic", messages=Messages.of("few-judged-pairs", least=_FEWEST))
         if not mean.error:
@@ -131,7 +131,7 @@ class _Mean:
     n_scored: int
 
     @classmethod
-    def of(cls, statistics: Floats, items: JudgedItems, *, normal: bool) -> _Mean:
+    def estimate(cls, statistics: Floats, items: JudgedItems, *, normal: bool) -> _Mean:
         mean: Estimate = estimate(statistics, items.slope, items.units)
         of_people = statistics[:, LABELLED] > 0
         n_scored = mean.labelled if items.units is None else len(np.unique(items.units[of_people]))
@@ -161,7 +161,8 @@ def _bootstrap_pairs(pairs: ObservedPairs, items: JudgedItems, settings: Setting
     """
     assert items.statistics is not None
     block_size = max(1, settings.execution.memory // (64 * 16 * len(items.statistics)))
-    step = max(find_step(items.of(n)) for n in range(items.statistics.shape[1]))  # of all systems, in every block
+    # the step of all systems, in every block
+    step = max(find_step(items.get_statistics(n)) for n in range(items.statistics.shape[1]))
     for start in range(0, len(pairs), block_size):
         chosen = slice(start, start + block_size)
         part = pairs[chosen]
@@ -171,4 +172,4 @@ def _bootstrap_pairs(pairs: ObservedPairs, items: JudgedItems, settings: Setting
         steps = np.rint(np.concatenate([differences, even], axis=1) / step)
         matrix = StatisticMatrix(steps, lambda sums: estimate_mean(sums * step, items.slope), units=items.units).by_unit
         against = [(n, len(part)) for n in range(len(part))]
-        yield chosen, Bootstrap().tails(Observed.of(matrix, against), settings)
+        yield chosen, Bootstrap().tails(Observed.compare(matrix, against), settings)

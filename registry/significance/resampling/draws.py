@@ -48,7 +48,7 @@ class Packing:
     bits: tuple[int, ...]
 
     @classmethod
-    def of(cls, largest: NDArray[Any]) -> Self | None:
+    def choose(cls, largest: NDArray[Any]) -> Self | None:
         """Choose the columns to pack together; return None if packing saves no time.
 
         Args:
@@ -147,7 +147,7 @@ class Columns:
     shape: tuple[int, int]
 
     @classmethod
-    def of(cls, statistics: Statistics, memory: int = 2**31) -> Columns:
+    def arrange(cls, statistics: Statistics, memory: int = 2**31) -> Columns:
         """Arrange the columns of statistics for fast sums.
 
         The result uses at most an eighth of the memory. If that is not enough, the columns keep their small data types.
@@ -188,7 +188,7 @@ class Columns:
         packing = None
         if (isinstance(distinct, np.ndarray) and distinct.dtype == np.float32 and dtype == np.float32
                 and distinct.min() >= 0):
-            packing = Packing.of(len(distinct) * distinct.max(axis=0))
+            packing = Packing.choose(len(distinct) * distinct.max(axis=0))
         distinct = packing.pack(distinct) if packing else distinct
         order = np.argsort(stored + list(derived))  # the column of ones is between them
         return cls(distinct, packing, dtype, exceptions, deviations, bases, constants, links,
@@ -379,7 +379,7 @@ def sum_permutations(statistics: Statistics, settings: Settings, use: Callable[[
     Yields:
         The results of `use` in the order of the blocks.
     """
-    columns = Columns.of(statistics, settings.execution.memory)
+    columns = Columns.arrange(statistics, settings.execution.memory)
     return settings.execution.map(partial(_sum_permuted_block, columns, settings.seed, use), blocks(settings.resamples))
 
 
@@ -396,7 +396,7 @@ def sum_resamples(statistics: Statistics, settings: Settings, use: Callable[[Flo
     Yields:
         The results of `use` in the order of the blocks.
     """
-    columns = Columns.of(statistics, settings.execution.memory)
+    columns = Columns.arrange(statistics, settings.execution.memory)
     parts = [(key, columns if strata is None else columns.select_units(units))
              for key, units in group_by_stratum(strata, len(statistics))]
     sum_block = partial(_sum_resampled_block, parts, settings.resamples * len(statistics), settings.seed, use)

@@ -63,7 +63,7 @@ class SwappedPairs:
     b: Systems
 
     @classmethod
-    def of(cls, matrix: StatisticMatrix, a: Systems, b: Systems) -> SwappedPairs:
+    def prepare(cls, matrix: StatisticMatrix, a: Systems, b: Systems) -> SwappedPairs:
         """Prepare pairs of systems for swaps.
 
         Args:
@@ -118,11 +118,11 @@ class SwapCounter:
     quotient: Quotient | None
 
     @classmethod
-    def of(cls, pairs: ObservedPairs, alternative: Alternative) -> SwapCounter:
+    def prepare(cls, pairs: ObservedPairs, alternative: Alternative) -> SwapCounter:
         """Make a counter for pairs of systems."""
         matrix, a, b = additive(pairs.matrix), pairs.a, pairs.b
         bars = extremity(pairs.difference, alternative)
-        return cls(SwappedPairs.of(matrix, a, b), alternative, bars, tolerances(matrix, a, b),
+        return cls(SwappedPairs.prepare(matrix, a, b), alternative, bars, tolerances(matrix, a, b),
                    matrix.quotient if are_whole(matrix.statistics) else None)
 
     def __call__(self, swapped: Floats) -> Ints:
@@ -222,7 +222,7 @@ def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool
     if matrix.quotient is None or matrix.denominators[a] != matrix.denominators[b]:
         if matrix.n_units > FEW or matrix.strata is not None:
             return True
-        alone, d = matrix.of_systems(observed.pair), observed.difference
+        alone, d = matrix.select_systems(observed.pair), observed.difference
         drawn = np.array(list(combinations_with_replacement(range(matrix.n_units), matrix.n_units)))
         scores = additive(alone).score(alone.statistics[drawn].sum(axis=1))
         slack = tolerance(observed) if strictly else -tolerance(observed)
@@ -372,7 +372,7 @@ def _bca_levels(o: Observed, resampled: Floats, outside: float) -> tuple[float, 
     below = (np.count_nonzero(resampled < o.difference) + np.count_nonzero(resampled <= o.difference)) / 2
     bias = float(ndtri(min(max(below, 0.5), len(resampled) - 0.5) / len(resampled)))
     matrix = o.matrix
-    without = matrix.difference(*matrix.of_systems(o.pair).jackknife().T)
+    without = matrix.difference(*matrix.select_systems(o.pair).jackknife().T)
     deviations = np.nanmean(without) - without
     sum_of_squares = float(np.nansum(deviations**2))
     acceleration = float(np.nansum(deviations**3)) / (6 * sum_of_squares**1.5) if sum_of_squares else 0.0

@@ -174,7 +174,7 @@ def relabel_runs(pairs: ObservedPairs, settings: Settings) -> Tails:
             tail = monte_carlo_tail(counts[o.pair], settings.resamples)
             least = 1 / (settings.resamples + 1)
         tails.append(replace(tail, messages=Messages.of("smallest-p-value", runs_a=m_a, runs_b=m_b, least=least)))
-    return Tails.of(tails)
+    return Tails.collect(tails)
 
 
 def _make_counter(o: Observed, settings: Settings) -> Callable[[Floats], int]:

@@ -78,7 +78,7 @@ class SelectedResamples(NamedTuple):
     sizes: Ints
 
     @classmethod
-    def of(cls, parts: Sequence[Places]) -> SelectedResamples:
+    def join(cls, parts: Sequence[Places]) -> SelectedResamples:
         """Join the indices of the selected resamples of each pair."""
         return cls(np.concatenate(parts), np.array([len(part) for part in parts]))
 
@@ -148,7 +148,7 @@ def _answer(rounded: Shorts, limits: Limits, many: float) -> Screened:
     nothing = 0, np.empty(0, np.int32), np.empty(0, np.int32), 0
     extremes, doubtful, ranked, place = zip(*(pair or nothing for pair in answers), strict=True)
     return Screened(np.array([pair is not None for pair in answers]), np.array(extremes),
-                    SelectedResamples.of(doubtful), SelectedResamples.of(ranked), np.array(place))
+                    SelectedResamples.join(doubtful), SelectedResamples.join(ranked), np.array(place))
 
 
 class _Workspace:
@@ -272,7 +272,7 @@ def screen_recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alte
         rank: Requested rank, from the most extreme difference.
         execution: Threads and processes.
     """
-    steps = Steps.of(scores, pairs.matrix.observed, rounded)
+    steps = Steps.round(scores, pairs.matrix.observed, rounded)
     fit = np.flatnonzero(steps.fit[pairs.a] & steps.fit[pairs.b]).tolist()
     resolved: dict[int, Recentred] = {}
     if fit:
@@ -330,7 +330,7 @@ class Steps:
     error: Floats
 
     @classmethod
-    def of(cls, scores: Floats, observed: Floats, rounded: Shorts) -> Steps:
+    def round(cls, scores: Floats, observed: Floats, rounded: Shorts) -> Steps:
         """Round the resampled scores of all systems, and store them in `rounded`.
 
         Args:

@@ -51,7 +51,7 @@ class Studentized:
     alternative: Alternative
 
     @classmethod
-    def of(cls, pairs: ObservedPairs, alternative: Alternative) -> Studentized:
+    def prepare(cls, pairs: ObservedPairs, alternative: Alternative) -> Studentized:
         """Compute the products of statistics whose sums give the differences and errors."""
         matrix, a, b = pairs.matrix, pairs.a, pairs.b
         n, d = matrix.parts
@@ -133,7 +133,7 @@ def count_swaps(pairs: ObservedPairs, settings: Settings) -> Iterator[int]:
     A swap is extreme if its studentized difference is at least as extreme as the observed one.
     """
     for group in _group_pairs(pairs, settings):
-        studentized = Studentized.of(group, settings.alternative)
+        studentized = Studentized.prepare(group, settings.alternative)
         counter = partial(_count_extremes, studentized, studentized.bars())
         yield from reduce(np.add, sum_permutations(studentized.columns[:, None, :], settings, counter)).tolist()
 
@@ -148,7 +148,7 @@ def count_all_swaps(observed: Observed, swaps: Ints, settings: Settings) -> int:
         swaps: 1 for a swapped unit (item or cluster), otherwise 0, [swaps, discordant units].
         settings: Settings of the test.
     """
-    studentized = Studentized.of(Observed.of(observed.matrix, [observed.pair]), settings.alternative)
+    studentized = Studentized.prepare(Observed.compare(observed.matrix, [observed.pair]), settings.alternative)
     sums = swaps @ studentized.columns[(observed.a != observed.b).any(axis=1)]
     return int(_count_extremes(studentized, studentized.bars(), sums[:, None, :])[0])
 
@@ -161,7 +161,7 @@ def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floa
             error.
     """
     for group in _group_pairs(pairs, settings):
-        studentized = Studentized.of(group, settings.alternative)
+        studentized = Studentized.prepare(group, settings.alternative)
         differences, errors = studentized.compute_observed()
         slack = TOLERANCE * np.abs(pairs.matrix.observed[[group.a, group.b]]).max(axis=0)
         statistics = np.empty((len(group), settings.resamples))

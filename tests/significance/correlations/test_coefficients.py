@@ -131,7 +131,7 @@ def test_midranks_under_weights_are_the_mean_ranks_of_the_copies(n, seed):
     """Below less above, an item's imbalance, is 2 rank - (n + 1) in the resample."""
     rng = np.random.default_rng(seed)
     values, weights = rng.integers(0, n, n).astype(float), rng.multinomial(n, np.full(n, 1 / n))
-    groups = correlation.Groups.of(values)
+    groups = correlation.Groups.find(values)
     found = groups.by_item(correlation.imbalances(groups.cumulate(weights[None].astype(float))))[0]
     expected = 2 * stats.rankdata(np.repeat(values, weights)) - (n + 1)
     np.testing.assert_array_equal(np.repeat(found, weights), expected)

@@ -192,8 +192,8 @@ def test_a_matrix_of_pairs_has_no_sums():
     x, y = noisy(12, systems=3)
     m = pair_matrix(x, y, SPEARMAN, units=np.arange(60) // 2)
     assert m.by_unit is m
-    assert (m.n_units, m.of_systems([2, 0]).coefficient) == (30, SPEARMAN)
-    np.testing.assert_array_equal(m.of_systems([2, 0]).scores(), m.scores()[[2, 0]])
+    assert (m.n_units, m.select_systems([2, 0]).coefficient) == (30, SPEARMAN)
+    np.testing.assert_array_equal(m.select_systems([2, 0]).scores(), m.scores()[[2, 0]])
     assert not isinstance(m, StatisticMatrix)
     assert not hasattr(m, "score")
 

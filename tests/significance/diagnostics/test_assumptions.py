@@ -52,7 +52,7 @@ def judged(**options):
     (MatchedT(), GRADED, None),
     (MatchedT(), LABELS, "t-on-categories"),  # Dror et al. 2018, footnote 3: categorical outcomes
     (MatchedT(), UNEVEN, "t-not-mean"),  # and a metric that is no mean
-    (Bootstrap(), GRADED.of_systems([0, 1]), None),
+    (Bootstrap(), GRADED.select_systems([0, 1]), None),
     (Bootstrap(), of_scores(RNG.random((FEW - 1, 2))), "few-units-bootstrap"),  # and a small test set
     (Bootstrap(), of_scores(RNG.random((FEW, 2))), None),
     (Bootstrap(), replace(GRADED, strata=np.arange(300) // 2), "in 150 strata show only 50 %"),

@@ -28,7 +28,7 @@ SYSTEMS, BOARDS = 10, 60
 def share(population, test):
     """The share of simulated leaderboards that have a warning."""
     sample = population.sample(np.random.default_rng(1), BOARDS)
-    boards = (sample.matrix.of_systems(range(n * SYSTEMS, (n + 1) * SYSTEMS)).by_unit for n in range(BOARDS))
+    boards = (sample.matrix.select_systems(range(n * SYSTEMS, (n + 1) * SYSTEMS)).by_unit for n in range(BOARDS))
     return np.mean([bool(misuses(test, board)) for board in boards])
 
 
@@ -66,7 +66,7 @@ def note(test, board, pair=(0, 1)):
 def test_a_third_system_that_seldom_answers_does_not_change_a_note(test):
     """Its few units of a precision made units seem uneven in every pair, and pairs were noted without evidence."""
     boards = [answering(30, (0.35, 0.6, 0.15), seed=seed) for seed in range(40)]
-    alone, among = ([note(test, board.of_systems(systems)) for board in boards] for systems in ([0, 1], [0, 1, 2]))
+    alone, among = ([note(test, board.select_systems(systems)) for board in boards] for systems in ([0, 1], [0, 1, 2]))
     assert alone == among
     assert 0 < sum(map(bool, among)) < len(boards)
 
@@ -92,7 +92,7 @@ def test_a_note_on_a_pair_does_not_depend_on_other_systems(board):
         if test.refusal(board) is None:
             among = [*test.pair_warnings(SystemPairs.every(board))]
             for n, pair in enumerate(pairs):
-                alone = test.pair_warnings(SystemPairs.every(board.of_systems(pair)))
+                alone = test.pair_warnings(SystemPairs.every(board.select_systems(pair)))
                 codes = {of.message.code for of in among if of.has_evidence[n]}
                 assert {of.message.code for of in alone if of.has_evidence[0]} == codes, pair
 

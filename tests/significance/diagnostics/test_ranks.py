@@ -57,7 +57,7 @@ GOOD = (0.5, 0.51, 0.49, 0.505, 0.495, 0.5)
     *((RARE, method, 1000, "in all 6 pairs, ranks may be wrong") for method in ("bootstrap", "flips")),
     (RARE, "holm", 1000, None),  # exchangeable systems, for which permutation holds
     (LESS_RARE, "bootstrap", 1000, "the score depends on a class with fewer than 60 items"),
-    (LESS_RARE.of_systems([0, 1]), "bootstrap", 1000, None),
+    (LESS_RARE.select_systems([0, 1]), "bootstrap", 1000, None),
     (COMMON, "bootstrap", 1000, None),
     (judged_items(300, "unlike", (49, 49)).sample(RNG, 1).matrix, "bootstrap", 1000, "only 49 units judged by people"),
     (judged_items(2000, ((1.0, 0.0), (1.0, 0.0)), (60, 60)).sample(RNG, 1).matrix, "bootstrap", 1000,

@@ -287,7 +287,7 @@ def test_lattices_that_are_too_fine_are_told_without_any_transform(monkeypatch):
     statistics = in_steps(scores)
     statistics[:, 1, 0] = statistics[:, 0, 0] + rng.integers(-3, 4, 400)
     m = matrix(statistics)
-    pairs = Observed.of(m, list(itertools.permutations(range(7), 2)))
+    pairs = Observed.compare(m, list(itertools.permutations(range(7), 2)))
     fine = [set(o.pair) != {0, 1} and not set(o.pair) <= {4, 5, 6} for o in pairs]
     assert have_too_many_sums(pairs).tolist() == fine
     monkeypatch.setattr(ideal._Resamples, "law", None)
@@ -296,4 +296,4 @@ def test_lattices_that_are_too_fine_are_told_without_any_transform(monkeypatch):
     monkeypatch.undo()
     assert all(ideal_tail(o, Settings()) is not None for o, is_fine in zip(pairs, fine, strict=True) if not is_fine)
     coarse = of_labels(rng.random((400, 3)) < 0.5)
-    assert not have_too_many_sums(Observed.of(coarse, [(0, 1), (1, 2)])).any()
+    assert not have_too_many_sums(Observed.compare(coarse, [(0, 1), (1, 2)])).any()

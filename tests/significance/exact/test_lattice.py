@@ -148,7 +148,7 @@ def test_the_way_that_costs_least_is_taken(n, largest, way, monkeypatch):
 @given(st.lists(st.integers(1, 10**6), min_size=2, max_size=3000).filter(lambda weights: len(set(weights)) > 1),
        st.floats(0, 1))
 def test_no_tail_costs_less_than_the_least(weights, share):
-    tail = SignTail.of(np.array(weights), int(share * sum(weights)))
+    tail = SignTail.prepare(np.array(weights), int(share * sum(weights)))
     assert tail.reach < 0 or tail.work >= least_work(np.array(len(weights)))
 
 

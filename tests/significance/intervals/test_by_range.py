@@ -92,7 +92,7 @@ def test_a_system_that_joins_changes_no_interval(metric):
         matrix = matrix_by(metric, np.stack([values, np.full_like(values, 3), np.full_like(values, 3)], axis=-1))
     else:
         matrix = of_values(metric, values)
-    alone, joined = ClosedForm(matrix.of_systems([0, 1])), ClosedForm(matrix)
+    alone, joined = ClosedForm(matrix.select_systems([0, 1])), ClosedForm(matrix)
     assert np.isfinite(alone.scores()).all()
     assert np.array_equal(alone.scores(), np.stack(joined.scores())[:, :2])
     pair = np.array([0]), np.array([1])

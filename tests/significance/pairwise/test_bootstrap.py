@@ -135,7 +135,7 @@ def test_resamples_that_tests_share_are_drawn_once_and_change_nothing(monkeypatc
     assert repr(Bootstrap().run(shared, pairs, options)) == repr(apart[0])
     np.testing.assert_array_equal(Bootstrap().score_intervals(shared, options), apart[1])
     assert len(calls) == 1
-    assert shared.of_systems([0, 2]).resampled is None
+    assert shared.select_systems([0, 2]).resampled is None
     assert len(bootstrap.score_resamples(shared, replace(options, resamples=600))) == 600
 
 
@@ -206,7 +206,7 @@ def test_what_no_resample_reaches_is_told(rows, alternative, strictly, kind):
     """By all n^n resamples: of quotients with shared denominators and with others, and of any score."""
     m = matrix([[[a, w], [b, w if kind == "shared" else 1]] for a, b, w in rows])
     m = replace(m, quotient=None) if kind == "any" else m
-    (o,) = Observed.of(m, [(0, 1)])
+    (o,) = Observed.compare(m, [(0, 1)])
     assume(extremity(o.difference, alternative) > 0)
     drawn = m.score(m.statistics[list(itertools.product(range(len(rows)), repeat=len(rows)))].sum(axis=1))
     excess = extremity(drawn[:, 0] - drawn[:, 1] - o.difference, alternative) - extremity(o.difference, alternative)
@@ -220,7 +220,7 @@ def test_what_no_resample_reaches_is_told(rows, alternative, strictly, kind):
 ])
 def test_what_no_resample_within_strata_reaches_is_told(gains, reached):
     m = replace(matrix([[[10 + g, 1], [10, 1]] for g in gains]), strata=np.array([0, 0, 1, 1]))
-    (o,) = Observed.of(m, [(0, 1)])
+    (o,) = Observed.compare(m, [(0, 1)])
     assert is_reachable(o, "two-sided") == reached
 
 

@@ -89,7 +89,7 @@ def test_what_is_not_tested_says_why():
 def test_nothing_depends_on_other_systems_or_on_their_order():
     m = graded(np.random.default_rng(3), 12, [(0.1, 0.4, 0.2), (0.3, 0.9, 0.2, 0.4), (1.0, 0.8)])
     full = Crossed().run(m, [(0, 1), (2, 1)], Settings())
-    assert repr(Crossed().run(m.of_systems([2, 1]), [(0, 1)], Settings())[0]) == repr(full[1])
+    assert repr(Crossed().run(m.select_systems([2, 1]), [(0, 1)], Settings())[0]) == repr(full[1])
     turned = Crossed().run(m, [(1, 0)], Settings("greater"))[0]
     assert turned.p_value == run(Crossed(), m, alternative="less").p_value
 

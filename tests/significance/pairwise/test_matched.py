@@ -77,7 +77,7 @@ def test_matched_t_is_scipys(units, alternative):
 def test_other_systems_have_no_say_in_the_interval():
     """The third system's denominators vary; the first two share theirs, so their score is the mean of units."""
     three = matrix([[[3, 4], [1, 4], [2, 5]], [[2, 4], [2, 4], [1, 3]], [[4, 4], [1, 4], [2, 9]]])
-    alone = MatchedT().run(three.of_systems([0, 1]), [(0, 1)], Settings())
+    alone = MatchedT().run(three.select_systems([0, 1]), [(0, 1)], Settings())
     assert MatchedT().run(three, [(0, 1)], Settings()) == alone
     assert math.isfinite(alone[0].ci_low)
     assert math.isnan(MatchedT().run(three, [(0, 2)], Settings())[0].ci_low)

@@ -118,7 +118,7 @@ def test_what_will_be_drawn_is_known_by_its_work(places):
     for units in (20, 40, 60):
         m = matrix(in_steps(np.random.default_rng(units).random((units, 4)), places))
         for asked in (Settings(resamples=300), Settings(resamples=300, family=10**6)):
-            pairs = Observed.of(m, [(0, 1), (2, 3), (1, 3)])
+            pairs = Observed.compare(m, [(0, 1), (2, 3), (1, 3)])
             found = Permutation().run(m, [(0, 1), (2, 3), (1, 3)], asked)
             drawn = [Permutation().work(o, asked) == math.inf for o in pairs]
             assert [result.method == "monte-carlo" for result in found] == drawn

@@ -114,7 +114,7 @@ def test_what_others_give_changes_nothing():
     statistics = np.stack([rows[:, :3] * rows[:, 3:], rows[:, :3], np.repeat(rows[:, 3:], 3, axis=1)], axis=-1)
     three = StatisticMatrix(statistics.astype(float), SpanF().score, quotient=SpanF().quotient, family="prf",
                             answers_to=np.arange(60))
-    two = three.of_systems([0, 1])
+    two = three.select_systems([0, 1])
     assert ResponsePermutation().run(three, [(0, 1)], Settings()) == ResponsePermutation().run(
         two, [(0, 1)], Settings())
 

@@ -40,7 +40,7 @@ def counts_of(units, strata=None, seed=5, draws=40):
 def test_errors_of_means_are_those_of_the_units_of_every_resample(strata):
     rng = np.random.default_rng(1)
     scores = rng.normal(size=(30, 3)) + rng.normal(size=(30, 1)) + [0, 0.5, 0]
-    found = drawn(Bootstrapped(Influences.of(means(scores, strata=strata)), Settings(resamples=40, seed=5)))
+    found = drawn(Bootstrapped(Influences.compute(means(scores, strata=strata)), Settings(resamples=40, seed=5)))
     within = np.zeros(30, dtype=int) if strata is None else strata
     for draw, counts in enumerate(counts_of(30, strata)):
         taken = np.repeat(np.arange(30), counts)
@@ -58,7 +58,7 @@ def test_flips_of_two_means_are_the_studentized_permutation_test():
     gains = scores[:, 0] - scores[:, 1]
     every = np.array(list(itertools.product((1, -1), repeat=8))) * gains
     t = stats.ttest_1samp(every, 0, axis=1).statistic * np.sqrt(8 / 7)  # with the variance of n, not n - 1
-    joint = Flipped(Influences.of(means(scores)), Settings(resamples=400, seed=5))
+    joint = Flipped(Influences.compute(means(scores)), Settings(resamples=400, seed=5))
     assert joint.observed[0, 1] == pytest.approx(t[0])
     found = drawn(joint)
     nearest = np.abs(found[:, 0, 1, None] - t).argmin(axis=1)
@@ -79,7 +79,7 @@ def test_influences_give_the_delta_methods_errors(population):
     else:
         expected = np.stack([(population.score(sums + 1e-4 * of) - population.score(sums - 1e-4 * of)) / 2e-4
                              for of in statistics])
-    found = Influences.of(matrix)
+    found = Influences.compute(matrix)
     np.testing.assert_allclose(found.values.sum(axis=0), 0, atol=1e-9 * np.abs(expected).max())
     np.testing.assert_allclose(found.values, expected, atol=0.03 * np.abs(expected).max())
     gains = expected[:, 0] - expected[:, 1]
@@ -89,7 +89,7 @@ def test_influences_give_the_delta_methods_errors(population):
 def test_random_runs_add_the_variance_of_their_mean():
     """Of accuracy it is the variance of the runs' scores over their number; draws have the same variance."""
     matrix = trained(60, 4, spread=0.5).sample(np.random.default_rng(4), 1).matrix
-    found = Influences.of(matrix)
+    found = Influences.compute(matrix)
     of_runs = [runs.sum(axis=0)[:, 0] / 60 for runs in matrix.runs]
     np.testing.assert_allclose(found.runs, [runs.var(ddof=1) / 4 for runs in of_runs])
     joint = Bootstrapped(found, Settings(resamples=4000, seed=1))
@@ -102,10 +102,10 @@ def test_errors_do_not_depend_on_the_systems_worked_on_together():
     score = quotient_of(F1)
     statistics = spans(50, (0.5, 0.6, 0.7, 0.6), (0.4,) * 4).draw(np.random.default_rng(5), 1)[0].astype(float)
     for method in (Bootstrapped, Flipped):
-        joint = method(Influences.of(StatisticMatrix(statistics, score)), Settings(resamples=600, seed=2))
+        joint = method(Influences.compute(StatisticMatrix(statistics, score)), Settings(resamples=600, seed=2))
         every = drawn(joint)
         np.testing.assert_allclose(joint.compute_rows(slice(1, 3)), every[:, 1:3], rtol=1e-5, atol=1e-6)
-        other = method(Influences.of(StatisticMatrix(statistics[:, ::-1], score)), Settings(resamples=600, seed=2))
+        other = method(Influences.compute(StatisticMatrix(statistics[:, ::-1], score)), Settings(resamples=600, seed=2))
         np.testing.assert_allclose(drawn(other)[:, ::-1, ::-1], every, rtol=1e-5, atol=1e-6)
 
 
@@ -113,7 +113,7 @@ def test_a_draw_in_which_nothing_varies_is_no_error():
     """One item tells two systems apart: resamples without it have neither a difference nor an error."""
     scores = np.zeros((20, 2))
     scores[3, 0] = 1
-    joint = Bootstrapped(Influences.of(means(scores)), Settings(resamples=40, seed=5))
+    joint = Bootstrapped(Influences.compute(means(scores)), Settings(resamples=40, seed=5))
     found, without = drawn(joint)[:, 0, 1], counts_of(20)[:, 3] == 0
     assert 0 < without.sum() < 40
     assert (found[without] == 0).all()

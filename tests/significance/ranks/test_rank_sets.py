@@ -93,7 +93,7 @@ def largest_told_apart(observed, errors, hypotheses, alpha):
 @settings(max_examples=25, deadline=None)
 @given(cases(), st.sampled_from([0.05, 0.2]), st.sampled_from(sorted(JOINT_ERRORS)))
 def test_pairs_are_told_apart_by_the_largest_errors_of_those_that_are_left(scores, alpha, method):
-    joint = JOINT_ERRORS[method](Influences.of(matrix(scores)), Settings(resamples=99, seed=3))
+    joint = JOINT_ERRORS[method](Influences.compute(matrix(scores)), Settings(resamples=99, seed=3))
     joint.prepare()
     errors, k = joint.compute_rows(slice(None)), scores.shape[1]
     found = found_by(scores, method, alpha=alpha, resamples=99)
@@ -111,7 +111,7 @@ def test_pairs_are_told_apart_by_the_largest_errors_of_those_that_are_left(score
 @given(cases(), st.sampled_from(sorted(JOINT_ERRORS)))
 def test_bounds_are_those_with_each_system_taken_for_the_best(scores, method):
     """Its differences to the others are bounded by their largest error, upwards or downwards, whichever is larger."""
-    joint = JOINT_ERRORS[method](Influences.of(matrix(scores)), Settings(resamples=99, seed=3))
+    joint = JOINT_ERRORS[method](Influences.compute(matrix(scores)), Settings(resamples=99, seed=3))
     joint.prepare()
     errors, k = joint.compute_rows(slice(None)), scores.shape[1]
     found, gains = found_by(scores, method, resamples=99), np.subtract.outer(*[scores.mean(axis=0)] * 2)

@@ -35,7 +35,7 @@ def test_a_copy_of_the_best_takes_nothing_from_it():
 def test_scores_that_are_equal_by_chance_leave_an_interval():
     """Each has 2 items right that the other has not."""
     right = np.array([[1, 1, 1, 1, 0, 0, 1, 1], [0, 0, 1, 1, 1, 1, 1, 1]], dtype=float).T
-    of = Influences.of(accuracies(right))
+    of = Influences.compute(accuracies(right))
     assert of.find_steps(0) == pytest.approx([0, 1 / 8])
     assert of.compute_covariances(0) == pytest.approx(np.cov(right.T, bias=True)[0] / 8)
     found = correct_winner(of)
@@ -44,7 +44,7 @@ def test_scores_that_are_equal_by_chance_leave_an_interval():
 
 
 def test_scores_that_cannot_vary_have_none():
-    assert correct_winner(Influences.of(accuracies(np.ones((5, 2))))) is None
+    assert correct_winner(Influences.compute(accuracies(np.ones((5, 2))))) is None
 
 
 @pytest.mark.simulation

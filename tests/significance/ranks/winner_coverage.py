@@ -32,7 +32,7 @@ def boards(rng, units, qualities, runs):
     for _ in range(runs):
         ease = (rng.standard_normal((units, 1)) + rng.standard_normal((units, len(qualities)))) / np.sqrt(2)
         right = (ease < ndtri(qualities)).astype(float)
-        yield Influences.of(accuracies(right))
+        yield Influences.compute(accuracies(right))
 
 
 def coverage(name, runs=RUNS):

@@ -38,7 +38,7 @@ STATISTICS = {
 
 
 def compact(statistics):
-    return CompactStatistics.of_each(iter(statistics.transpose(1, 0, 2)), statistics.shape[1], 2**20)
+    return CompactStatistics.convert(iter(statistics.transpose(1, 0, 2)), statistics.shape[1], 2**20)
 
 
 @pytest.mark.parametrize("name", STATISTICS)
@@ -47,7 +47,7 @@ def compact(statistics):
 def test_sums_are_those_of_the_statistics(name, held, memory):
     statistics = STATISTICS[name].astype(float)
     counts = np.random.default_rng(3).multinomial(len(statistics), np.full(len(statistics), 1 / len(statistics)), 50)
-    columns, expected = Columns.of(held(statistics), memory), np.einsum("du,usc->dsc", counts, statistics)
+    columns, expected = Columns.arrange(held(statistics), memory), np.einsum("du,usc->dsc", counts, statistics)
     assert np.array_equal(columns.lay_out(columns.compute_sums(counts.T)), expected)
     for parts in ([slice(at, at + 200) for at in range(0, len(statistics), 200)], columns.list_blocks()):
         sums = sum(columns.compute_sums(counts.T[part], part) for part in parts)
@@ -58,30 +58,30 @@ def test_sums_are_those_of_the_statistics(name, held, memory):
 
 
 def test_what_is_another_column_but_for_a_few_units_needs_no_product():
-    columns = Columns.of(STATISTICS["n-grams"].astype(float))
+    columns = Columns.arrange(STATISTICS["n-grams"].astype(float))
     assert columns.stored.shape == (600, 2 + 1)  # the words of both, and ones
     assert 0 < len(columns.exceptions) < 600 / 4
     assert columns.stored.dtype == np.float32
-    assert Columns.of(STATISTICS["too large"].astype(float)).stored.dtype == np.float64
+    assert Columns.arrange(STATISTICS["too large"].astype(float)).stored.dtype == np.float64
 
 
 def test_columns_take_few_bytes():
     """Those of classes are sparse, a value and its place for each that is not 0; others are as they are held."""
     classes, ngrams_ = (compact(STATISTICS[name].astype(float)) for name in ("classes", "n-grams"))
-    assert Columns.of(classes).stored.nnz == 6000 * 3
+    assert Columns.arrange(classes).stored.nnz == 6000 * 3
     wrong = np.count_nonzero(CLASSES[:, :2] & ~CLASSES[:, [2]])  # each is in two classes, the system's and the gold's
-    assert Columns.of(STATISTICS["right, given and gold"].astype(float)).stored.nnz == 6000 + 2 * wrong
-    assert Columns.of(ngrams_, memory=0).stored.dtype == np.uint8
-    assert Columns.of(ngrams_, memory=0).dtype == np.float32
+    assert Columns.arrange(STATISTICS["right, given and gold"].astype(float)).stored.nnz == 6000 + 2 * wrong
+    assert Columns.arrange(ngrams_, memory=0).stored.dtype == np.uint8
+    assert Columns.arrange(ngrams_, memory=0).dtype == np.float32
 
 
 def test_many_small_counts_are_multiplied_together():
     """Their sums are exact also where a draw takes one unit every time, which is the largest that they can be."""
     statistics = STATISTICS["many small counts"].astype(float)
-    columns = Columns.of(statistics)
+    columns = Columns.arrange(statistics)
     assert columns.packing
     assert columns.stored.shape[1] <= 120 / 3
     counts = 600 * np.eye(600, dtype=int)
     assert np.array_equal(columns.lay_out(columns.compute_sums(counts)), 600 * statistics)
-    assert not Columns.of(statistics - 1).packing
-    assert not Columns.of(statistics[:, :4]).packing
+    assert not Columns.arrange(statistics - 1).packing
+    assert not Columns.arrange(statistics[:, :4]).packing

@@ -169,11 +169,11 @@ def test_nothing_depends_on_blocks_workers_systems_or_their_order(test, monkeypa
     m = graded(rng, 12, [rng.normal(0, 1, n) for n in (5, 5, 6, 7)])
     options = Settings(resamples=700, seed=0)
     full = test.run(m, [(0, 1), (2, 3), (1, 2)], options)
-    assert repr(test.run(m.of_systems([2, 1]), [(1, 0)], options)[0]) == repr(full[2])
-    assert test.run(m.of_systems([3, 2, 1, 0]), [(3, 2), (1, 0), (2, 1)], options) == full
+    assert repr(test.run(m.select_systems([2, 1]), [(1, 0)], options)[0]) == repr(full[2])
+    assert test.run(m.select_systems([3, 2, 1, 0]), [(3, 2), (1, 0), (2, 1)], options) == full
     monkeypatch.setattr(draws, "_CHUNK", 7)
     alone = Settings(resamples=700, seed=0, execution=Execution(workers=1))
-    assert test.run(m.of_systems(range(4)), [(0, 1), (2, 3), (1, 2)], alone) == full
+    assert test.run(m.select_systems(range(4)), [(0, 1), (2, 3), (1, 2)], alone) == full
     assert repr(test.run(m, [(1, 2)], Settings(resamples=700, seed=1))[0]) != repr(full[2])
 
 
@@ -205,7 +205,7 @@ def test_studentized_tests_take_no_random_runs(test):
 def test_few_runs_are_not_drawn_and_permuting_them_speaks_of_these_items():
     m = graded(np.random.default_rng(1), 300, [(0, 1, 2, 3, 4), (0, 1, 2)])
     assert Bootstrap().refusal(m).startswith("1 system has fewer than 5 runs")
-    assert Bootstrap().refusal(m.of_systems([0])) is None
+    assert Bootstrap().refusal(m.select_systems([0])) is None
     (warning,) = misuses(Permutation(), m)
     assert warning.code == "runs-on-fixed-items"
 

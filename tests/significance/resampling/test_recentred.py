@@ -60,7 +60,7 @@ def test_agrees_with_a_sort(kind, lower_is_better, alternative, rank, monkeypatc
     scale = 1e-44 if kind == "tiny" else 1
     m = replace(m, lower_is_better=lower_is_better, score=lambda sums: scale * sums[..., 0] / sums[..., 1])
     drawn = scores(kind)
-    pairs = Observed.of(m, list(itertools.permutations(range(3), 2)))
+    pairs = Observed.compare(m, list(itertools.permutations(range(3), 2)))
     for sample in (10, 1000, RESAMPLES):
         monkeypatch.setattr(screening, "_SAMPLE", sample)
         for o, found in zip(pairs, look(pairs, drawn, alternative, rank), strict=True):
@@ -77,7 +77,7 @@ def test_agrees_with_a_sort(kind, lower_is_better, alternative, rank, monkeypatc
 def test_a_few_resamples(alternative):
     """Also a single one, whose value has the rank 1."""
     m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
-    pairs = Observed.of(m, list(itertools.permutations(range(3), 2)))
+    pairs = Observed.compare(m, list(itertools.permutations(range(3), 2)))
     turn = {"two-sided": abs, "greater": lambda x: x, "less": lambda x: -x}[alternative]
     for resamples in range(1, 6):
         drawn = np.ascontiguousarray(scores("continuous")[:, :resamples])
@@ -92,14 +92,14 @@ def test_a_few_resamples(alternative):
 def test_sorts_only_what_steps_do_not_tell(kind, monkeypatch):
     m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
     drawn = scores(kind)
-    pairs = Observed.of(m, [(0, 1), (0, 2)])
+    pairs = Observed.compare(m, [(0, 1), (0, 2)])
     monkeypatch.setattr(screening, "_sort_pair", None)
     assert len(look(pairs, drawn, "two-sided", 150)) == 2
 
 
 def test_small_work_and_programs_that_do_not_allow_it_start_no_process(monkeypatch):
     m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
-    pairs, drawn = Observed.of(m, [(0, 1), (0, 2)]), scores("continuous")
+    pairs, drawn = Observed.compare(m, [(0, 1), (0, 2)]), scores("continuous")
     monkeypatch.setattr(screening, "worker_processes", None)
     monkeypatch.setattr(screening, "_AT_ONCE", RESAMPLES)
     assert len(look(pairs, drawn, "two-sided", 150, workers=2, processes=True)) == 2
@@ -110,7 +110,7 @@ def test_small_work_and_programs_that_do_not_allow_it_start_no_process(monkeypat
 
 def test_a_process_that_is_ended_from_outside_is_told(monkeypatch):
     m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
-    pairs, drawn = Observed.of(m, [(0, 1), (0, 2)]), scores("continuous")
+    pairs, drawn = Observed.compare(m, [(0, 1), (0, 2)]), scores("continuous")
     monkeypatch.setattr(screening, "_AT_ONCE", RESAMPLES)
     monkeypatch.setattr(screening, "ENOUGH", 0)
     monkeypatch.setattr(screening, "_work", end)

@@ -29,7 +29,7 @@ SCORES = {
 def test_counts_are_those_of_the_draws_one_by_one(kind, alternative, lower_is_better):
     m, resamples = matrix(SCORES[kind], lower_is_better=lower_is_better), 700
     scores = SCORES[kind][:, :, 0].astype(int)
-    pairs, settings = Observed.of(m, list(itertools.permutations(range(4), 2))), Settings(
+    pairs, settings = Observed.compare(m, list(itertools.permutations(range(4), 2))), Settings(
         alternative=alternative, resamples=resamples, seed=5, execution=Execution(workers=1))
     assert screening.have_equal_denominators(m)
     taken = np.concatenate([np.concatenate([some for _, some in draws.draw_permutations(len(scores), block, 5)]).T

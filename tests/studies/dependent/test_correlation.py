@@ -70,7 +70,7 @@ def test_of_f1_it_is_what_resamples_show(known):
     influence = influences(m)
     r = np.corrcoef(resampled.T)[0, 1]
     assert np.corrcoef(influence.T)[0, 1] == pytest.approx(r, abs=4 * (1 - r**2) / 100 + 0.01)
-    paired, independent = _run_t_tests(influence, *Observed.of(m, [(0, 1)]))
+    paired, independent = _run_t_tests(influence, *Observed.compare(m, [(0, 1)]))
     d = m.difference(*m.scores())
     for p, deviation in ((paired, np.std(resampled @ [1, -1])), (independent, np.hypot(*resampled.std(axis=0)))):
         assert stats.norm.isf(p / 2) == pytest.approx(abs(d) / deviation, rel=0.05)

@@ -101,7 +101,7 @@ def test_p_values_are_those_of_the_one_sided_bootstrap_and_critical_gains_decide
 def test_the_order_of_systems_changes_no_gain_and_no_threshold():
     matrix, order = means(items=60, systems=8), [3, 7, 0, 5, 1, 6, 2, 4]
     settings = Settings(resamples=500, seed=3)
-    one, other = measure_gains(matrix, settings, 0.05), measure_gains(matrix.of_systems(order), settings, 0.05)
+    one, other = measure_gains(matrix, settings, 0.05), measure_gains(matrix.select_systems(order), settings, 0.05)
     by_pair = [{(names[a], names[b]): (gain, p, critical) for a, b, gain, p, critical in zip(
         of.better, of.worse, of.gain, of.p, of.critical, strict=True)}
         for of, names in ((one, range(8)), (other, order))]

@@ -73,7 +73,7 @@ def of_population(population):
     def draw(rng, runs):
         sample, seed = population.sample(rng, runs), int(rng.integers(2**31))
         for run in range(runs):
-            matrix = sample.matrix.by_unit.of_systems(range(run * sample.systems, (run + 1) * sample.systems))
+            matrix = sample.matrix.by_unit.select_systems(range(run * sample.systems, (run + 1) * sample.systems))
             yield Scores((matrix.statistics[:, :, 0] / matrix.statistics[:, :, 1]).T, matrix, population.truth,
                          seed + run)
 

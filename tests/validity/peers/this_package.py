@@ -44,7 +44,7 @@ def our_best(test_set):
 
 
 def our_winner(test_set):
-    best = correct_winner(Influences.of(test_set.matrix))
+    best = correct_winner(Influences.compute(test_set.matrix))
     return float(best.corrected_low <= test_set.truth[0] <= best.corrected_high)
 
 
