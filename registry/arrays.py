@@ -15,17 +15,17 @@ ROUNDING = 1e-12  # of scores computed from whole numbers, relative to the large
 
 
 def share(numerator: Floats, denominator: Floats, undefined: float = math.nan) -> Floats:
-    """Divide elementwise; the result is `undefined` where the denominator is 0."""
+    """Divide elementwise; where the denominator is 0, the result is `undefined`."""
     out = np.full(np.broadcast(numerator, denominator).shape, undefined)
     return np.asarray(np.divide(numerator, denominator, out=out, where=denominator != 0))
 
 
 def without_rounding(differences: Floats, sizes: Floats) -> Floats:
-    """Set differences of numbers to 0 if they are only rounding errors.
+    """Replace differences by 0 if they are only rounding errors.
 
     Args:
-        differences: The differences, which are changed in place.
-        sizes: The size of the numbers; differences up to 1e-12 times the size become 0.
+        differences: Differences of two numbers each; changed in place.
+        sizes: The size of the subtracted numbers. Differences up to 1e-12 times this size become 0.
     """
     differences[np.abs(differences) <= ROUNDING * sizes] = 0
     return differences

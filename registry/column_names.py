@@ -90,7 +90,7 @@ def usual_form(name: str) -> str:
 
 
 def is_called(name: str, *roles: Role) -> bool:
-    """Return True if a column name is typical of one of the given roles.
+    """Return True if a column name is typical of one of several roles.
 
     `is_called("y_true", "gold")` is True, because columns of this name usually contain the gold.
     """
@@ -99,9 +99,12 @@ def is_called(name: str, *roles: Role) -> bool:
 
 
 def columns_of(names: Sequence[str], role: Role, among: Collection[str] | None = None) -> list[str]:
-    """Return the column names that are typical of a role, such as `gold`.
+    """Return the column names that are typical of a role, most usual name first.
 
-    The most usual name comes first. If `among` is given, only names in `among` are returned.
+    Args:
+        names: The column names.
+        role: The role, such as `gold`.
+        among: The only names that may be returned; None for no such limit.
     """
     usual_names = ROLES[role]
     usual = [name for name in names if usual_form(name) in usual_names and (among is None or name in among)]
@@ -121,7 +124,7 @@ def directions(name: str) -> set[str]:
 
 
 def is_measure(name: str) -> bool:
-    """Return True if a column name consists only of words for measures: `F1 (macro)`.
+    """Return True if a column name consists of words for evaluation measures.
 
     >>> [name for name in ("Rouge-L", "F1 (macro)", "top1_err", "aspen_f1", "aspen", "BLEU") if is_measure(name)]
     ['Rouge-L', 'F1 (macro)', 'top1_err', 'BLEU']

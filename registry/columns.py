@@ -29,7 +29,7 @@ NOWHERE = -1
 class Rows:
     """The item key and the line number of each row of a file.
 
-    All answer columns of the file share this object.
+    A file with the answers of several systems has one such object for all of them.
 
     Attributes:
         keys: The key of the item of each row.
@@ -41,12 +41,12 @@ class Rows:
 
     @cached_property
     def places(self) -> dict[str, int]:
-        """Index of the row with each key, from 0; if a key is repeated, of its last row."""
+        """Index of the row with each key, from 0. For repeated keys, the last row counts."""
         return {key: n for n, key in enumerate(self.keys)}
 
 
 class Items(list[Item]):
-    """A list of the items of a test set, with a cached tuple of their keys."""
+    """The items of a test set as a list; `keys` is computed once."""
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -78,7 +78,7 @@ class AnswerColumns(_Lazy):
     Attributes:
         rows: Item key and line number of each row.
         values: The answers, [rows]: numbers, objects, or indices of labels; nan if a row has no answer.
-        labels: If answers are labels, the distinct labels, to which `values` refers. Otherwise None.
+        labels: The distinct labels, to which `values` refers; None if answers are not labels.
     """
 
     rows: Rows
@@ -87,7 +87,7 @@ class AnswerColumns(_Lazy):
 
     @classmethod
     def of_labels(cls, keys: Sequence[str], labels: Sequence[str], lines: Sequence[int]) -> AnswerColumns:
-        """Make the answers of a system from the label in each row of a file.
+        """Make the answers of one system from labels.
 
         Args:
             keys: The key of the item of each row.
@@ -100,7 +100,7 @@ class AnswerColumns(_Lazy):
         return cls(Rows(tuple(keys), lines), values, tuple(distinct_labels))
 
     def renamed(self, new: Mapping[str, str]) -> AnswerColumns:
-        """Return a copy in which some labels have other names.
+        """Return a copy with other names of some labels.
 
         Args:
             new: The new name of each renamed label. Two labels may get the same name.
@@ -138,17 +138,17 @@ class AnswerColumns(_Lazy):
         return len(self.given)
 
     def entry(self, n: int) -> Answer:
-        """Create answer `n`, counted from 0; rows without an answer do not count."""
+        """Create answer number `n`, counted from 0 without rows that have no answer."""
         return self.make_answer(int(self.given[n]))
 
     def make_answer(self, row: int) -> Answer:
-        """Create the answer in row number `row`, which must have an answer."""
+        """Create the answer in a row of the file, which must have an answer."""
         value = self.values[row]
         return Answer(self.rows.keys[row], self.decode(value.tolist() if self.is_numeric else value),
                       self.rows.lines[row])
 
     def decode(self, value: Any) -> Any:
-        """Convert an element of `values` to an answer: a label, or the number itself."""
+        """Convert a stored value to an answer: to its label, or to the number itself."""
         return value if self.labels is None else self.labels[int(value)]
 
 
@@ -156,24 +156,24 @@ class AnswerColumns(_Lazy):
 class StatisticColumns(AnswerColumns):
     """Answers that consist of several named numbers, such as precomputed statistics.
 
-    The array `values` has the shape [rows, names]; a row without an answer is nan in all columns.
-
     Attributes:
         names: The names of the numbers.
+        values: The numbers, [rows, names]; nan in all columns if a row has no answer.
     """
 
     names: tuple[str, ...] = ()
 
     def decode(self, value: Any) -> dict[str, float]:
-        """Convert a row of `values` to numbers by name."""
+        """Convert a row of the array to a dictionary of numbers by name."""
         return dict(zip(self.names, value, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateColumns(AnswerColumns):
-    """Answers that accept one candidate, with a score, or reject it.
+    """Answers that accept or reject one candidate, such as a proposed translation.
 
-    Each answer is a set with at most one response. A value is the score of the response; infinity means the empty set.
+    An accepting answer is a set with one response, which has a score; a rejecting answer is the empty set. `values`
+    contains the scores, or infinity for the empty set.
 
     Attributes:
         key: The key of all responses.
@@ -182,7 +182,7 @@ class CandidateColumns(AnswerColumns):
     key: str = ""
 
     def decode(self, value: Any) -> AnswerSet:
-        """Convert an element of `values` to a set with one response or none."""
+        """Convert a score to a set with one response, or infinity to the empty set."""
         return AnswerSet() if value == np.inf else AnswerSet((Response(self.key, score=value),))
 
 
@@ -196,7 +196,7 @@ def as_columns(answers: Sequence[Answer]) -> AnswerColumns:
 
 @dataclass(frozen=True, eq=False)
 class JoinedColumns(_Lazy):
-    """The answers of one system to the items of a test set, in their order.
+    """The answers of one system to the items of a test set, in the items' order.
 
     As a sequence, it has one element for each item: an `Answer`, or None if the item has no answer.
 
@@ -211,7 +211,10 @@ class JoinedColumns(_Lazy):
 
     @classmethod
     def of_items(cls, answers: AnswerColumns, items: Sequence[Item]) -> JoinedColumns:
-        """Match answers to items by key; if an item has several answers, use the first."""
+        """Match the answers of a file to items by key.
+
+        If an item has several answers, the first one counts.
+        """
         keys, rows = items.keys if isinstance(items, Items) else Items(items).keys, answers.rows
         if keys == rows.keys:
             return cls(replace(answers, rows=Rows(keys, rows.lines)))  # so that no second copy of the keys is kept
@@ -222,7 +225,7 @@ class JoinedColumns(_Lazy):
 
     @property
     def is_one_to_one(self) -> bool:
-        """True if every row of the file belongs to an item, and each to a different item."""
+        """True if every row of the file belongs to a different item of the test set."""
         return self.at is None or int((self.at != NOWHERE).sum()) == len(self.answers.rows.keys)
 
     @property
@@ -232,9 +235,10 @@ class JoinedColumns(_Lazy):
 
     @cached_property
     def values(self) -> NDArray[Any]:
-        """The answer to each item, [items], in the form of `AnswerColumns.values`.
+        """The answer to each item as an array, [items].
 
-        If an item has no answer, the value is nan, or None in an array of objects.
+        Answers are numbers, objects, or indices of labels. An item without an answer has nan, or None in an array of
+        objects.
         """
         values = self.answers.values
         if self.at is None:
@@ -256,7 +260,7 @@ class JoinedColumns(_Lazy):
 
     @property
     def given(self) -> JoinedColumns:
-        """The same object, restricted to items that have an answer."""
+        """The same answers, without the items that have no answer."""
         return self.select(self.has_answer) if self.n_missing else self
 
     @property
@@ -267,7 +271,7 @@ class JoinedColumns(_Lazy):
         return _counts(self.values[self.has_answer], self.answers.labels)
 
     def encode_labels(self, labels: Iterable[str]) -> Floats:
-        """Convert one label per item to the numbers that stand for labels in `values`.
+        """Convert labels to the indices that represent labels in `values`.
 
         A label that the system never gives becomes `NOWHERE` (-1).
 
@@ -290,7 +294,7 @@ class JoinedColumns(_Lazy):
         return len(self.answers.values) if self.at is None else len(self.at)
 
     def entry(self, n: int) -> Answer | None:
-        """Create the answer to item `n`, counted from 0; None if the item has no answer."""
+        """Create the answer to item number `n`, counted from 0; None if it has no answer."""
         if not self.has_answer[n]:
             return None
         return self.answers.make_answer(n if self.at is None else int(self.at[n]))

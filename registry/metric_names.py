@@ -129,7 +129,6 @@ def _find_common_metric(name: str, takes: str) -> Metric | None:
 
 
 def _is_complete(metric: type[Metric]) -> bool:
-    """Return True if all options of a metric class have default values."""
     return all(f.default is not MISSING for f in fields(metric))
 
 

@@ -125,7 +125,6 @@ def _arithmetic() -> dict[str, str]:
 
 @cache
 def _packages(names: tuple[str, ...]) -> dict[str, str]:
-    """Return the versions of some packages, without those that are not installed."""
     return {name: version for name in names if (version := installed_version(name)) is not None}
 
 
@@ -156,7 +155,7 @@ class _Line(ABC):
     @classmethod
     @abstractmethod
     def _parse(cls, line: str) -> Self:
-        """Convert a line to a signature, without checking that `str` restores the line."""
+        """Convert a line of text to a signature, without validation."""
 
 
 @dataclass(frozen=True)
@@ -322,10 +321,8 @@ def _fields(line: str) -> dict[str, str]:
 
 
 def _escape(name: str) -> str:
-    """Escape `|` and `%` in a name, because `|` separates the fields of a signature."""
     return name.replace("%", "%25").replace("|", "%7C")
 
 
 def _unescape(name: str | None) -> str | None:
-    """Undo the escapes of `_escape`; None remains None."""
     return None if name is None else name.replace("%7C", "|").replace("%25", "%")

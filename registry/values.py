@@ -73,7 +73,7 @@ class Value(ABC):
     @classmethod
     @cache
     def _words(cls) -> dict[str, Any]:
-        """Return the types of the options that allow only certain words, by name."""
+        """Return the options that allow only certain words, with their types."""
         hints = {f.name: cls._hints()[f.name] for f in fields(cls)}
         return {option: hint for option, hint in hints.items()
                 if any(typing.get_origin(type_) is typing.Literal for type_ in (hint, *typing.get_args(hint)))}

@@ -93,9 +93,9 @@ class Result(TableDisplay):
             yield from fetch_batches(cursor, self._query)
 
     def __len__(self) -> int:
-        """Return the number of rows; run a query that counts them if it is unknown.
+        """Return the number of rows.
 
-        It is known after an iteration over all rows.
+        Unless all rows were already read, this runs a query that counts them.
         """
         if self._counted is None:
             with self._reading.cursor() as cursor:
@@ -159,9 +159,9 @@ def _format_cell(value: Any) -> str:
 
 
 class Reading:
-    """Access to a registry file, which is opened for each query or kept open.
+    """Access to a registry file for several queries.
 
-    `hold` keeps the file open until `release`.
+    The file is opened for each query, or it stays open between `hold` and `release`.
     """
 
     def __init__(self, database: Database) -> None:
@@ -200,9 +200,12 @@ class Reading:
 
     @contextmanager
     def holding(self) -> Iterator[Connection]:
-        """Keep the registry file open in a `with` block, and yield a connection.
+        """Keep the registry file open during a `with` block.
 
         All queries in the block read the same state of the registry.
+
+        Yields:
+            A connection.
         """
         self.hold()
         try:

@@ -118,10 +118,10 @@ def select_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: 
 
     Args:
         boards: The leaderboards.
-        system: Select pairs of this system; `select_standing` lists the names that a system can have.
+        system: Select pairs of this system, by any of the names that `select_standing` accepts.
         top: Select pairs among this number of best systems.
         neighbours: Select pairs of systems that are at most this many positions apart on the leaderboard.
-        limit: The largest number of pairs to return for each leaderboard; the first pairs are returned.
+        limit: The largest number of pairs of each leaderboard. If there are more, the first pairs are returned.
 
     Raises:
         UnknownNameError: No leaderboard has such a system.
@@ -143,13 +143,13 @@ def select_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: 
 
 
 def find_pair_boards(boards: Sequence[Leaderboard], a: str, b: str) -> list[Leaderboard]:
-    """Return the leaderboards on which two systems are compared, with these systems only.
+    """Return the leaderboards that compare two systems, reduced to these systems.
 
-    Leaderboards of facets are left out, unless the systems are compared on no other.
+    Leaderboards of facets (items with one value of an attribute) are returned only if no other compares the systems.
 
     Args:
         boards: The leaderboards.
-        a: The first system; `select_standing` lists the names that a system can have.
+        a: The first system, by any of the names that `select_standing` accepts.
         b: The second system.
 
     Raises:
@@ -170,10 +170,6 @@ def find_pair_boards(boards: Sequence[Leaderboard], a: str, b: str) -> list[Lead
 
 
 def _find_places(board: Leaderboard, system: str | None) -> list[int]:
-    """Return the positions on a leaderboard of all systems with a name, from 0.
-
-    Without a name (None), the positions of all systems are returned.
-    """
     return [place for place, standing in enumerate(board.standings) if system in (
         None, standing.display_name, standing.system, standing.submission, f"{standing.team}/{standing.system}")]
 
@@ -181,7 +177,7 @@ def _find_places(board: Leaderboard, system: str | None) -> list[int]:
 def add_score_intervals(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
     """Return a leaderboard with confidence intervals of scores.
 
-    Stored intervals are used; otherwise bootstrap percentiles are computed.
+    Intervals that are not stored are computed by the bootstrap (percentiles).
     """
     if any(standing.ci_low is not None for standing in board.standings):
         return board

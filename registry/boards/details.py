@@ -25,11 +25,15 @@ ANSWERS = 20_000_000  # and if all pairs together have at most this many answers
 
 
 class PairRegions(NamedTuple):
-    """Numbers of answers that two systems share, and that only one of them gives.
+    """Numbers of answers that only one of two systems, or both systems give.
 
-    `d1` counts answers of the first system (`a`) only, `d2` answers of the second system (`b`) only, and `shared`
-    answers of both systems. `_tp` counts correct answers, `_fp` incorrect answers. If systems have several runs, the
-    numbers are means over all pairs of runs.
+    Means over all pairs of runs, if systems have several runs.
+
+    Attributes:
+        a, b: The names of the first and the second system.
+        d1_tp, d1_fp: Correct and incorrect answers of only the first system.
+        d2_tp, d2_fp: Correct and incorrect answers of only the second system.
+        shared_tp, shared_fp: Correct and incorrect answers of both systems.
     """
 
     a: tuple[str, str]
@@ -51,7 +55,7 @@ class Regions:
         gold: The number of answers in the gold.
         is_complete: True if all pairs are included. Otherwise only pairs of adjacent systems, and pairs with the best
             system, are included.
-        pairs: The pairs. The name of a system is (team, system).
+        pairs: The numbers of each pair. The name of a system is (team, system).
     """
 
     test_set: str
@@ -71,10 +75,7 @@ class _Submission(NamedTuple):
 
 
 def load_regions(connection: Connection, task: TaskRow, boards: Sequence[Leaderboard]) -> Iterator[Regions]:
-    """Yield the numbers of answers that pairs of systems share or do not share.
-
-    Each value has the pairs of one test set.
-    """
+    """For each test set, load how many answers pairs of systems share."""
     for test_set in dict.fromkeys(board.test_set for board in boards):
         submissions = _load_submissions(connection, task.slug, test_set)
         n_gold = _count_gold(connection, task.task_id, test_set)
@@ -90,10 +91,6 @@ def load_regions(connection: Connection, task: TaskRow, boards: Sequence[Leaderb
 
 
 def _select_track_boards(boards: Sequence[Leaderboard], test_set: str) -> list[Leaderboard]:
-    """Return the first leaderboard of each track on a test set.
-
-    A leaderboard of a facet is returned only if the track has no leaderboard on all items.
-    """
     tracks: dict[str | None, Leaderboard] = {}
     for board in sorted(boards, key=lambda board: board.facet is not None):
         if board.test_set == test_set:
@@ -102,10 +99,12 @@ def _select_track_boards(boards: Sequence[Leaderboard], test_set: str) -> list[L
 
 
 def _select_pairs(boards: Sequence[Sequence[_Submission]]) -> tuple[list[tuple[_Submission, _Submission]], bool]:
-    """Return the pairs of submissions whose shared answers are counted.
+    """Select the pairs of submissions for which shared answers are counted.
 
-    If counting all pairs takes too long, only pairs of adjacent systems and pairs with the best system are selected.
-    The second value is True if all pairs are selected.
+    Many systems have too many pairs. Then only neighbours on a leaderboard and pairs with its best system are selected.
+
+    Returns:
+        The pairs, and True if these are all pairs.
     """
     pairs = list(dict.fromkeys(pair for board in boards for pair in combinations(board, 2)))
     if all(len(board) <= FEW for board in boards) and sum(a.answers + b.answers for a, b in pairs) <= ANSWERS:
@@ -136,10 +135,11 @@ def _count_gold(connection: Connection, task_id: int, test_set: str) -> int:
 
 def _count_shared_answers(connection: Connection,
                           pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], tuple[int, int]]:
-    """Count the correct answers, and all answers, that two submissions share.
+    """Count the answers that two submissions share, for several pairs of submissions.
 
-    The keys of the result are pairs of scoring ids, which identify the submissions. Numbers are sums over all pairs of
-    runs.
+    Returns:
+        For each pair of scoring ids (which identify the submissions), the number of shared correct answers and of all
+        shared answers. If submissions have several runs, the numbers are sums over all pairs of runs.
     """
     if not pairs:
         return {}
@@ -154,15 +154,15 @@ def _count_shared_answers(connection: Connection,
 
 
 def _make_regions(a: _Submission, b: _Submission, correct: int, answers: int) -> PairRegions:
-    """Return the numbers of answers that one or both of two systems give.
+    """Return how many answers only the first, only the second and both systems give.
 
-    They are means over all pairs of runs.
+    If systems have several runs, the numbers are means over all pairs of runs.
 
     Args:
         a: The submission of the first system.
         b: The submission of the second system.
-        correct: The number of shared correct answers, over all pairs of runs.
-        answers: The number of all shared answers, over all pairs of runs.
+        correct: Number of correct answers that both give, summed over all pairs of runs.
+        answers: Number of all answers that both give, summed over all pairs of runs.
     """
     n_pairs = a.runs * b.runs
     shared_tp, shared_fp = correct / n_pairs, (answers - correct) / n_pairs
@@ -175,14 +175,14 @@ LISTED = 8  # items in each list of a system
 
 
 class DistinctiveItem(NamedTuple):
-    """Item on which one system is better or worse than the mean of the other systems.
+    """Item on which one system is better or worse than the other systems on average.
 
     Attributes:
         item: The key of the item.
         score: The score of the system.
         others: The mean score of the other systems.
         above: True if the system is better than the mean of the others, False if it is worse.
-        alone: True if no other system is as good; if `above` is False: if no other system is as bad.
+        alone: True if no other system is as good, or (if `above` is False) as bad.
     """
 
     item: str
@@ -269,9 +269,14 @@ class Phases:
     hidden: tuple[tuple[datetime, datetime], ...] = ()
 
     def find_first_visible(self, begin: datetime, end: datetime | None) -> datetime | None:
-        """Return the first moment at which scores were visible; None if they never were.
+        """Return the first moment in a period at which scores were visible.
 
-        The search begins at `begin`. It ends before `end`; without `end`, it never ends.
+        Args:
+            begin: The beginning of the period.
+            end: The end of the period (exclusive); None if it has no end.
+
+        Returns:
+            The moment; None if scores were hidden during the whole period.
 
         >>> phases = Phases(((datetime(2026, 1, 5), datetime(2026, 1, 9)),))
         >>> phases.find_first_visible(datetime(2026, 1, 6), None)
@@ -319,7 +324,7 @@ class Confusions:
 
     Attributes:
         test_set: The name of the test set.
-        has_types: True if the labels are types of answers at the same places, False if they are labels of items.
+        has_types: True if the labels are types of spans or similar answers, False if they are labels of items.
         labels: The labels, the most frequent in the gold first. The last one is `OTHER` if some labels have no name.
         gold: For each label, how often the label occurs in the gold.
         systems: The non-empty cells of each system, summed over all runs. The keys are (team, system).
@@ -340,8 +345,8 @@ def load_confusions(connection: Connection, task: TaskRow, *, every_name: bool) 
     Args:
         connection: A connection with one transaction for all queries.
         task: The task.
-        every_name: True to name labels of few items too, which reveals the gold of these items. Otherwise these labels
-            count as `OTHER`.
+        every_name: True to name rare labels too, although this reveals the gold of the few items with such a label.
+            Otherwise they count as `OTHER`.
     """
     for test_set, (has_types, counts) in _load_gold_labels(connection, task).items():
         names = [name for name, n in counts.items() if every_name or n >= CLASS]
@@ -354,9 +359,9 @@ def load_confusions(connection: Connection, task: TaskRow, *, every_name: bool) 
 
 
 def _load_gold_labels(connection: Connection, task: TaskRow) -> dict[str, tuple[bool, dict[str, int]]]:
-    """Return how often each label occurs in the gold of each test set.
+    """Count the labels in the gold of each test set.
 
-    If answers have types, types are counted instead of labels, and the Boolean is True.
+    The types of answers such as spans are counted instead if there are types; the Boolean in the result is then True.
     """
     rows = connection.execute(text("""
         WITH gold AS (
@@ -378,13 +383,16 @@ def _load_gold_labels(connection: Connection, task: TaskRow) -> dict[str, tuple[
 
 def _load_cells(connection: Connection, task: str, test_set: str,
                 places: Mapping[str, int]) -> dict[tuple[str, str], tuple[Cell, ...]]:
-    """Return the non-empty cells of the confusion matrices, by (team, system).
+    """Load the non-empty cells of the confusion matrix of each system.
 
     Args:
         connection: A connection to the store.
         task: The id of the task.
         test_set: The name of the test set.
-        places: The index of each label. All other labels share the index after the last one.
+        places: The row or column of each label in the matrix. All other labels share the one after the last.
+
+    Returns:
+        The cells, by (team, system).
     """
     parameters = {"task": task, "test_set": test_set}
     low, high = connection.execute(text("""
@@ -408,8 +416,8 @@ def _load_cells(connection: Connection, task: str, test_set: str,
 class Version(NamedTuple):
     """Submitted version of a system on a test set, with its score.
 
-    `score` is the score by the primary metric and the current gold. It is None if the version has no score. It is also
-    None if scores were hidden as long as this version was the newest one.
+    The score is the score by the primary metric and the current gold. It is None if the version was not scored, or if
+    scores were hidden until the next version was submitted.
     """
 
     test_set: str
@@ -422,9 +430,9 @@ class Version(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """Scores of a system's runs, such as one per random seed, by one metric.
+    """Scores of a system's runs on all items of a test set, by one metric.
 
-    `names` has the name of each run. The scores are scores on all items of a test set.
+    A run is one of several outputs of a system, such as one per random seed. `names` has the name of each run.
     """
 
     test_set: str
@@ -477,10 +485,6 @@ def load_runs(connection: Connection, task: TaskRow) -> list[Runs]:
 
 
 def _name_runs(factors: Sequence[Mapping[str, str]], n: int) -> tuple[str, ...]:
-    """Return the names of a system's `n` runs, such as `seed 7`, or else `run 1`.
-
-    `factors` has the declared properties of each run; it is empty if none are declared.
-    """
     if len(factors) == n:
         return tuple(", ".join(f"{name} {level}" for name, level in levels.items()) for levels in factors)
     return tuple(f"run {number}" for number in range(1, n + 1))
@@ -496,10 +500,10 @@ class NewBest:
         display_name: The system's name for people.
         tied: The number of other systems that share the first rank.
         score: The score of the system at that time.
-        significant: True if the new and the former best system differed significantly. None for the first best system,
-            and if the two systems were not compared.
-        p_adjusted: The adjusted p-value of the new and the former best system at that time.
-        why: Other changes since the former best system, such as a revision of the gold.
+        significant: True if the new best system differed significantly from the previous one. None for the first best
+            system, and if the two systems were not compared.
+        p_adjusted: The adjusted p-value of the new and the previous best system at that time.
+        why: Other changes since the previous best system, such as a revision of the gold.
         entry: The id of the log entry with the time of the comparison.
     """
 
@@ -520,7 +524,7 @@ class History:
     """All best systems that a leaderboard has had, in order of time.
 
     Attributes:
-        key: Identifies the leaderboard.
+        key: Task, test set, track, facet and metric, which identify the leaderboard.
         n_states: The number of comparisons with visible scores.
         bests: The changes of the best system or of its score, in order of time.
     """
@@ -615,13 +619,16 @@ def _make_history(connection: Connection, key: LeaderboardKey, states: Sequence[
 
 def _load_decisions(connection: Connection, pairs: Sequence[tuple[int, int, int]]) -> Mapping[
         tuple[int, int], tuple[bool, float | None]]:
-    """Return whether best systems differ significantly from the former best systems.
-
-    The result has the decision and the adjusted p-value, by the id of the comparison and of the former best submission.
+    """Load the test results of new best systems against the previous best systems.
 
     Args:
         connection: A connection to the store.
-        pairs: Ids of a comparison, of its best submission, and of the former best submission.
+        pairs: Ids of a comparison, of its best submission, and of the previous best submission.
+
+    Returns:
+        Whether the difference is significant, and the adjusted p-value, by the ids of the comparison and of the
+            previous best
+        submission.
     """
     if not pairs:
         return {}
@@ -641,9 +648,9 @@ class Details:
     Attributes:
         versions: The versions of all systems, ordered by test set, system and time of submission.
         runs: The scores of single runs, for systems with several runs.
-        regions: Numbers of answers that both or only one of two systems give.
+        regions: How many answers two systems share, for pairs of systems.
         confusions: Numbers of items by gold label and predicted label.
-        distinctive_items: The items that distinguish each system; empty if no items are shown.
+        distinctive_items: The items on which each system differs most from the others; empty if no items are shown.
         histories: The best systems of leaderboards over time.
     """
 
@@ -666,8 +673,8 @@ def load_details(connection: Connection, task: TaskRow, boards: Sequence[Leaderb
         connection: The transaction in which the boards were loaded.
         task: The task.
         boards: The leaderboards of the task.
-        items: The number of items of each test set that are shown. If 0, neither items nor labels of few items are
-            named.
+        items: The number of items of each test set that are shown. If it is 0, the result names neither items nor rare
+            labels.
         until: The id of the last log entry to use; None: all entries.
     """
     phases = load_phases(connection, task.slug)

@@ -25,7 +25,7 @@ Kind = Literal["label", "answer", "span", "tree", "alignment", "ranking", "text"
 
 @dataclass(frozen=True)
 class KnownAnswer:
-    """One of the different answers that the gold and the systems give to an item.
+    """One of the different answers that the gold or some system gives to an item.
 
     Attributes:
         key: The content: a label, the tokens of a span such as `3-4`, an arc of a tree such as `2>5`, ...
@@ -49,9 +49,10 @@ class SystemOutput:
     Attributes:
         source: `gold` for the gold, `gold NAME` for a named reference, `system` for a run.
         team, system, replicate, track: The team, the system, the number and the track of the run; None for the gold.
-        said: The answers as indices of `ItemView.known`, the best answer first if answers have scores. For rankings,
-            only the first answers. None if the response is a text or numbers.
-        returned, found: The number of answers, and the number of these answers that the gold has.
+        said: The answers, as indices of `ItemView.known`. If answers have scores, the best one is first. Only the first
+            answers of a ranking are included. None if the response is a text or numbers.
+        returned: The number of answers.
+        found: The number of answers that the gold has, too.
         text: The response, if it is a text.
         numbers: The response, if it consists of numbers, by name. A single number has the empty name.
         score: The score by the primary metric.
@@ -82,8 +83,8 @@ class ItemView:
         kind: The kind of responses.
         outputs: The responses of the gold, and then of every run.
         tokens: The words of the item; empty if they are unknown.
-        known: All different answers. Answers of the gold are first: the most relevant at the beginning, and merely
-            possible answers at the end.
+        known: All different answers. The answers of the gold come first, the most relevant one at the beginning and
+            merely possible ones at the end.
         place: The index of the item in its test set, from 0.
         facets: The facets of the item, in the form `attribute=value`.
     """
@@ -180,9 +181,12 @@ class ItemAnswers(NamedTuple):
 
 def _load_answer_sets(connection: Connection, items: Mapping[int, Item], runs: Sequence[Run], *,
                       is_ranking: bool) -> dict[int, ItemAnswers]:
-    """Load all answers to some items, by the id of the item.
+    """Load the answers of the gold and of all runs to some items.
 
-    If answers are rankings of documents, only the first `FIRST` documents of each are loaded.
+    Only the first `FIRST` documents of a ranking are loaded.
+
+    Returns:
+        The answers, by the id of the item.
     """
     parameters = {"items": list(items), "scorings": [run.scoring_id for run in runs], "ranking": is_ranking,
                   "most": FIRST if is_ranking else _ALL}
@@ -198,10 +202,7 @@ def _load_answer_sets(connection: Connection, items: Mapping[int, Item], runs: S
 
 def _make_answer_set(item: Item, gold: Mapping[int, tuple[str, str]], responses: Iterable[_Response],
                      runs: Sequence[Run]) -> ItemAnswers:
-    """Combine the answers of the gold and of all runs to one item.
-
-    Different answers are listed in the order that `ItemView.known` documents.
-    """
+    """Collect the different answers that the gold and all runs give to one item."""
     possible = {f"{source + 1}-{target + 1}" for source, target in item.gold.possible} if isinstance(
         item.gold, Links) else set()
     judged: Mapping[str, int] = item.gold if isinstance(item.gold, dict) else {}
@@ -226,30 +227,23 @@ def _make_answer_set(item: Item, gold: Mapping[int, tuple[str, str]], responses:
 
 
 def _load_values(connection: Connection, parsed: ParseCache, runs: Sequence[Run]) -> Values:
-    """Return the answers of every run to all items of the gold, [runs][items]."""
     answers = {scoring_id: parsed.load_joined(catalog.get(connection, ScoringRow, scoring_id=scoring_id))
                for scoring_id in dict.fromkeys(run.scoring_id for run in runs)}
     return [answers[run.scoring_id][run.replicate] for run in runs]
 
 
 def _make_texts(item: Item, answers: Sequence[Answer | None]) -> ItemAnswers:
-    """Combine the reference texts of an item and the texts of all runs."""
     golds = [SystemOutput("gold" if name == "gold" else f"gold {name}", text=reference)
              for name, reference in item.gold.items()]
     return ItemAnswers([], golds, [{"text": None if answer is None else str(answer.value)} for answer in answers])
 
 
 def _make_numbers(item: Item, answers: Sequence[Answer | None]) -> ItemAnswers:
-    """Combine the numbers of the gold (if any) and of all runs for one item."""
     return ItemAnswers([], [SystemOutput("gold", numbers=_name_numbers(item.gold))], [
         {"numbers": None if answer is None else _name_numbers(answer.value)} for answer in answers])
 
 
 def _name_numbers(value: Any) -> Mapping[str, float] | None:
-    """Return the numbers of an answer by name.
-
-    A single number has the empty name. A pair has the names `log-probability` and `tokens`.
-    """
     if isinstance(value, Mapping):
         return value
     if isinstance(value, tuple):
@@ -298,9 +292,9 @@ def list_hard_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
 
 
 def list_suspect_items(connection: Connection, task: TaskRow, limit: int) -> Rows:
-    """Return the items whose gold is possibly wrong: all submissions contradict it.
+    """Return the items whose gold may be wrong: all submissions contradict it.
 
-    The list begins with the items on which most submissions agree on another answer.
+    The items on which most submissions agree on another answer come first.
 
     Raises:
         MismatchError: The items are texts, which cannot contradict a gold, or the gold is withheld.
@@ -315,7 +309,7 @@ def list_suspect_items(connection: Connection, task: TaskRow, limit: int) -> Row
 
 
 def require_items(connection: Connection, task: TaskRow) -> None:
-    """Raise an error if this registry file does not contain the items of a task.
+    """Check that this registry file contains the items of a task.
 
     A public file does not contain them if the task withholds its gold.
 
@@ -344,7 +338,7 @@ _KINDS: Mapping[str, Kind] = {
 def load_item_views(connection: Connection, task: TaskRow, key: str) -> list[ItemView]:
     """Load an item by its key, with the answers of the gold and of all runs.
 
-    The result has one value per test set with this item.
+    The result has one element for each test set that contains the item.
 
     Raises:
         UnknownNameError: No test set has the item.
@@ -379,9 +373,14 @@ def load_disputed_items(connection: Connection, task: TaskRow, limit: int) -> li
 
 def _load_views(connection: Connection, parsed: ParseCache, task: TaskRow, test_set: TestSetRow,
                 places: Sequence[int]) -> Iterator[ItemView]:
-    """Yield items of a test set with the answers of the gold and of all runs.
+    """Load some items of a test set with the answers of the gold and of all runs.
 
-    `places` has the positions of the items in the gold, from 0.
+    Args:
+        connection: A connection to the store.
+        parsed: Cache of parsed files.
+        task: The task.
+        test_set: The test set.
+        places: The positions of the items in the gold, from 0.
     """
     first, _ = catalog.item_ids(connection, test_set.gold_revision_id)
     gold_items = parsed.items(test_set.gold_revision_id)
@@ -422,10 +421,6 @@ def _load_runs(connection: Connection, test_set: TestSetRow) -> list[Run]:
 
 def _load_answers(connection: Connection, parsed: ParseCache, kind: Kind, items: Mapping[int, Item],
                   runs: Sequence[Run], first: int) -> Mapping[int, ItemAnswers]:
-    """Return the answers of the gold and of all runs, by the id of the item.
-
-    `first` is the id of the first item in the gold.
-    """
     if kind not in ("text", "number"):
         return _load_answer_sets(connection, items, runs, is_ranking=kind == "ranking")
     make_answers = _make_texts if kind == "text" else _make_numbers
@@ -435,14 +430,12 @@ def _load_answers(connection: Connection, parsed: ParseCache, kind: Kind, items:
 
 
 def _get_tokens(item: Item) -> Sequence[str]:
-    """Return the words of an item; empty if they are unknown."""
     if isinstance(item.gold, Tagged):
         return item.gold.tokens
     return [word.form for word in item.gold.words] if isinstance(item.gold, Sentence) else ()
 
 
 def _load_facets(connection: Connection, task: TaskRow, test_set: TestSetRow) -> dict[int, list[str]]:
-    """Return the facets of each item, such as `genre=news`, by the id of the item."""
     (declared,) = (section for section in decode_manifest(task.manifest).test_set if section.name == test_set.name)
     facets: dict[int, list[str]] = {}
     for name in declared.facets:

@@ -32,8 +32,8 @@ from registry.values import parse
 class Comparison(NamedTuple):
     """Settings, size and overall test of the comparison that made a leaderboard.
 
-    The overall test compares all systems together. If the comparison has none, `overall`, `statistic`, `degrees` and
-    `p_value` are None.
+    The overall test has the null hypothesis that all systems are equally good. Its values `overall`, `statistic`,
+    `degrees` and `p_value` are None if it was not requested.
     """
 
     comparison_id: int
@@ -92,9 +92,9 @@ class PairDecision:
 
 @dataclass(frozen=True, eq=False)
 class Decisions(Sequence[PairDecision]):
-    """Results of the significance tests of all pairs of systems, stored as columns.
+    """Results of the significance tests of all pairs of systems.
 
-    Iteration and indexing return a `PairDecision` for each pair.
+    Results are stored as columns. Iteration and indexing return a `PairDecision` for each pair.
 
     Attributes:
         a, b: The positions of systems A and B on the leaderboard, from 0, [pairs].
@@ -111,11 +111,18 @@ class Decisions(Sequence[PairDecision]):
 
     @property
     def significant(self) -> Flags:
-        """True for each pair of systems that differ significantly, [pairs]."""
+        """For each pair, True if the two systems differ significantly, [pairs]."""
         return self.columns["significant"].astype(bool)
 
     def numbers(self, key: str) -> Floats:
-        """Return one column of the test results as floats, [pairs]; NULL becomes nan."""
+        """Return one value of each pair, such as the p-value, as floats.
+
+        Args:
+            key: The name of the column.
+
+        Returns:
+            The values, [pairs]; NULL becomes nan.
+        """
         return np.ma.filled(self.columns[key].astype(np.float64), np.nan)
 
     def __len__(self) -> int:
@@ -139,7 +146,11 @@ class Decisions(Sequence[PairDecision]):
             yield PairDecision(a, b, row["significant"], row)
 
     def select(self, pairs: NDArray[Any]) -> Decisions:
-        """Return only the pairs of systems that an array of indices, or a mask, selects."""
+        """Return only some of the pairs.
+
+        Args:
+            pairs: Indices of the pairs, or a Boolean mask.
+        """
         return Decisions(self.a[pairs], self.b[pairs], {key: column[pairs] for key, column in self.columns.items()},
                          self.common, self.systems)
 
@@ -158,7 +169,7 @@ _WORDS = {
 
 
 class Intervals(NamedTuple):
-    """Methods of a leaderboard's confidence intervals.
+    """Descriptions of how a leaderboard's confidence intervals were computed.
 
     Attributes:
         scores: The method of the intervals of scores, in words; empty if there are none, or no method is recorded.
@@ -355,9 +366,9 @@ class Leaderboard:
 
     @property
     def shared_values(self) -> dict[str, Any]:
-        """Values that are equal in all rows of the leaderboard, such as the task.
+        """Values that are equal in all rows of the leaderboard, by name.
 
-        The keys are `SHARED_KEYS`.
+        The names are `SHARED_KEYS`, such as `task`.
         """
         return {key: getattr(self, key) for key in SHARED_KEYS}
 
@@ -378,17 +389,20 @@ class Leaderboard:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The result and all statements; messages among them are converted to text."""
+        """The result, the details of a pair, and all statements about the comparison."""
         return tuple(filter(None, (self.result, *self.details, *map(sentence, self.statements))))
 
     @property
     def captions(self) -> tuple[str, ...]:
-        """The result, the details, and the test with the number of significant differences."""
+        """Sentences to print above all others: result, details and test."""
         return tuple(filter(None, (self.result, *self.details, *map(sentence, self.statements[:1]))))
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """All other sentences about the board: warnings, then other messages, then the methods."""
+        """Sentences about the board other than `captions`.
+
+        Warnings come first, then other messages, then the methods.
+        """
         messages = [statement for statement in self.statements[1:] if isinstance(statement, Message)]
         methods = [statement for statement in self.statements[1:] if isinstance(statement, str)]
         ranked = [*((message.severity, message.sentence) for message in messages), *self._footnotes]
@@ -403,12 +417,11 @@ class Leaderboard:
 
     @property
     def footnotes(self) -> tuple[str, ...]:
-        """All messages as text, except messages about the comparison."""
+        """Messages about ranks, rounding and submissions, as text."""
         return tuple(text for _, text in self._footnotes)
 
     @property
     def _footnotes(self) -> list[tuple[Severity, str]]:
-        """The severity and the text of each message, except messages about the comparison."""
         ranks = [(warning.severity, f"Simultaneous ranks: {warning}.") for warning in self.rank_warnings]
         others = ((message.severity, message.sentence)
                   for message in (*self._rounding_messages, *self._submission_messages))
@@ -429,7 +442,6 @@ class Leaderboard:
 
     @property
     def _submission_messages(self) -> tuple[Message, ...]:
-        """Messages about submissions; equal messages are combined and name all systems."""
         names: dict[Message, list[str]] = {}
         for standing in self.standings:
             for message in standing.messages:
@@ -439,10 +451,7 @@ class Leaderboard:
 
     @property
     def _rounding_messages(self) -> tuple[Message, ...]:
-        """Message that systems with different ranks have equal scores after rounding.
-
-        It is empty if there are no such systems.
-        """
+        """A message if systems with different ranks have equal scores after rounding."""
         ranked = [standing for standing in self.standings if standing.score is not None and standing.rank is not None]
         groups = [list(group) for _, group in groupby(
             ranked, lambda standing: f"{standing.score:.{self.decimals}f}")]
@@ -462,7 +471,7 @@ class Leaderboard:
     def rank_ranges(self) -> tuple[tuple[int, int] | None, ...]:
         """First and last rank that each system can have; None for unranked systems.
 
-        The method that determines the ranges depends on `ranks`.
+        Ranges come from the significance tests or from resamples, as the attribute `ranks` says.
         """
         if self.ranks == "cluster":
             clusters = [standing.cluster for standing in self.standings if standing.cluster is not None]
@@ -476,11 +485,12 @@ class Leaderboard:
 
     @cached_property
     def clusters(self) -> tuple[int | None, ...]:
-        """Number of each system's cluster; None for unranked systems.
+        """Number of the cluster of each system; None for unranked systems.
 
-        Clusters never contradict the rank ranges on display. If `ranks` is `simultaneous` or `bootstrap`, a new cluster
-        begins where all rank ranges above end before all rank ranges below begin. For other kinds of rank ranges, the
-        clusters of the significance tests are stored.
+        A cluster is a set of adjacent systems that are better than all systems below it. If the rank ranges come from
+        resamples, a new cluster begins where the worst possible rank of the systems above is better than the best
+        possible rank of the systems below. Otherwise it begins where every system above is significantly better than
+        every system below.
         """
         stored = tuple(standing.cluster for standing in self.standings)
         ranked = [n for n, places in enumerate(self.rank_ranges) if places is not None]
@@ -493,7 +503,7 @@ class Leaderboard:
 
     @cached_property
     def beaten_places(self) -> tuple[tuple[int, ...], ...]:
-        """For each system, the positions of all systems that are significantly worse.
+        """For each system, the positions of the systems that it beats significantly.
 
         Positions on the leaderboard count from 0.
         """
@@ -541,11 +551,11 @@ def get_metric_display(manifest: str, metric: str, metric_name: str) -> dict[str
 def make_display_names(rows: Sequence[Mapping[str, Any]], side: str = "") -> list[str]:
     """Return names of systems that are short but not ambiguous.
 
-    A name has the team if several teams use the system's name, and the version if it is not 1.
+    A name includes the team if several teams have a system of this name, and the version if it is not 1.
 
     Args:
         rows: Rows with `system` and `submission`. Rows of pairs have `system_a`, `system_b` and so on.
-        side: `_a` or `_b`, the side of pairs whose names are returned; empty if the rows are not pairs.
+        side: `_a` or `_b` to name the first or the second systems of pairs; empty if the rows are not pairs.
     """
     sides = (side,) if not side else ("_a", "_b")
     counts = Counter(name for name, _ in {(row[f"system{suffix}"], row[f"submission{suffix}"].rpartition("@")[0])

@@ -107,7 +107,7 @@ class StoredTask:
 
     Attributes:
         boards: The leaderboards that were loaded.
-        requests: The recorded request, as JSON, of every leaderboard of the task, by comparison id.
+        requests: For every leaderboard of the task, by comparison id, the recorded settings of the comparison, as JSON.
     """
 
     boards: Sequence[StoredBoard]
@@ -142,9 +142,15 @@ def load_stored_boards(connection: Connection, tasks: Sequence[str], metric: str
 
 
 def _load_rows(connection: Connection, tasks: Sequence[str], metric: str | None) -> dict[str, dict[int, list[Row]]]:
-    """Load one row per system of each leaderboard, by task id and comparison id.
+    """Load the rows (one per system) of each leaderboard of some tasks.
 
-    `metric` is a metric's alias; None loads all metrics.
+    Args:
+        connection: A connection to the store.
+        tasks: The ids of the tasks.
+        metric: A metric's alias; None for all metrics.
+
+    Returns:
+        The rows, by task id and comparison id.
     """
     rows = [dict(row._mapping) for row in connection.execute(_ROWS, {"tasks": list(tasks), "metric": metric})]
     if not rows:
@@ -208,10 +214,6 @@ def _load_pairs(connection: Connection, ids: Sequence[int], pairs: Sequence[str]
 
 
 def _list_texts(connection: Connection) -> dict[str, list[str]]:
-    """Return the different texts in some columns of the stored test results.
-
-    These columns repeat few different texts, so rows can share them.
-    """
     rows = connection.execute(select(*(models.pair_result.c[key] for key in _TEXTS)).distinct()).all()
     return {key: sorted({row._mapping[key] for row in rows} - {None}) for key in _TEXTS}
 
@@ -223,13 +225,13 @@ ResampledRanks = Mapping[str, Floats]  # keys: `BOARD: SUBMISSION`
 
 def make_leaderboards(task: StoredTask, ranks: Ranks = "range",
                       resampled: ResampledRanks | None = None) -> list[Leaderboard]:
-    """Return the leaderboards of a task from its stored data.
+    """Make the leaderboards of a task from its stored data.
 
     Args:
         task: The stored data.
         ranks: The kind of rank ranges to show.
-        resampled: For each submission, the share of resamples in which it has each rank. For `simultaneous` ranks, the
-            submission's first and last rank instead.
+        resampled: Ranks in resamples, by submission: the share of resamples in which it has each rank. If `ranks` is
+            `simultaneous`: the first and the last rank of the submission instead.
     """
     families = parse_families(task.requests)
     return [_make_leaderboard(board, ranks, resampled or {}, task.requests[board.settings.comparison_id],
@@ -323,7 +325,7 @@ def _make_decisions(board: StoredBoard) -> Decisions:
 
 
 def _get_resampled_ranks(row: Row, resampled: ResampledRanks, ranks: Ranks, confidence: float) -> Row:
-    """Return the resampled ranks of one system, as fields of its `Standing`.
+    """Return the rank range of a system from resamples, as fields of its `Standing`.
 
     The result is empty if ranks are not resampled.
     """
@@ -339,11 +341,14 @@ def _get_resampled_ranks(row: Row, resampled: ResampledRanks, ranks: Ranks, conf
 
 
 def summarise_resampled_ranks(frequencies: Floats, confidence: float) -> Row:
-    """Summarise a system's ranks in resamples, as fields of its `Standing`.
+    """Compute a rank range from the ranks of a system in bootstrap resamples.
 
     Args:
         frequencies: The share of resamples in which the system has each rank, [ranks].
         confidence: The confidence of the rank range, such as 0.95.
+
+    Returns:
+        Values of fields of `Standing`.
     """
     ((low,), (high,)) = find_frequent_ranks(frequencies[None], confidence)
     return {"bootstrap_low": int(low), "bootstrap_high": int(high), "share_best": float(frequencies[0]),

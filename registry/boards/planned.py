@@ -17,7 +17,9 @@ _METHODS: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of a
 def describe_plan(plan: Plan, *, in_full: bool) -> Iterator[str]:
     """Yield lines about a planned comparison: its size, its methods, and warnings.
 
-    Without `in_full`, only warnings are yielded.
+    Args:
+        plan: The planned comparison.
+        in_full: False to yield only warnings.
     """
     if in_full and plan.n_new_pairs:
         boards = [board for board in plan.boards if board.n_new_pairs]
@@ -49,10 +51,7 @@ def _list_warnings(plan: Plan) -> Iterator[str]:
 
 
 def _describe_methods(plan: Plan) -> str:
-    """Return in words how many p-values are exact, asymptotic or simulated.
-
-    The text has the reason for simulations.
-    """
+    """Say how many p-values are exact, asymptotic or simulated, and why."""
     counts = {phrase: n for method, phrase in _METHODS.items() if (n := plan.count_by_method(method))}
     if (n_simulated := counts.pop("simulated", 0)):
         boards = [board for board in plan.boards if board.n_simulated]

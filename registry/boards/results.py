@@ -39,8 +39,9 @@ class PairDetails:
     Attributes:
         n_units: The number of units, such as items.
         n_discordant: The number of units in which the statistics of the systems differ.
-        for_a, for_b: The numbers of units that favour A, and B: if the systems swapped their results on such a unit,
-            the other system would gain. 0 if the score is not a function of sums over units.
+        for_a, for_b: The numbers of units that favour A, or B: if the systems exchanged their results in such a unit,
+            the difference would change in favour of the other system. 0 if the score is not a function of sums over
+            units.
         detectable: The smallest true difference that a two-sided test at the board's alpha, without correction, detects
             with a power of `POWER`; None if no difference can be detected.
     """
@@ -53,7 +54,10 @@ class PairDetails:
 
 
 def describe_result(board: Leaderboard) -> str:
-    """Return the result of a leaderboard in one sentence; empty if no two ranked systems are compared."""
+    """Return the result of a leaderboard in one sentence.
+
+    The sentence is empty if no two ranked systems are compared.
+    """
     ranked = [place for place, standing in enumerate(board.standings) if standing.rank is not None]
     if len(board.standings) == 2 and len(board.decisions) == 1:
         return _describe_pair(board, board.decisions[0])
@@ -119,7 +123,15 @@ def _format_numbers(board: Leaderboard, decision: PairDecision) -> str:
 
 
 def describe_details(board: Leaderboard, details: PairDetails) -> list[str]:
-    """Return sentences about the details of a board with two systems; the last one is for a paper."""
+    """Return sentences about the comparison of two systems, for the notes of a board.
+
+    They name the units in which the systems differ and the smallest detectable difference. The last sentence is a
+    summary that authors can copy into a paper.
+
+    Args:
+        board: A leaderboard with two systems.
+        details: Numbers of units and the detectable difference.
+    """
     decision, comparison = board.decisions[0], board.comparison
     standings = [board.standings[place] for place in (decision.a, decision.b)]
     a, b = (standing.display_name for standing in standings)
@@ -150,7 +162,10 @@ def _name_test(board: Leaderboard, decision: PairDecision) -> str:
 
 
 def add_details(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
-    """Return a leaderboard with the details of its pair, if it has two systems and the details can be computed."""
+    """Return a leaderboard of two systems with sentences about their comparison.
+
+    The board stays unchanged if it has other than two systems, or if the numbers cannot be computed.
+    """
     details = _measure_pair(connection, task_row, board)
     return board if details is None else replace(board, details=tuple(describe_details(board, details)))
 
@@ -174,13 +189,13 @@ def select_pair(board: Leaderboard, a: int, b: int) -> Leaderboard:
 
 
 def _measure_pair(connection: Connection, task_row: TaskRow, board: Leaderboard) -> PairDetails | None:
-    """Compute the details of a leaderboard with two systems.
+    """Compare two systems item by item: count better items, and compute the power.
 
-    The power is that of the exact test of McNemar if units are correct or incorrect. Otherwise it is the power of
-    Student's t test with the standard error of the difference, which comes from the influences of units.
+    If items are correct or incorrect, the power is that of McNemar's exact test. Otherwise it is the power of a t test
+    with the standard error of the difference of the scores.
 
     Returns:
-        The details; None if the registry has no items, or if the systems have several runs or different items.
+        The numbers; None if the registry has no items, or if the systems have several runs or different items.
     """
     comparison = board.comparison
     if len(board.standings) != 2 or len(board.decisions) != 1 or comparison.runs == "random":
@@ -221,9 +236,10 @@ def _measure(matrix: Matrix, pair: tuple[int, int], alpha: float) -> PairDetails
 
 
 def _compute_swap_effects(observed: Observed) -> Floats:
-    """Return how much the difference of two systems decreases if they swap their results on one unit.
+    """Return how much each unit contributes to the difference of two systems.
 
-    The array has one value for each unit in which the systems differ.
+    Units are items or clusters. The contribution of a unit is the decrease of the difference if the two systems
+    exchange their results in this unit. Units with equal results are left out.
     """
     matrix = additive(observed.matrix)
     a, b = observed.a, observed.b

@@ -30,9 +30,10 @@ _NOT_COMPARED = text("SELECT slug FROM task WHERE slug NOT IN (SELECT task FROM 
 
 
 def explain_missing_tasks(connection: Connection) -> dict[str, str]:
-    """Return the reason why a task has no visible leaderboard, for all such tasks.
+    """Explain why tasks have no visible leaderboard.
 
-    The keys are the ids of the tasks, and the values are sentences.
+    Returns:
+        A sentence for each such task, by the id of the task.
     """
     hidden = find_left_out(connection)
     reasons = {task: f"{sentence}." for task, sentence in zip(hidden.blind, hidden.sentences, strict=True)}
@@ -78,7 +79,7 @@ class NewLeader:
         metric: The title of the primary metric.
         decimals: The decimals of scores for people.
         best: The new best system.
-        before: The former best system.
+        before: The previous best system.
     """
 
     key: LeaderboardKey
@@ -96,7 +97,7 @@ class Change:
     """An event in a task that a news feed can report, such as a new system.
 
     Attributes:
-        key: A unique key without names of teams and systems. It stays the same as long as the registry's log does.
+        key: A unique and permanent identifier of the event, without names of teams and systems.
         time: The time of the change, in UTC.
         task, title: The id and the title of the task.
         organisers: The organisers of the task.
@@ -273,7 +274,8 @@ class SystemOverview:
         team, system: The names of the team and the system, which are the same in all tasks.
         places: The system's place in each task, by the task's id.
         mean_rank: The mean of the system's ranks.
-        mean_above: The mean of `PlacedSystem.above` over the tasks that rank other systems too.
+        mean_above: The mean share of other systems with a worse score (`PlacedSystem.above`), over the tasks that rank
+            other systems too.
         may_be_first: The number of tasks in which the system's rank range includes the first rank.
         wins, losses: The number of significant differences in the system's favour, and against it, in all tasks.
     """
@@ -324,7 +326,7 @@ def _compute_share_above(rank: int, ranks: Sequence[int]) -> float | None:
         ranks: The ranks of all systems, in ascending order.
 
     Returns:
-        The share, in which systems with the same rank count half; None if there is no other system.
+        The share; systems with the same rank count half. None if there is no other system.
     """
     first, end, n_others = bisect_left(ranks, rank), bisect_right(ranks, rank), len(ranks) - 1
     return (len(ranks) - end + (end - first - 1) / 2) / n_others if n_others else None

@@ -84,7 +84,7 @@ class TaskBoards:
 
     @property
     def primary_first(self) -> list[Leaderboard]:
-        """The leaderboards of the task; those by the primary metric come first."""
+        """The leaderboards of the task, first those by the primary metric."""
         return sorted(self.boards, key=lambda board: board.metric != self.primary)
 
 
@@ -95,7 +95,7 @@ class Snapshot:
     Attributes:
         tasks: The tasks with their leaderboards.
         warnings: Warnings about outdated boards, uncertain ranks and hidden tasks.
-        asked: The requested studies of macro-averages over test sets, if any.
+        asked: The studies that average scores over test sets, if requested.
     """
 
     tasks: tuple[TaskBoards, ...]
@@ -114,7 +114,7 @@ class Snapshot:
             for task in self.tasks))
 
     def past(self, moment: Moment) -> Snapshot:
-        """Return a copy that states that its leaderboards show a moment of the past."""
+        """Return a copy whose pages state the past date that the leaderboards show."""
         return replace(self, warnings=tuple(f"then, {warning}" for warning in self.warnings), tasks=tuple(
             replace(task, past=moment.heading, boards=[
                 replace(board, statements=(moment.heading, *board.statements)) for board in task.boards])
@@ -123,9 +123,9 @@ class Snapshot:
 
 def load_snapshot(connection: Connection, task: str | Sequence[str] | None = None, metric: str | None = None,
                   ranks: Ranks | None = None, *, items: int = 0, pairs: Sequence[str] = ALL_PAIRS) -> Snapshot:
-    """Load the leaderboards of some tasks, and optionally their most disputed items.
+    """Load the leaderboards of some tasks, and optionally items of their test sets.
 
-    Disputed items are items on which submissions disagree most.
+    The items are those on which submissions disagree most.
 
     Args:
         connection: A connection with one transaction for all queries.
@@ -169,11 +169,6 @@ def load_snapshot(connection: Connection, task: str | Sequence[str] | None = Non
 
 
 def _get_tasks(connection: Connection, tasks: Sequence[str]) -> list[TaskRow]:
-    """Return the database rows of the tasks with these ids, in this order.
-
-    Raises:
-        UnknownNameError: No task has one of the ids.
-    """
     rows = {row.slug: row for row in catalog.tasks(connection)} if len(tasks) > 1 else {}
     return [rows[task] if task in rows else catalog.tasks(connection, task)[0] for task in tasks]
 
@@ -195,10 +190,6 @@ def add_details(connection: Connection, snapshot: Snapshot, items: int, moment: 
 
 
 def _load_origins(connection: Connection, stored: Mapping[str, StoredTask]) -> dict[int, Row[Any]]:
-    """Load the gold, the time and the program version of each stored comparison.
-
-    The keys are the ids of the comparisons.
-    """
     ids = [board.settings.comparison_id for task in stored.values() for board in task.boards]
     rows = connection.execute(_ORIGINS, {"ids": ids}).all() if ids else []
     return {row.comparison_id: row for row in rows}

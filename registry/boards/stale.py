@@ -61,9 +61,9 @@ class Outdated(NamedTuple):
 def find_outdated(connection: Connection, task: str | None = None) -> list[Outdated]:
     """Return messages about leaderboards that are out of date, with the reasons.
 
-    There are four reasons. Submissions, gold or family (the leaderboards whose p-values are corrected together) have
-    changed. A team was purged. Other code than this program computed the scores. The scores were computed again after
-    the comparison.
+    There are four reasons. Since the comparison, submissions, gold or the leaderboards whose p-values are corrected
+    together have changed; or the data of a team was deleted; or scores were computed again. Or the installed code of a
+    metric differs from the code that computed the scores.
 
     Args:
         connection: A connection to the store.
@@ -87,8 +87,8 @@ def find_outdated(connection: Connection, task: str | None = None) -> list[Outda
 def _find_other_code(connection: Connection, task: str | None) -> Iterator[Outdated]:
     """Yield messages about leaderboards whose scores are not up to date.
 
-    Either the code of the metric was not the code of this program, or the scores were computed again after the
-    comparison.
+    Either the installed code of the metric differs from the code that computed the scores, or the scores were computed
+    again after the comparison.
     """
     rescored, runs = rescorings(connection), load_scorers(connection)
     if not rescored and not any(_describe_differences(runs, {row.run_id}, row.name) for row in connection.execute(
@@ -118,7 +118,7 @@ def _find_other_code(connection: Connection, task: str | None) -> Iterator[Outda
 
 
 def _describe_differences(runs: Mapping[int, Mapping[str, Scorer]], run_ids: Iterable[int], metric: str) -> set[str]:
-    """Describe how this program's code of a metric differs from earlier code.
+    """Describe how the installed code of a metric differs from the code used earlier.
 
     Args:
         runs: The code of each metric, by the id of the command that used it.
@@ -133,10 +133,6 @@ def _describe_differences(runs: Mapping[int, Mapping[str, Scorer]], run_ids: Ite
 
 
 def _get_scorer(name: str) -> Scorer:
-    """Return the version of a metric's code in this program.
-
-    If the metric comes from a package that is not installed, the description names only this package.
-    """
     try:
         return describe_scorer(parse("metric", METRICS, name))
     except InputError:

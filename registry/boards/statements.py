@@ -42,7 +42,10 @@ _RANK_SENTENCES: dict[Ranks, str] = {
 
 
 def has_observed_direction(comparison: Comparison) -> bool:
-    """Return True if tests are one-sided in the direction of the observed gain."""
+    """Return True if one-sided tests were chosen in favour of the better scores.
+
+    Such tests use the data twice: for the direction and for the p-value.
+    """
     return comparison.alternative == OBSERVED
 
 
@@ -83,7 +86,7 @@ class StoredFamily:
 
     Attributes:
         boards: The names of the family's boards without the task; empty if the board is a family by itself.
-        absent: The names that the task declares for the family, but that no board has.
+        absent: Boards that the manifest declares as members of the family but that do not exist.
         n_single: The number of boards of the task that are families by themselves.
         n_boards: The number of boards of the task.
     """
@@ -94,10 +97,10 @@ class StoredFamily:
     n_boards: int = 1
 
     def compute_share(self, board: str, pairs: int, family_size: int) -> float:
-        """Return the share of a family's pairs on leaderboards with the same items.
+        """Return the share of a family's pairs that are on boards with the same items.
 
-        A family is a set of leaderboards whose p-values are corrected together. The items are the same if test set,
-        track and facet are. If `board` is a family by itself, the share is 1.
+        A family is a set of leaderboards whose p-values are corrected together. The boards of a family with the test
+        set, track and facet of `board` have the same items. If `board` is a family by itself, the share is 1.
 
         >>> StoredFamily(("dev, f1", "dev, acc", "test, f1")).compute_share("dev, f1", 3, 15)
         0.4
@@ -194,11 +197,11 @@ def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decision
         comparison: The comparison.
         runs: The number of runs of each system.
         pairs: The test results.
-        share: The share of alpha for boards with the same items (`StoredFamily.compute_share`). Only corrections by
-            joint resamples use it.
+        share: The share of alpha for boards with the same items (`StoredFamily.compute_share`). It only matters for
+            corrections by joint resamples.
         ranks: The kind of rank ranges to show.
-        request: The recorded request of the comparison as JSON. Its `chance_codes` are codes of messages that chance
-            explains; such messages are left out.
+        request: The recorded request of the comparison as JSON. Its `chance_codes` are the codes of messages that are
+            left out, because so few pairs have them that chance explains them.
     """
     if comparison.n_systems == 1:
         return (Message("one-system"),)
@@ -226,8 +229,11 @@ def make_statements(comparison: Comparison, runs: Sequence[int], pairs: Decision
 def _summarise_pair_messages(pairs: Decisions, chance_codes: Collection[str]) -> Iterator[Message]:
     """Combine the messages about single pairs of systems to messages about the board.
 
-    Each message has the number of pairs that it concerns. Messages with one of the `chance_codes` are left out, because
-    chance explains them.
+    Each message has the number of pairs that it concerns.
+
+    Args:
+        pairs: The pairs with their messages.
+        chance_codes: Codes of messages to leave out, because so few pairs have them that chance explains them.
     """
     different, numbers = _number_messages(pairs)
     is_purged = _find_purged_pairs(pairs)
@@ -250,9 +256,10 @@ def _summarise_pair_messages(pairs: Decisions, chance_codes: Collection[str]) ->
 
 
 def _number_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
-    """Return the distinct message lists of pairs of systems.
+    """Return the distinct lists of messages about pairs of systems.
 
-    The second value has the index of each pair's list, [pairs].
+    Returns:
+        The lists, and for each pair the index of its list, [pairs].
     """
     column = pairs.columns["messages"]
     ids = np.fromiter(map(id, column), dtype=np.int64, count=len(column))  # equal messages share few objects
@@ -261,18 +268,19 @@ def _number_messages(pairs: Decisions) -> tuple[list[Messages], Ints]:
 
 
 def _find_purged_pairs(pairs: Decisions) -> Flags:
-    """Return True for each pair with a team whose data was purged, [pairs].
+    """Find the pairs of systems whose p-values were deleted with the data of a team.
 
-    The p-values of such pairs were deleted.
+    Returns:
+        True for each such pair, [pairs].
     """
     different, numbers = _number_messages(pairs)
     return np.array(["purged-team" in messages.codes for messages in different], dtype=bool)[numbers]
 
 
 def _describe_runs(comparison: Comparison, runs: Sequence[int]) -> Sequence[Message]:
-    """Return a message if conclusions hold only for these runs or these items.
+    """Return a message if conclusions hold only for these runs, or these items.
 
-    The result is empty if every system has a single run, or if conclusions hold for other runs and items too.
+    The result is empty if every system has a single run, or if conclusions extend to other runs and items.
     """
     if max(runs) == 1:
         return ()
@@ -306,7 +314,7 @@ def _describe_results(comparison: Comparison, n_significant: int, ranks: Ranks) 
 
 
 def describe_sample(comparison: Comparison, units: str) -> str:
-    """Return in words what a comparison regards as random: units, runs, or both.
+    """Name the units that a comparison regards as a sample: items, runs, or both.
 
     Args:
         comparison: The comparison.

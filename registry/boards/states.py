@@ -83,7 +83,7 @@ class State:
 
 def load_latest_states(connection: Connection, task: str | None = None,
                        metric: str | None = None) -> dict[LeaderboardKey, list[State]]:
-    """Load the two latest states of every leaderboard, the latest state first.
+    """Load the two latest versions (states) of every leaderboard, the newest first.
 
     Each comparison stores a new state. A leaderboard with a single comparison has only one state.
 
@@ -296,17 +296,12 @@ def find_correction(before: tuple[Connection, State], after: tuple[Connection, S
 
 
 def _is_in_facet(facet: str | None, item: Item | None) -> bool:
-    """Return True if the item exists and belongs to the facet.
-
-    A facet has the form `attribute=value`. If `facet` is None, every item is in the facet.
-    """
     if item is None or facet is None:
         return item is not None
     return any(f"{name}={value}" == facet for name, value in item.attributes.items())
 
 
 def _load_gold(connection: Connection, state: State) -> tuple[dict[str, Item], Reader]:
-    """Return the gold items of a stored leaderboard by key, and the gold's reader."""
     revision = catalog.get(connection, GoldRevisionRow, gold_revision_id=connection.execute(text(
         "SELECT gold_revision_id FROM comparison WHERE comparison_id = :id"), {"id": state.comparison_id}).scalar_one())
     items = ParseCache(connection).items(revision.gold_revision_id)
@@ -314,7 +309,7 @@ def _load_gold(connection: Connection, state: State) -> tuple[dict[str, Item], R
 
 
 def _find_gold_difference(before: tuple[Reader, Item], after: tuple[Reader, Item]) -> tuple[str, str] | None:
-    """Return the removed and the added parts of an item's gold and attributes.
+    """Return what was removed from an item's gold and attributes, and what was added.
 
     The result is None if nothing was removed or added.
     """
@@ -345,14 +340,15 @@ Statistics = dict[tuple[str, int], tuple[Any, ...]]  # statistics of one system,
 
 
 def _load_statistics(connection: Connection, state: State, gold: Mapping[str, Item]) -> dict[str, Statistics]:
-    """Load the sufficient statistics of every system, by the name of the system.
-
-    They are the numbers per item from which scores are computed.
+    """Load the statistics per item from which scores are computed, for every system.
 
     Args:
         connection: A connection to the store.
         state: The state of the leaderboard. Only items of its facet are loaded.
         gold: The items of the state's gold by key.
+
+    Returns:
+        The statistics, by the name of the system.
     """
     family, metric_id, scorings = "", 0, dict[str, int]()
     for row in connection.execute(text("""
@@ -468,7 +464,8 @@ def compare_states(before: State, after: State, correction: Correction | None = 
 def _find_causes(before: State, after: State) -> dict[str, str]:
     """Return the changes between two states of a leaderboard that affect all systems.
 
-    The keys are short names of the changes, such as `gold` or `alpha`; the values are sentences.
+    Returns:
+        Sentences about the changes, by their short names, such as `gold` or `alpha`.
     """
     causes = {}
     if before.gold != after.gold:

@@ -39,7 +39,7 @@ def describe_places(boards: Sequence[Leaderboard], test_set: str, submission: st
 
 
 class SubmissionScore(NamedTuple):
-    """Score of a submission by one metric on one test set; None if undefined."""
+    """Score of a submission by one metric on one test set; None if it is undefined."""
 
     test_set: str
     metric: str
@@ -76,9 +76,9 @@ def load_submission_scores(connection: Connection, task: str, submission: str) -
 
 
 class LadderRow(NamedTuple):
-    """Submission whose score the Ladder mechanism released.
+    """Submission that improved the public score of a Ladder leaderboard.
 
-    The mechanism releases a score only if it is clearly better than the last released score.
+    The Ladder mechanism publishes a score only if it is clearly better than the last published score.
 
     Attributes:
         rank: The rank among all submissions that raised the score.
@@ -96,7 +96,7 @@ class LadderRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Ladder:
-    """Leaderboard of released scores, by the Ladder mechanism (Blum and Hardt 2015).
+    """Leaderboard of the Ladder mechanism (Blum and Hardt 2015).
 
     The mechanism releases a score only if it is clearly better than the last released score.
 
@@ -125,7 +125,7 @@ class Ladder:
 
 
 def load_ladders(connection: Connection, task: str | None) -> list[Ladder]:
-    """Load the leaderboards of scores that the Ladder mechanism released.
+    """Load the leaderboards of tasks that publish scores by the Ladder mechanism.
 
     The mechanism releases a score only if it is clearly better than the last released score. Only the current gold and
     the primary metric count.

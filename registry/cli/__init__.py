@@ -53,7 +53,6 @@ def _buffer_stdout() -> None:
 
 
 def _choose_encoding() -> None:
-    """Write UTF-8 to files and pipes; replace characters that a terminal cannot show."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and codecs.lookup(stream.encoding).name != "utf-8":
             if stream.isatty() or "PYTHONIOENCODING" in os.environ:

@@ -83,7 +83,7 @@ def _declare_files(task: ResolvedTask, files: list[Path], test_set: str | None,
                    options: list[str] | None) -> Iterator[DeclaredSubmission]:
     """Yield each file as a submission, with its team, system and options.
 
-    These come from the `[[submit]]` table of the manifest that matches the file, or else from the command line.
+    These facts come from the `[[submit]]` table of the manifest that matches the file, or else from the command line.
 
     Args:
         task: The task with its manifest.
@@ -107,7 +107,7 @@ def _declare_files(task: ResolvedTask, files: list[Path], test_set: str | None,
 
 def _check_manifest(manifest: Path, root: Path | None, db: Path | None, limit: int | None,
                     execution: Execution) -> CheckResult:
-    """Check a manifest and all its files; collect errors of the manifest, too.
+    """Check a manifest and all its files, and collect all errors.
 
     Args:
         manifest: The path of the manifest.
@@ -134,10 +134,7 @@ def _check_manifest(manifest: Path, root: Path | None, db: Path | None, limit: i
 
 
 def _print_problems(checked: CheckResult, format_: Format | None) -> None:
-    """Print the results of a check as lines on stderr, or as a table.
-
-    A table is printed if the user requests a format.
-    """
+    """Print the problems as a table in the requested format, or as lines on stderr."""
     report_all(checked.warnings, "warning")
     if format_ is None:
         _report_problems(checked)

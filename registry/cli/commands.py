@@ -38,7 +38,7 @@ _open_contexts: ContextVar[ExitStack] = ContextVar("_open_contexts")
 
 
 def keep_open(manager: AbstractContextManager[T]) -> T:
-    """Enter a context manager that is closed at the end of the command."""
+    """Enter a context manager, and exit from it at the end of the command."""
     return _open_contexts.get().enter_context(manager)
 
 
@@ -89,10 +89,9 @@ class RegistryCommand(TyperCommand):
 
 
 def _copy_for_command(option: Any) -> Any:
-    """Copy an option of the program so that it can follow a command.
+    """Copy a global option, such as `--verbose`, so that it can follow a command.
 
-    An example is `--verbose`. The copy is hidden in `--help`. It works through its callback, which runs only if the
-    option is given.
+    The copy is hidden in `--help`. It has no value of its own: its callback runs if the option is given.
     """
     option = copy.copy(option)
     option.default, option.envvar, option.hidden, option.expose_value = None, None, True, False
@@ -103,8 +102,8 @@ class LazyCommand(TyperCommand):
     """Command whose module is imported only if the command is used.
 
     Attributes:
-        target: The function or group of the command, as `module:name` in `registry.cli`; or `STUDY`, for the command of
-            a study.
+        target: Location of the command: `module:name` in the package `registry.cli`, or the constant `STUDY` for a
+            study.
     """
 
     def __init__(self, target: str, summary: str, heading: str | None = None) -> None:
@@ -141,7 +140,7 @@ class RegistryGroup(TyperGroup):
         write_parameters(self, ctx, formatter)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Return the command with the first argument as its name.
+        """Find the command with the name that the user typed.
 
         If it does not exist, the error suggests similar commands, also of other groups.
         """
@@ -151,13 +150,13 @@ class RegistryGroup(TyperGroup):
 
 
 class Program(RegistryGroup):
-    """Whole program with all commands.
+    """The whole command line program.
 
     It prints each error of a command as one line, and sets the exit status.
     """
 
     def make_context(self, *arguments: Any, **extra: Any) -> Any:
-        """Parse the options before the command; errors suggest a remedy."""
+        """Parse the options that precede the command; add remedies to errors."""
         try:
             return super().make_context(*arguments, **extra)
         except Exception as error:
@@ -165,9 +164,9 @@ class Program(RegistryGroup):
             raise
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command.
+        """Run a command; print its error, if any, and set the exit status.
 
-        A `RegistryError` is printed and becomes the exit status; an interrupt has the exit status 130.
+        The exit status after an interrupt (Ctrl-C) is 130.
         """
         try:
             with ExitStack() as stack:
@@ -194,9 +193,12 @@ def write_parameters(command: Any, context: Any, formatter: Any) -> None:
 
 
 def group_parameters(command: Any, context: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Return each heading of `--help` with its parameters and their descriptions.
+    """Group the parameters of a command by their headings in `--help`.
 
-    If a command has few options, they share one heading.
+    A command with few options has only one heading.
+
+    Returns:
+        For each heading, the parameters and their descriptions.
     """
     groups: dict[str, list[tuple[str, str]]] = {
         heading: [] for heading in ("Arguments", "Options", WHICH, TEST, WORK, STORE)}

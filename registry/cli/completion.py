@@ -41,10 +41,10 @@ def complete_from_registry(kind: str) -> Callable[[typer.Context, str], list[str
 
 
 def complete_from_program(*tables: str) -> Callable[[], list[str]]:
-    """Make a function that lists names in tables of the program, such as `METRICS`.
+    """Make a function that completes names that the program defines, such as metrics.
 
     Args:
-        tables: The tables as `module:name`, such as `metrics:METRICS`.
+        tables: The tables with the names as `module:name`, such as `metrics:METRICS`.
     """
     def list_names() -> list[str]:
         pairs = [table.split(":") for table in tables]

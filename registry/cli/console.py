@@ -45,7 +45,7 @@ class VerboseLog:
 
     @property
     def stamp(self) -> str:
-        """Elapsed time as the beginning of a line, such as `[   1.25 s] `."""
+        """The elapsed time, with which each line begins: `[   1.25 s] `."""
         return f"[{time.perf_counter() - self.start:7.2f} s] "
 
     def add_stage(self, stage: str, seconds: float) -> None:
@@ -91,7 +91,7 @@ def end_verbose_log() -> None:
 
 
 def explain(decision: str) -> None:
-    """Print the reason for an automatic decision, if `--verbose` is given.
+    """With `--verbose`, print why the program made an automatic decision.
 
     Each text is printed only once per command.
     """
@@ -116,7 +116,7 @@ def report_all(messages: Iterable[str], kind: str = "") -> None:
 
 
 def report_error(error: RegistryError) -> None:
-    """Print an error and its further errors (`others`) on stderr, each with a remedy."""
+    """Print an error on stderr, and all other errors that it carries, with remedies."""
     for problem in (error, *error.others):
         remedy = suggest_remedy(problem)
         report(f"{'error' if problem.exit_code else 'info'}: {problem}{remedy and f'; {remedy}'}")
@@ -156,7 +156,10 @@ def report_unchanged(message: str) -> None:
 
 
 def print_tables(tables: Sequence[Table], format_: Format | None, *, all_notes: bool = False) -> None:
-    """Print tables on stdout; a terminal shows the first notes, or all of them."""
+    """Print tables on stdout.
+
+    A terminal shows only the first notes of a table, unless `all_notes` is true.
+    """
     from registry.rendering.render import render
 
     width, color = inspect_terminal()
@@ -164,7 +167,10 @@ def print_tables(tables: Sequence[Table], format_: Format | None, *, all_notes: 
 
 
 def print_boards(boards: Sequence[Leaderboard], format_: Format | None, *, all_notes: bool = False) -> None:
-    """Print leaderboards on stdout; the first board of each task has the task's description as a note."""
+    """Print leaderboards on stdout.
+
+    The first board of each task has the description of the task as a note.
+    """
     from registry.reports.boards import make_board_table
     from registry.reports.paper_tables import render_latex_board
 
@@ -206,9 +212,9 @@ def print_wide_boards(boards: Sequence[tuple[WideBoard, str]], format_: Format |
 
 
 def choose_format(format_: str | None) -> str:
-    """Return the requested output format.
+    """Return the requested output format or, if it is None, the default.
 
-    If none is requested (None), it is `table` on a terminal and `tsv` otherwise.
+    The default is `table` on a terminal and `tsv` otherwise.
     """
     if format_ is not None:
         explain(f"format {format_}: from --format or REGISTRY_FORMAT")

@@ -145,9 +145,9 @@ def run(
 
 
 def _load_public_boards(db: Path | None, task: str) -> list[Leaderboard]:
-    """Load the public leaderboards of a task.
+    """Load the leaderboards of a task without hidden data.
 
-    While its scores are hidden, the list is empty and a note is printed.
+    While the scores of the task are hidden, the list is empty and a note is printed.
     """
     from registry.boards.load import BOARD_PAIRS
     from registry.cli.results import load_boards
@@ -312,10 +312,6 @@ add_parameters(compare, [(name, option, None) for name, option in SIGNIFICANCE.i
 
 
 def _parse_integer(text: str) -> int | str:
-    """Convert a text to an integer, and return other texts unchanged.
-
-    The check of the settings then prints a better error than a conversion.
-    """
     try:
         return int(text)
     except ValueError:

@@ -73,10 +73,6 @@ def _list_metrics() -> Listing:
 
 
 def _describe_columns(family: str) -> str:
-    """List the statistics of a family of metrics, such as `tp, fp, count1 to count4`.
-
-    Numbered columns are shortened to the first and the last one.
-    """
     runs = [list(run) for _, run in groupby(FAMILIES[family].columns, key=lambda name: name.rstrip("0123456789"))]
     return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else run[0] for run in runs)
 
@@ -131,12 +127,12 @@ def _list_corrections() -> Listing:
 
 
 def _add_plugins(rows: list[dict[str, Any]], catalogue: Catalogue[Any]) -> Listing:
-    """Add metrics, readers or the like that installed plugins offer.
+    """Append metrics or readers of installed plugins to the list of built-in ones.
 
-    The plugins are not loaded.
+    The plugins are listed by name and not loaded.
 
     Args:
-        rows: The entries of the program.
+        rows: The built-in entries.
         catalogue: The catalogue that also finds plugins.
     """
     keys = list(rows[0])
@@ -239,7 +235,11 @@ def query(
 
 
 def _query_into_file(request: QueryRequest, output: Path, timeout: float | None) -> list[str]:
-    """Run a query, write the rows to a new file, and return notes about omitted data."""
+    """Run a query and write the rows to a new file.
+
+    Returns:
+        Messages about omitted data.
+    """
     from registry.files import new_file
     from registry.query.process import ask
 
@@ -251,9 +251,9 @@ def _query_into_file(request: QueryRequest, output: Path, timeout: float | None)
 
 
 def _read_sql(sql: str | None, file: Path | None) -> tuple[str, str]:
-    """Return the SQL of a query, and the name of its source.
+    """Return the SQL of a query, and the name of its source for errors.
 
-    The SQL is the argument, or comes from stdin or a file.
+    The SQL is the argument `sql`, or is read from `file` or stdin.
     """
     if (sql is None) == (file is None):
         raise typer.BadParameter("give the SQL as an argument, or - to read it from stdin, or --file FILE")

@@ -24,7 +24,7 @@ _MOST_ENTRIES = 100  # entries of a folder that are inspected
 
 
 def suggest_first_steps(database: Path) -> list[str]:
-    """Return two sentences for newcomers: the next step, and how to get help."""
+    """Return two sentences for new users: the next step, and how to get help."""
     if database.is_file():
         step = (f"{shlex.quote(str(database))} exists: `registry board` prints its leaderboards, `registry list tasks` "
                 "its tasks")
@@ -38,7 +38,7 @@ def suggest_first_steps(database: Path) -> list[str]:
 
 
 def find_manifest(folder: Path) -> Path | None:
-    """Return the only manifest in a folder and its direct subfolders.
+    """Find the manifest in a folder or its direct subfolders.
 
     The result is None if there is no manifest, or several.
     """
@@ -61,9 +61,10 @@ def _is_manifest(path: Path) -> bool:
 
 
 def suggest_remedy(error: Exception) -> str:
-    """Suggest a command that helps after an error; the text is empty for most errors.
+    """Suggest a command that helps after an error.
 
-    There are suggestions for a missing registry, and for an unknown name if the error cannot list all valid names.
+    There are suggestions for a missing registry, and for an unknown name if the error cannot list all valid names. For
+    other errors, the text is empty.
 
     >>> suggest_remedy(UnknownNameError("metric", "F2", map(str, range(100))))
     '`registry list metrics` lists all names'
@@ -103,7 +104,7 @@ def _describe_missing(parameter: str) -> str:
 
 
 def suggest_command(name: str, context: Any) -> str:
-    """Suggest commands with a similar name as text, also commands of studies."""
+    """Suggest commands whose names are similar to a misspelt name."""
     program = context.find_root().command.commands
     paths = {study: f"registry study {study}" for study in program["study"].load("study").commands}
     paths |= {command: f"registry {command}" for command in program}

@@ -133,7 +133,7 @@ STUDY_SETTINGS = ("confidence", "margin")
 def find_database(path: Path | None, wait: float = 60) -> Database:
     """Return the database that a command uses.
 
-    Its path is the value of `--db`, or named in the nearest `registry.toml`, or the default.
+    Its path is given, or else named in the nearest `registry.toml`, or else the default.
 
     Args:
         path: The value of `--db`.
@@ -146,7 +146,7 @@ def find_database(path: Path | None, wait: float = 60) -> Database:
 
 def find_private_database(path: Path | None, at: str | None = None, *, public: bool = False,
                           wait: float = 60) -> Database:
-    """Return the database of a command that by default shows private data, too.
+    """Return the database of a command that shows private data by default.
 
     Args:
         path: The value of `--db`.
@@ -163,7 +163,7 @@ def find_private_database(path: Path | None, at: str | None = None, *, public: b
 
 
 def find_public_database(path: Path | None, at: str | None = None, *, private: bool = False) -> Database:
-    """Return the database of a command that by default shows only public data.
+    """Return the database of a command that shows only public data by default.
 
     If data are hidden, the result is a temporary copy without them.
 
@@ -187,23 +187,11 @@ def find_public_database(path: Path | None, at: str | None = None, *, private: b
 
 
 def _require_public(hidden: Sequence[str]) -> None:
-    """Raise an error if data were hidden while the command was starting.
-
-    Args:
-        hidden: Descriptions of the hidden data.
-
-    Raises:
-        MismatchError: Data are hidden.
-    """
     if hidden:
         raise MismatchError("names, scores or gold were hidden a moment ago; run the command again")
 
 
 def _publish(database: Database) -> Database:
-    """Return a temporary copy of a database without hidden data.
-
-    The copy is deleted at the end of the command.
-    """
     from registry.publication.publish import publish_temporarily
 
     return keep_open(publish_temporarily(database, sources=True))
@@ -222,7 +210,8 @@ def _read_past(database: Database, at: str | None) -> Database:
 def choose_actor(name: str | None) -> str | None:
     """Return the user's name for the log.
 
-    The name is the value of `--actor`, or in the nearest `registry.toml`. The result is None if it is empty or absent.
+    The name is the argument (the value of `--actor`), or else the name in the nearest `registry.toml`. The result is
+    None if it is empty or absent.
     """
     return (load_settings().actor if name is None else name) or None
 
@@ -266,12 +255,13 @@ def check_option(check: Callable[[Any], T], value: Any, option: str) -> T:
 def parse_attributes(pairs: list[str] | None, *declared_by: str) -> dict[str, Any]:
     """Parse the values of `--attribute NAME=VALUE`, which describe a submission.
 
-    Returns:
-        `attributes` with most values, and a separate key for each text that has its own column in the database.
-
     Args:
         pairs: The texts `NAME=VALUE`.
         declared_by: Roles of the user, such as `organiser`, which may declare some attributes only.
+
+    Returns:
+        Attributes that have their own column in the database, such as a description, by name; and all others as a
+        dictionary with the key `attributes`.
 
     Raises:
         InputError: A value is invalid, or the user's role may not declare it.
@@ -325,9 +315,9 @@ def make_execution(workers: int | None, cluster: str | None, memory: str | None,
 
 def report_unused_options(context: typer.Context, execution: Execution, compared: ComparisonSummary,
                           scored: ScoringSummary | None = None) -> None:
-    """Print a note about options that had no effect, because no result was simulated.
+    """Print a note about options without effect, such as `--seed` for exact tests.
 
-    For example, exact tests need no `--seed`. Only options that the user gave on the command line are listed.
+    Some options only matter if results are simulated. The note lists those that the user gave on the command line.
 
     Args:
         context: The context of the command, with its options.

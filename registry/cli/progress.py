@@ -41,9 +41,12 @@ class Reporter:
         self._line_length = 0  # characters on the terminal's line
 
     def __call__(self, name: str, done: int, total: int) -> None:
-        """Record that `done` of `total` parts of a stage are complete.
+        """Record the progress of a stage, and print it if the last line is old enough.
 
-        A line is printed if the last one is old enough.
+        Args:
+            name: The name of the stage.
+            done: The number of completed parts.
+            total: The number of all parts.
         """
         now = self._clock()
         stage = self._stages.setdefault(name, _Stage(now, done, total))

@@ -126,7 +126,7 @@ def site(
 
 
 def check_folder_address(url: str) -> str:
-    """Return a web address of a folder with a slash at its end.
+    """Check the web address of a folder, and return it with a slash at its end.
 
     Raises:
         InputError: The text is not a web address.
@@ -166,15 +166,6 @@ def _load_site(connection: Connection, names: Sequence[str], items: int) -> tupl
 
 def _load_contents(connection: Connection, task: str | Sequence[str], items: int, ranks: Ranks | None = None,
                    moment: Moment | None = None) -> Snapshot:
-    """Load all contents of the pages of one or several tasks.
-
-    Args:
-        connection: A connection to the registry, or to its past state.
-        task: The id of a task, or several ids.
-        items: The number of items per test set.
-        ranks: The kind of rank ranges; None: as the task declares.
-        moment: The past date of the connection; None: the present.
-    """
     from registry.boards.load import PAGE_PAIRS
     from registry.boards.snapshot import add_details
 
@@ -273,7 +264,7 @@ def reveal(task: Task, scores: Scores = False, db: Db = None, format_: OutputFor
 
 def _set_embargo(task: str, column: str, until: datetime | None, database: Database, actor: str | None, *,
                  dry_run: bool) -> Listing:
-    """Hide or reveal the names or scores of a task; return teams with pseudonyms.
+    """Hide or reveal the names or scores of a task.
 
     Args:
         task: The id of the task.
@@ -282,6 +273,9 @@ def _set_embargo(task: str, column: str, until: datetime | None, database: Datab
         database: The registry.
         actor: The name of the user, for the log.
         dry_run: True to store nothing.
+
+    Returns:
+        The teams with their pseudonyms.
     """
     from registry.evaluation.ingest.hiding import set_hiding
     from registry.store import catalog

@@ -199,7 +199,9 @@ def load_boards(connection: Connection, task: str | Sequence[str] | None, metric
 
 
 def _select_signature(snapshot: Snapshot, moment: Moment | None) -> list[Leaderboard]:
-    """Return the leaderboard with the signature in `--at`; without one, return all.
+    """Return the leaderboard that the user selects by its signature with `--at`.
+
+    All leaderboards are returned if the user gives no signature.
 
     Raises:
         MismatchError: No leaderboard has the signature.
@@ -221,9 +223,9 @@ def add_averages(snapshot: Snapshot, database: Database) -> Snapshot:
 
 
 def _plan_averages(connection: Connection, snapshot: Snapshot, metric: str | None) -> Iterator[PlannedStudy]:
-    """Yield the studies that compute averages over test sets.
+    """Yield the studies that compute average scores over test sets.
 
-    If a task has submissions that are not scored yet, a note is printed, and its averages are left out.
+    Tasks with submissions that are not scored yet are left out, and a note is printed.
     """
     for contents in snapshot.tasks:
         if len({board.test_set for board in contents.boards}) < 2:
@@ -261,9 +263,9 @@ def _load_averages(studies: Sequence[PlannedStudy], database: Database) -> list[
 
 
 class _StateName(NamedTuple):
-    """Name of a state of leaderboards, as the user gives it to `registry diff`.
+    """One of the two sets of leaderboards that the command `registry diff` compares.
 
-    It is a database file, a past date of this file, or one comparison in it.
+    The user names a database file, a past date of this file, or one comparison in it.
     """
 
     file: Path

@@ -92,11 +92,6 @@ def _import_server() -> ModuleType:
 
 
 def _check_origin(text: str) -> str:
-    """Return a web origin such as `https://example.org` in lower case, or `*`.
-
-    Raises:
-        typer.BadParameter: The text is neither.
-    """
     scheme, separator, rest = text.rstrip("/").partition("://")
     if text != "*" and (scheme not in ("http", "https") or not separator or not rest or "/" in rest):
         raise typer.BadParameter(f"--cors {text!r} is not an origin such as https://example.org, and not *")

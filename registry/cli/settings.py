@@ -69,7 +69,9 @@ def _check_settings(tables: dict[str, Any], folder: Path, file: str) -> Settings
 def choose_database_path(path: Path | None) -> Path:
     """Return the path of the database file.
 
-    It is `path` (from `--db` or REGISTRY_DB), or else named in `registry.toml`, or else `registry.duckdb`.
+    Args:
+        path: The path that the user gives by `--db` or REGISTRY_DB. Without it, the path in `registry.toml` is used, or
+            else `registry.duckdb`.
     """
     if path is not None:
         explain(f"database {path}: from {'REGISTRY_DB' if os.environ.get('REGISTRY_DB') == str(path) else '--db'}")

@@ -141,7 +141,7 @@ def new(
 
 
 def _make_task(system: list[Path], request: Request, test: str | None) -> QuickTask:
-    """Make a task from files; print a preview, the options, notes and warnings."""
+    """Make a task from files, and print a preview, the options and warnings."""
     from registry.quick.make import make
 
     made = make(system, request, test)

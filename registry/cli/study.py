@@ -94,7 +94,7 @@ def make_study_command(name: str) -> TyperCommand:
 
 
 def _list_parameters(study: type[Study]) -> Iterator[Parameter]:
-    """Yield (name, annotation, default value) of each parameter of a study's command."""
+    """Yield name, annotation and default value of each option of a study's command."""
     yield "task", *{"one": (Task, inspect.Parameter.empty), "all": (TaskName, None),
                     "none": (OptionalTask, None)}[study.task]
     hints = typing.get_type_hints(study)
@@ -127,9 +127,12 @@ def _format_flag(name: str) -> str:
 
 
 def _make_option(field: Field[Any], type_: Any) -> tuple[Any, Any]:
-    """Return the typer annotation and default value for a field of a study's class.
+    """Convert a field of a study's class to an option of the command line.
 
     A field that is a tuple becomes a repeatable option.
+
+    Returns:
+        The typer annotation and the default value.
     """
     option, default = field.metadata["option"], field.default
     if option.parse is not None:
@@ -214,7 +217,7 @@ def _print_results(results: list[StudyResult], values: Mapping[str, Any]) -> Non
 
 def make_archive(database: Database, study: str, task: str | None, settings: Mapping[str, Any] | None = None,
                  actor: str | None = None, *, dry_run: bool = False) -> Archive:
-    """Return the archive with which a command loads and stores results of a study.
+    """Return the object with which a command loads and stores results of a study.
 
     Args:
         database: The registry.

@@ -131,9 +131,9 @@ def _parse_systems(systems: list[str], pairs: list[str]) -> tuple[dict[str, floa
 
 
 def _split_pair(pair: str, systems: Container[str]) -> tuple[str, str]:
-    """Split `A,B` into the names of two systems, which may contain commas.
+    """Split the text `A,B` into the names of two systems.
 
-    If several splits are possible, a split into two existing systems is chosen.
+    Names may contain commas. If several splits are possible, a split into two existing systems is chosen.
     """
     parts = pair.split(",")
     splits = [(",".join(parts[:n]).strip(), ",".join(parts[n:]).strip()) for n in range(1, len(parts))]

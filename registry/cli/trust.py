@@ -75,7 +75,10 @@ def show(
 def _print_sections(sections: Sequence[Section], format_: ShowFormat, *, abbreviate: bool) -> None:
     """Print the history of a result as one table per section.
 
-    With `abbreviate`, digests, times and numbers are shortened.
+    Args:
+        sections: The sections.
+        format_: The output format.
+        abbreviate: True to shorten digests, times and numbers.
     """
     from registry.rendering.render import render
     from registry.rendering.table import Table
@@ -88,7 +91,6 @@ def _print_sections(sections: Sequence[Section], format_: ShowFormat, *, abbrevi
 
 
 def _abbreviate(value: Any) -> Any:
-    """Shorten a digest, a time (to seconds) or a number (to 4 decimals) for people."""
     if isinstance(value, float):
         return round(value, 4)
     if isinstance(value, datetime):

@@ -60,7 +60,7 @@ _PLATFORMS = [f"manylinux_2_{n}_x86_64" for n in range(28, 16, -1)] + [
 
 @dataclass(frozen=True)
 class Wheel:
-    """An installable package file (wheel) and the version of the package."""
+    """A Python package file (wheel) and the version of the package."""
 
     path: Path
     version: Version
@@ -125,7 +125,10 @@ def find_needed_wheels(folder: Path, metrics: Iterable[Metric], python: str) -> 
 
 
 def _list_roots(metrics: Iterable[Metric]) -> list[Requirement]:
-    """List the packages that a scoring program needs directly for these metrics."""
+    """List the packages that the scoring program needs for some metrics.
+
+    Packages that these packages require are not in the list.
+    """
     names = set(ALWAYS)
     for metric in metrics:
         if isinstance(metric, METEOR):
@@ -169,7 +172,10 @@ def _find_wheels(folder: Path, python: str) -> dict[str, list[Wheel]]:
 
 
 def _make_environment(python: str) -> dict[str, str]:
-    """Describe the platform, to evaluate conditional requirements of packages."""
+    """Describe the platform on which a competition scores submissions.
+
+    Conditional requirements of packages are evaluated with this description.
+    """
     return {"implementation_name": "cpython", "implementation_version": f"{python}.0", "os_name": "posix",
             "platform_machine": "x86_64", "platform_python_implementation": "CPython", "platform_release": "",
             "platform_system": "Linux", "platform_version": "", "python_full_version": f"{python}.0",
@@ -210,10 +216,6 @@ def _format_lines(value: Mapping[str, Any] | list[Any]) -> Iterator[str]:
 
 
 def _format_scalar(value: Any) -> str:
-    """Format a text, number or truth value as YAML in one line.
-
-    Invisible characters become escapes.
-    """
     if not isinstance(value, str):
         return json.dumps(value)
     return "".join(c if c.isprintable() else _escape(c) for c in json.dumps(value, ensure_ascii=False))
@@ -336,7 +338,11 @@ def _make_columns(task: ResolvedTask) -> Iterator[dict[str, Any]]:
 
 
 def make_pages(task: ResolvedTask, phases: Sequence[Phase], *, hidden: bool) -> Mapping[str, str]:
-    """Return the competition's web pages in Markdown, by path."""
+    """Make the web pages of the competition.
+
+    Returns:
+        Markdown, by the path of the page.
+    """
     about, manifest = task.manifest.task, task.manifest
     facts = [("Organisers", ", ".join(about.organisers)), ("Contact", about.contact), ("Page", about.url),
              ("Cite", about.citation)]
@@ -377,7 +383,6 @@ def _describe_submission(phases: Sequence[Phase]) -> str:
 
 
 def _escape_markup(text: str | None) -> str:
-    """Escape the characters that have a meaning in Markdown or HTML."""
     return re.sub(r"([\\`*_{}\[\]<>#|&])", r"\\\1", " ".join((text or "").split()))
 
 
@@ -504,12 +509,11 @@ def _collect_program(wheels: Sequence[Path], python: str) -> Files:
 
 
 def _find_reader(task: ResolvedTask, test_set: TestSet) -> Reader:
-    """Return the default reader of submissions to a test set."""
     return task.submission_reader(test_set, make_submit(file="submission", system="submission"))
 
 
 def _warn_about_readers(connection: Connection, row: TaskRow, task: ResolvedTask, test_set: TestSet) -> Iterator[str]:
-    """Yield a warning if stored submissions do not use the default reader."""
+    """Warn if stored submissions were read with other options than the competition's."""
     reader = repr(_find_reader(task, test_set))
     readers = [submission.reader for submission in catalog.submissions(connection, row.task_id)
                if submission.test_set == test_set.name]
@@ -519,7 +523,6 @@ def _warn_about_readers(connection: Connection, row: TaskRow, task: ResolvedTask
 
 
 def _collect_gold(connection: Connection, row: TaskRow, test_set: TestSet) -> Files:
-    """Return the content of the gold files of a test set, by role such as `gold`."""
     stored = next(stored for stored in catalog.test_sets(connection, row.task_id) if stored.name == test_set.name)
     revision = catalog.get(connection, GoldRevisionRow, gold_revision_id=stored.gold_revision_id)
     digests = catalog.gold_sources(connection, revision.gold_revision_id, revision.reader)

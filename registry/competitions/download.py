@@ -268,7 +268,9 @@ class Codabench(Value):
         """Find out which submissions are on the leaderboard.
 
         Returns:
-            Numbers of the submissions, and the file with the leaderboard if it is given.
+            The numbers of the submissions; and a list with the file of the leaderboard, which is empty if the user
+                gives no
+            such file.
         """
         if self.leaderboard is not None:
             document = Document.load(self.leaderboard)
@@ -279,7 +281,7 @@ class Codabench(Value):
         return {download.entry.id for download in downloads if download.entry.is_leading}, []
 
     def _find_test_sets(self, download: DownloadedFile, task: ResolvedTask) -> list[str]:
-        """Return the test sets that a submission answers, according to its phase.
+        """Return the test sets to which a submission belongs, according to its phase.
 
         The names of phases are lists of test sets, such as `dev, test`.
         """
@@ -312,14 +314,6 @@ def _parse_name(archive: Archive, member: str) -> tuple[int, DownloadedFile]:
 
 
 def _find_answer(archive: Archive, download: DownloadedFile, test_set: str, test_sets: Sequence[str]) -> Document:
-    """Return a participant's output for one test set, from the participant's zip.
-
-    Args:
-        archive: The download, which contains the zip file.
-        download: The zip file.
-        test_set: Name of the test set.
-        test_sets: Names of all test sets that the zip file answers.
-    """
     inner = Archive(Document(archive.make_path(download.member), archive.read(download.member)))
     files = [name for name in inner.names if not name.endswith("/") and not any(
         map(is_system_file, PurePosixPath(name).parts))]
@@ -328,7 +322,7 @@ def _find_answer(archive: Archive, download: DownloadedFile, test_set: str, test
 
 
 def _declare(document: Document, download: DownloadedFile, test_set: str, task: ResolvedTask) -> DeclaredSubmission:
-    """Declare a participant's output as a submission to the task.
+    """Make a submission to the task from a participant's output.
 
     Owner, number and time of the submission come from the platform.
 

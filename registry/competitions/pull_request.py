@@ -128,12 +128,12 @@ def _list_submissions(manifest: Path) -> set[Path]:
 
 
 def _reserve(change: Change, folder: Path) -> str | None:
-    """Create an empty placeholder for a file that a pull request adds.
+    """Create an empty file in place of a file that a pull request adds.
 
     The names of all files decide which of them are submissions, before any content is read.
 
     Args:
-        change: The file.
+        change: The added file.
         folder: Folder with the files of the repository.
 
     Returns:
@@ -206,7 +206,7 @@ _ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "LANG", "SYSTEMROOT", "TEMP", "TMP", "
 
 
 def _run_registry(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command of this program in another process, such as `check`.
+    """Run a command of this program, such as `check`, in another process.
 
     The path of the temporary folder is removed from the output.
     """
@@ -241,7 +241,7 @@ def _quote(output: str) -> str:
 class _Git:
     """Access to a git repository that runs no code from the repository.
 
-    It reads objects only, without working tree, hooks and filters.
+    It reads stored content only, and uses no working tree, hooks or filters.
     """
 
     def __init__(self, repository: Path) -> None:

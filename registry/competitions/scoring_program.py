@@ -105,10 +105,18 @@ def read_submission(folder: Path, test_set: str, test_sets: Sequence[str]) -> Do
 
 
 def choose_file(files: Sequence[str], test_set: str, test_sets: Sequence[str], path: str) -> str:
-    """Choose a submission's file for one test set by its name; see `read_submission`.
+    """Choose a submission's file for one test set by its name.
+
+    If the submission answers one test set, the file may have any name. Otherwise the name begins with the test set.
+
+    Args:
+        files: Names of the files.
+        test_set: Name of the test set.
+        test_sets: Names of all test sets that the submission answers.
+        path: Name of the submission, for errors.
 
     Raises:
-        InputError: There is no such file or more than one; `path` is the name of the submission in the message.
+        InputError: There is no such file or more than one.
     """
     if len(test_sets) > 1:
         matches = [name for name in files if _find_test_set(Path(name).name, test_sets) == test_set]
@@ -145,7 +153,7 @@ def _list_files(folder: Path) -> list[str]:
 
 
 def is_system_file(name: str) -> bool:
-    """Return True for files or folders that operating systems or platforms add."""
+    """Return True for files that operating systems or platforms add: `.DS_Store`."""
     return name.startswith((".", "__MACOSX")) or name.lower() in _SYSTEM_FILES
 
 

@@ -46,10 +46,13 @@ def evaluate_values(request: EvaluationRequest) -> Board:
 
 
 def _remove_temporary_path(error: RegistryError, owners: set[str]) -> RegistryError:
-    """Return an error without the path and the line number of a temporary file.
+    """Remove the path and line number of a temporary file from an error message.
 
-    The user's values are written to temporary files, which the user does not know. If the path is in `owners` (names of
-    values, such as `the gold`), it is kept.
+    Values given in Python are written to temporary files, which users do not know.
+
+    Args:
+        error: The error about a file.
+        owners: Names of values, such as `the gold`, which are not removed.
     """
     if not isinstance(error, InputError):
         return error
@@ -59,12 +62,6 @@ def _remove_temporary_path(error: RegistryError, owners: set[str]) -> RegistryEr
 
 
 def _replace_file_name(sentence: str, copies: Mapping[str, str]) -> str:
-    """Replace a temporary file name in a message by the name of the values.
-
-    Args:
-        sentence: A message such as `warning: FILE: text`.
-        copies: The name of the values, such as `the gold`, by the name of their temporary file.
-    """
     kind, _, rest = sentence.partition(" ")
     file, separator, about = rest.partition(": ")
     return f"{kind} {copies.get(file, file)}{separator}{about}"
@@ -81,9 +78,9 @@ def _replace_advice(message: str) -> str:
 
 
 def _list_inputs(request: EvaluationRequest) -> Iterator[Any]:
-    """Yield the gold, the systems, and the values of each system.
+    """Yield all values that the user gave: the gold, and the values of each system.
 
-    One of these objects can be a pandas or polars object, which decides the package of the result.
+    They show whether the user works with pandas or polars; the result then uses the same package.
     """
     yield request.gold
     yield request.systems

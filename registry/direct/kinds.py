@@ -111,7 +111,6 @@ def require_references_by_item(golds: Sequence[Any], systems: Iterable[Sequence[
 
 
 def _compute_word_overlap(text: Any, reference: Any) -> float:
-    """Return the share of words that two texts have in common (Jaccard index)."""
     words, reference_words = (set(value.split()) if isinstance(value, str) else set[str]()
                               for value in (text, reference))
     return len(words & reference_words) / max(len(words | reference_words), 1)

@@ -253,7 +253,6 @@ def read_record(path: Path, sources: Sources) -> Record:
 
 
 def _format_model(entry: dict[str, Any], place: Place) -> str:
-    """Return the developer and name of a model as "developer/name"."""
     name = get_member(entry, "id", kind=str, place=place)
     developer = entry.get("developer")
     return name if "/" in name or not isinstance(developer, str) or not developer.strip() else f"{developer}/{name}"
@@ -562,11 +561,11 @@ def _name_runs(factors: Any, n_runs: int, place: Place) -> tuple[str, list[str]]
 
 
 def _get_nested(sample: Sample, key: str, default: str = "null") -> Any:
-    """Parse a value of a sample's metadata, which is JSON text.
+    """Parse JSON text in the metadata of a sample.
 
     Args:
         sample: The sample.
-        key: Key of the value in the metadata.
+        key: Key in the metadata.
         default: JSON text that is parsed if the key is absent.
 
     Raises:

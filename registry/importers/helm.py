@@ -94,24 +94,19 @@ class Helm(ScoredImporter):
 
 
 def _find_spec(stats: Path) -> Path:
-    """Return the path of `run_spec.json`, or of its gzip file, in a run's folder.
-
-    Args:
-        stats: Path of the file of statistics in the same folder.
-    """
     plain, compressed = stats.with_name(_SPEC), stats.with_name(f"{_SPEC}.gz")
     return compressed if compressed.exists() and not plain.exists() else plain
 
 
 def _split_name(spec: Any, place: Place) -> tuple[str, str]:
-    """Split a HELM run into its scenario and its model.
+    """Split the name of a HELM run into its scenario and its model.
 
     Args:
         spec: Parsed `run_spec.json`.
         place: Path of this file, for errors.
 
     Returns:
-        Name of the run without the model, such as "mmlu:subject=law"; and name of the model.
+        The scenario, such as "mmlu:subject=law", and the model.
     """
     name = get_member(spec, "name", kind=str, place=place)
     model = get_member(spec, "adapter_spec", "model", kind=str, place=place)
@@ -145,10 +140,9 @@ def _read_stats(entries: Any, place: Place) -> Iterator[_Stat]:
 
 
 def _name_perturbation(perturbation: Any, place: Place) -> str:
-    """Return a name for a perturbation (a change of the input) with its options.
+    """Make a name for a perturbation, which is a change of the input, such as typos.
 
-    For example, `{"name": "typos", "prob": 0.1}` gives "typos_prob-0.1". The options distinguish perturbations of the
-    same kind.
+    The name includes the options: `{"name": "typos", "prob": 0.1}` gives "typos_prob-0.1".
     """
     name = get_member(perturbation, "name", kind=str, place=place)
     return "_".join([name, *(f"{key}-{value}" for key, value in sorted(perturbation.items()) if key not in _NOT_OPTIONS

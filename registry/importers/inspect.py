@@ -213,11 +213,14 @@ def describe_differences(header: Any, runs: Mapping[tuple[str, int], Run], reduc
 
 
 def _find_scorer(score: Mapping[str, Any], runs: Mapping[str, Sequence[Run]]) -> str | None:
-    """Return the key of `runs` to which a total score belongs; None if there is none.
+    """Find the imported runs whose total score a log states.
 
     Args:
         score: Total score in the log, with the keys "name" and "scorer".
         runs: Imported runs, by scorer (or "scorer.key" if a scorer returns several values).
+
+    Returns:
+        Key of the runs; None if no runs belong to the score.
     """
     name, scorer = score.get("name"), score.get("scorer")
     if not isinstance(scorer, str):
@@ -233,7 +236,7 @@ def _list_numbers(metrics: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
 
 
 def _compute_mean(runs: Sequence[Run]) -> float | None:
-    """Return the mean score: first over the epochs of each sample, then over samples.
+    """Average the scores of each sample over its epochs, then average over samples.
 
     Args:
         runs: One run per epoch.
@@ -570,12 +573,15 @@ class Inspect(ScoredImporter):
 
 def _check_targets(task: str, samples: Iterable[Sample],
                    targets: dict[tuple[str, str], tuple[Any, Place]]) -> None:
-    """Raise InputError if a sample has another gold answer than in earlier logs.
+    """Check that a sample has the same gold answer in all logs.
 
     Args:
         task: Name of the task.
         samples: Samples of one log.
         targets: Maps pairs of task and sample id to the gold answer in earlier logs; receives new samples.
+
+    Raises:
+        InputError: A gold answer differs from an earlier one.
     """
     for sample, place in samples:
         item, _ = _make_key(sample, place)
@@ -586,15 +592,14 @@ def _check_targets(task: str, samples: Iterable[Sample],
 
 
 def _make_key(sample: dict[str, Any], place: Place) -> tuple[str, int]:
-    """Return the id of a sample as text, and its epoch as a number."""
     item = get_member(sample, "id", kind=(str, int), place=place)
     return str(item), get_member(sample, "epoch", kind=int, place=place)
 
 
 def _list_values(scorer: str, score: Any, place: Place) -> Iterator[tuple[str, float | None]]:
-    """Yield pairs of name and number from a scorer's result for one sample.
+    """Yield the name and value of each number that a scorer returns for one sample.
 
-    A single value yields one pair, with the scorer's name. A dict of values yields pairs such as ("scorer.key", 0.5).
+    A single number has the name of the scorer. Numbers in a dict have names such as "scorer.key".
     """
     value = get_member(score, "value", kind=object, place=place) if isinstance(score, dict) else None
     if isinstance(value, dict):

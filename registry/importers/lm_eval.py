@@ -267,7 +267,6 @@ def find_logs(sources: Sources, files: Sequence[Path] | None = None) -> list[Log
 
 
 def _find_results(folder: Path) -> dict[str, Path]:
-    """Map the date in the name of each results file (`NAME_DATE.json`) to its path."""
     dated = {match["date"]: file for file in sorted(folder.iterdir()) if (match := _RESULTS.fullmatch(file.name))}
     return {date: file for date, file in dated.items() if file.is_file() and not file.is_symlink()}
 

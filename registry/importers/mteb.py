@@ -85,9 +85,9 @@ class Mteb(ScoredImporter):
             "for other tasks of this kind, not for other items of these tasks",))
 
     def _read_model(self, folder: Path, sources: Sources) -> str:
-        """Return the model's name from a folder's metadata, or from the folder's path.
+        """Return the name of the model whose results are in a folder.
 
-        The name includes the revision if each revision is imported as a system.
+        The name includes the revision if each revision is imported as a separate system.
         """
         revision, model = folder.absolute().name, folder.absolute().parent.name.replace("__", "/", 1)
         if (folder / _META).is_file():

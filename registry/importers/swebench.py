@@ -133,10 +133,6 @@ def _get_text(metadata: Any, keys: Sequence[str]) -> str | bool | None:
 
 
 def _to_plain(node: Any) -> str | bool | None:
-    """Convert a YAML scalar to a bool or text; return None for other nodes.
-
-    Whole numbers become text.
-    """
     kind = node.tag.rpartition(":")[2] if node.id == "scalar" else ""
     if kind == "bool":
         return _TRUTHS.get(node.value.lower())
@@ -228,11 +224,6 @@ class SweBench(Importer):
         }, files, sources.digests)
 
     def _list_instances(self, sources: Sources) -> frozenset[str]:
-        """Return the names of all instances from the file that the user names.
-
-        Returns:
-            The names; an empty set if the user names no file.
-        """
         if self.instances is None:
             return frozenset()
         document = sources.load((sources.path if sources.path.is_dir() else sources.path.parent) / self.instances)
@@ -240,11 +231,6 @@ class SweBench(Importer):
 
 
 def _find_folder(file: Path) -> Path:
-    """Return the folder of the submission to which a file of results belongs.
-
-    Args:
-        file: Path of `results/results.json` or `per_instance_details.json` in this folder.
-    """
     folder = file.absolute().parent
     return folder.parent if folder.name == "results" else folder
 
@@ -314,12 +300,12 @@ def _get_names(report: Any, name: str, place: Place) -> list[str]:
 
 
 def _add_outcome(outcomes: Outcomes, instances: Iterable[str], outcome: str, place: Place) -> None:
-    """Assign the same outcome to several instances.
+    """Store an outcome, such as "resolved", for several instances.
 
     Args:
         outcomes: Maps instances to outcomes; receives the new entries.
         instances: Names of the instances.
-        outcome: Outcome, such as "resolved".
+        outcome: The outcome of all these instances.
         place: Path of the report, for errors.
 
     Raises:

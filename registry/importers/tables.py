@@ -260,11 +260,6 @@ class Long(ScoredImporter):
 
 
 def _to_name(cell: Any, column: str, row: Row) -> str:
-    """Convert a table cell to the name of a system, run or test set.
-
-    Raises:
-        InputError: The cell is empty, not printable, or of another type.
-    """
     if (text := to_text(cell)) is None or not text.strip() or not text.isprintable():
         raise row.error(f"{column!r} is {shorten(cell)}; expected a name")
     return text

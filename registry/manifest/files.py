@@ -66,7 +66,7 @@ class Root:
 
     @contextmanager
     def _handle_errors(self, path: str, key: str) -> Iterator[None]:
-        """Convert errors of the operating system about a path to a ManifestError.
+        """Convert system errors about a path to errors about the manifest.
 
         Causes are, for example, a path that is too long, a loop of links, or a missing permission.
 
@@ -237,7 +237,7 @@ def _make_expression(part: str, captured: Mapping[str, str], quantifier: str) ->
 
 
 def _compile_glob(glob: str) -> re.Pattern[str]:
-    """Compile a file name or path with wildcards to a regular expression.
+    """Convert a file name with wildcards to a regular expression.
 
     `*` matches any characters except `/`, and `?` matches one such character.
     """

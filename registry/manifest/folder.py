@@ -143,7 +143,7 @@ def _has_content(path: Path, content: bytes, conflict: str) -> bool:
     """Return True if a file exists with this content, False if it does not exist.
 
     Raises:
-        InputError: The file exists with other content; the message is `conflict`.
+        InputError: The file has other content. The message is the argument `conflict`.
     """
     if not path.exists() and not path.is_symlink():
         return False
@@ -153,7 +153,6 @@ def _has_content(path: Path, content: bytes, conflict: str) -> bool:
 
 
 def _remove(paths: list[Path], folder: Path) -> None:
-    """Remove files, and then all folders that are empty now, up to `folder`."""
     for path in paths:
         path.unlink(missing_ok=True)
         for parent in path.absolute().parents:

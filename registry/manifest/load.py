@@ -139,9 +139,9 @@ def _correct_key(tables: Any, location: tuple[int | str, ...]) -> bool:
 
 
 def _explain(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
-    """Convert one error of pydantic to pairs (key, message).
+    """Convert an error of pydantic to messages, each with the key of the manifest.
 
-    There are several pairs if a table contradicts itself in several ways.
+    There are several messages if a table contradicts itself in several ways.
     """
     key = _format_path(detail["loc"])
     if detail["type"] == "value_error" and isinstance(error := detail["ctx"]["error"], ContradictionsError):
@@ -197,7 +197,6 @@ def _format_path(location: tuple[int | str, ...]) -> str:
 
 
 def _list_keys(location: tuple[int | str, ...]) -> list[str]:
-    """Return the valid keys of the table at the path `location` in the manifest."""
     model: type[BaseModel] = Manifest
     for step in location:
         if isinstance(step, str) and step in model.model_fields:

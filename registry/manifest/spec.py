@@ -63,7 +63,7 @@ class Table(BaseModel):
         return self
 
     def _find_contradictions(self) -> Iterator[tuple[str, str]]:
-        """Yield (key, message) for keys that contradict other keys of this table."""
+        """Yield a key and a message for each key that contradicts another key."""
         return iter(())
 
 

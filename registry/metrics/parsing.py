@@ -307,5 +307,4 @@ class PlainLAS(_AttachmentMetric):
 
 
 def _is_punctuation(form: str) -> bool:
-    """Return True if a word has only punctuation characters (Unicode categories P)."""
     return all(unicodedata.category(character).startswith("P") for character in form)

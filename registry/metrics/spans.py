@@ -115,7 +115,7 @@ def _choose_first(span: Span, candidates: list[Span]) -> int:  # noqa: ARG001
 def _choose_nearest(span: Span, candidates: list[Span]) -> int:
     """Return the index of the nearest candidate that has the same type as a span.
 
-    The distance is that of the starts plus that of the ends. If no candidate has the same type, return 0.
+    The distance is the distance of the starts plus that of the ends. The result is 0 if no candidate has the same type.
     """
     distances = [(other.type != span.type, abs(other.start - span.start) + abs(other.end - span.end)
               if other.type == span.type else 0) for other in candidates]

@@ -185,12 +185,15 @@ class _SegmentMetric(ReferenceMetric):
 
 
 def _extract(metric: _SegmentMetric, references: _References, segments: Sequence[str]) -> Floats:
-    """Return sacrebleu's statistics of segments as an array, [segments, columns].
+    """Compute the statistics that sacrebleu sums, such as n-gram counts, per segment.
 
     Args:
         metric: The metric.
-        references: One tuple of texts per name of a reference; a text is None if the segment has no such reference.
+        references: For each reference, the texts of all segments; None if a segment has no such reference.
         segments: Texts of the system.
+
+    Returns:
+        The statistics, [segments, columns].
     """
     statistics = _make_engine(metric, references)._extract_corpus_statistics(segments, None)
     return np.array(statistics, dtype=np.float64).reshape(len(segments), -1)
@@ -198,10 +201,6 @@ def _extract(metric: _SegmentMetric, references: _References, segments: Sequence
 
 @lru_cache(maxsize=8)
 def _make_engine(metric: _SegmentMetric, references: _References) -> Any:
-    """Return the sacrebleu object that computes a metric with these references.
-
-    The object is cached, because it preprocesses the references.
-    """
     metrics = import_extra("sacrebleu.metrics", metric)
     return getattr(metrics, metric.name.upper())(**metric.engine_options(), references=list(map(list, references)))
 
@@ -337,10 +336,6 @@ class ChrF(_SegmentMetric):
 
 @lru_cache(maxsize=4)
 def _extract_chrf(metric: ChrF, reference: tuple[str, ...], segments: tuple[str, ...]) -> Floats:
-    """Return the n-gram counts of segments for one reference, [segments, columns].
-
-    The result is cached, because several metrics of a task may use it.
-    """
     return _extract(metric, (reference,), segments)
 
 

@@ -72,7 +72,7 @@ def limit_blas_to_one_thread() -> AbstractContextManager[object]:
 def _find_libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001
     """Return a controller for the threads of the loaded numerical libraries.
 
-    The search takes milliseconds, so the result is cached until `n_modules`, the number of imported modules, changes.
+    The search takes milliseconds. Its result is cached until the number of imported modules, `n_modules`, changes.
     """
     return ThreadpoolController()
 
@@ -253,9 +253,11 @@ def _connect(address: str) -> Client:
 
 
 def _describe_differences(remote: dict[str, str], local: dict[str, str]) -> str:
-    """List the software whose version on a worker differs from the version here.
+    """Describe which software has another version on a worker than on this machine.
 
-    Both arguments have versions by the name of the software.
+    Args:
+        remote: Versions on the worker, by software.
+        local: Versions on this machine, by software.
     """
     return ", ".join(f"{name} {remote.get(name, 'missing')} (here {local.get(name, 'missing')})"
                      for name in sorted(remote.keys() | local.keys()) if remote.get(name) != local.get(name))

@@ -85,9 +85,10 @@ def _module_of(function: Callable[..., object]) -> str:
 
 
 def _find_command_module() -> list[str]:
-    """Return the module of the running command, as a list; empty if there is none.
+    """Return the module of the running command, which every worker process imports.
 
-    Every worker process imports this module again.
+    Returns:
+        A list with the name of the module; empty if there is none.
     """
     command = getattr(sys.modules["__main__"], "main", None)
     return [command.__module__] if getattr(command, "__module__", "__main__") != "__main__" else []

@@ -170,10 +170,10 @@ def make_public_log(connection: Connection, manifests: Collection[str]) -> list[
 
 
 def _sort_submissions(entries: list[_Entry]) -> Iterator[_Entry]:
-    """Yield log entries so that their order does not reveal hidden names.
+    """Sort log entries of anonymous submissions so that names cannot be guessed.
 
-    The anonymous submissions of one command are stored in the alphabetical order of their hidden names. They are sorted
-    by their public names instead.
+    One command stores submissions in the alphabetical order of their hidden names. That order would be a hint, so these
+    entries are sorted by their public names.
     """
     for (_, action), group in groupby(entries, key=lambda entry: (entry.columns["run_id"], entry.columns["action"])):
         same_command = list(group)
@@ -183,11 +183,11 @@ def _sort_submissions(entries: list[_Entry]) -> Iterator[_Entry]:
 
 
 def _renumber(details: Mapping[str, Any], numbers: Mapping[str, Mapping[int, int]]) -> dict[str, Any]:
-    """Replace the ids in the details of a log entry by the ids in the public file.
+    """Replace row ids in the details of a log entry by the ids in the public file.
 
     Args:
         details: Details of the entry.
-        numbers: Public id of each stored id, by the key in `details`. Rows that are not published have no public id.
+        numbers: Maps stored ids to public ids, by the key in `details`. Rows that are not published have no public id.
     """
     return {key: numbers[key].get(value) if key in numbers and value is not None else value
             for key, value in details.items() if key != "said_in" or value in numbers[key]}

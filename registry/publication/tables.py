@@ -198,7 +198,7 @@ _REPLACED_FACTS = {
 
 
 def _make_fact_sql(field: SubmissionField) -> str:
-    """Return the SQL expression for the public value of a field of a submission."""
+    """Return the SQL expression that publishes or hides a field of a submission."""
     if field.public == "replaced":
         return _REPLACED_FACTS[field.name]
     if field.public == "never":

@@ -99,9 +99,10 @@ def is_denied(use: str, name: str) -> bool:
 
 
 def _parse_kind(driver: Any, sql: str, query: Query) -> Any:
-    """Return the type of the only statement in an SQL text, such as SELECT.
+    """Return the type of an SQL statement, such as SELECT.
 
-    Raises a QueryError if the text has no statement, or several.
+    Raises:
+        QueryError: The text has no statement, or several.
     """
     statements = driver.extract_statements(sql)
     if len(statements) != 1:

@@ -93,7 +93,7 @@ def load_data_model(connection: Connection) -> list[Relation]:
 
 
 def _make_macro(name: str, comment: str, parameters: list[str]) -> Relation:
-    """Make the documentation of a macro from its comment.
+    """Make the documentation of an SQL macro from its comment.
 
     Args:
         name: Name of the macro.

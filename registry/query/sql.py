@@ -139,9 +139,12 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
 
 
 def _unpack_texts(driver: Any, checked: CheckedQuery) -> list[str]:
-    """Fill the view `item_text` with rows if the query uses this view.
+    """Load the stored texts of items into a view, if the query reads this view.
 
-    Returns notes for the user.
+    The view is `item_text`. Loading takes time, and few queries need it.
+
+    Returns:
+        Messages for the user.
     """
     if not checked.reads_texts:
         return []
@@ -151,7 +154,7 @@ def _unpack_texts(driver: Any, checked: CheckedQuery) -> list[str]:
 
 
 def _wrap(driver: Any, query: Query, checked: CheckedQuery, prefix: str, suffix: str = "") -> str:
-    """Make a larger SELECT that contains a checked query as a subquery, and check it.
+    """Put a checked query into a larger SELECT as a subquery, and check the result.
 
     Args:
         driver: DuckDB's own connection.

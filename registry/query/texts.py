@@ -141,10 +141,6 @@ def _load_items(driver: Any, files: _Files, gold_revision_id: int, reader: str) 
 
 
 def _join_words(item: Item) -> str:
-    """Return the words of a sentence, joined by blanks.
-
-    The result is empty if the items of this file format have no words, but only their positions.
-    """
     if isinstance(item.gold, Tagged):
         return " ".join(item.gold.tokens)
     return " ".join(word.form for word in item.gold.words) if isinstance(item.gold, Sentence) else ""

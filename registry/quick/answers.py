@@ -287,9 +287,9 @@ def choose_items(table: Table, request: Request, questions: Questions, system_ta
 
 
 def _are_crossed(table: Table, columns: Sequence[str]) -> bool:
-    """Return True if all combinations of the columns' values occur.
+    """Return True if all combinations of the columns' values occur in a table.
 
-    Metric and run, for example, are crossed, so they do not name items.
+    Columns such as metric and run are crossed. Such columns do not name the items.
     """
     return len({*zip(*map(table.cells, columns), strict=True)}) == math.prod(
         len({*table.cells(name)}) for name in columns)
@@ -359,9 +359,13 @@ def _find_repeated_item(table: Table, runs: Sequence[str], varying: Sequence[str
 
 
 def _describe_repeated(table: Table, columns: Sequence[str]) -> str:
-    """Describe the first item that occurs twice, and its lines.
+    """Describe the first item that occurs twice.
 
-    Example: ` ('d3' is in lines 9 and 14)`. The text is empty if no item occurs twice. `columns` name the item.
+    The result is a text such as ` ('d3' is in lines 9 and 14)`, or an empty text if no item occurs twice.
+
+    Args:
+        table: The table.
+        columns: The columns that name the item.
     """
     seen: dict[str, int] = {}
     for key, line in zip(table.keys(columns), table.lines, strict=True):
@@ -471,7 +475,6 @@ def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str]
 
 
 def _find_label_lists(table: Table) -> list[str]:
-    """Return the JSON columns that have a list of labels in every row."""
     return [name for name, values in table.nested.items() if all(
         isinstance(label, str | int) for value in values for label in (value or ()))]
 

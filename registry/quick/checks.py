@@ -159,8 +159,8 @@ def _find_odd_scales(table: Table, columns: Sequence[str]) -> dict[str, str]:
 def _find_code(values: Sequence[float]) -> float | None:
     """Find a number that probably means "no score", such as -1 or 999.
 
-    The result is None if there is none. It is the only negative number if it is whole, or a 9, 99, 999 or 9999 that is
-    far above all other numbers.
+    It is the only negative number, if it is whole; or a 9, 99, 999 or 9999 that is far above all other numbers. The
+    result is None if there is no such number.
     """
     numbers = sorted({*values})
     below = [number for number in numbers if number < 0]

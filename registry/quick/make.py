@@ -164,13 +164,12 @@ def _find_gold_file(paths: Sequence[Path], request: Request) -> Path | None:
 
 
 def _find_gold(paths: Sequence[Path]) -> Path | None:
-    """Return the only one of several files whose name says that it is the gold, such as `gold.tsv`."""
     named = [path for path in paths if path.is_file() and _GOLD_STEM.fullmatch(path.stem)]
     return named[0] if len(named) == 1 < len(paths) else None
 
 
 def _ask_about_gold_folder(gold: Path, systems: Path) -> InputError:
-    """Make the question about a gold folder: does it have benchmarks or documents?"""
+    """Make the question whether a gold folder has benchmarks or documents."""
     suffixes = {path.suffix for path in gold.iterdir() if path.is_file() and not path.name.startswith(".")}
     suffix = next(iter(suffixes)) if len(suffixes) == 1 else ".ENDING"
     return QuestionError("--gold is a folder; name a file. If its files are documents, join them, and each system's in "

@@ -201,7 +201,7 @@ def as_part_reader(reader: Reader) -> Reader:
 
 
 def _find_key_columns(reader: Reader, table: Table) -> list[str]:
-    """Return the columns of a table that a reader joins to the name of an item."""
+    """Return the columns of a table that together name an item."""
     item = getattr(reader, "item", ())
     names = [*getattr(reader, "within", ()), *([item] if isinstance(item, str) and item else item)]
     columns = table.names if table.header else getattr(reader, "columns", ())

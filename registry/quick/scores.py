@@ -249,10 +249,6 @@ def _plan_long_answers(table: Table, system: str, golds: Sequence[str], request:
 
 
 def _likely_scores(table: Table, used: Sequence[str | None]) -> list[str]:
-    """Return the columns of numbers with a usual name of scores.
-
-    The columns `used` are left out.
-    """
     numbers = [name for name in table.names if name not in used and _are_scores(table.cells(name))]
     return [name for name in numbers if is_called(name, "score")] or [name for name in numbers if is_measure(name)]
 
@@ -383,9 +379,9 @@ def _plan_wide(table: Table, request: Request) -> Plan:
 
 
 def _describe_column_runs(columns: Sequence[str]) -> list[str]:
-    """Return notes about columns that may be runs of one system.
+    """Describe columns that may be runs of a system, such as `a.seed1` and `a.seed2`.
 
-    Examples are `a.seed1` and `a.seed2`. A note names the option that averages the runs.
+    The message names the option that averages the runs.
     """
     return [f"{', '.join(runs.systems.values())} are separate systems; --as wide --option 'runs={{system}}"
             f"{first.removeprefix(runs.name).removesuffix(number)}{{run}}' reads them as runs of one"

@@ -87,7 +87,7 @@ class _Alignments(Reader):
 
     @abstractmethod
     def _read_rows(self, document: Document) -> Iterator[Row]:
-        """Yield line number, name and links of each sentence pair in a file."""
+        """Yield the line number, name and word links of each sentence pair in a file."""
 
     def _check_links(self, document: Document) -> Iterator[Row]:
         row = None
@@ -104,7 +104,7 @@ class _Alignments(Reader):
         return f"{link[0] + self.offset}-{link[1] + self.offset}"
 
     def _parse_link(self, source: str, target: str, link: str) -> Link:
-        """Parse the positions of two linked words, and return them counted from 0.
+        """Convert the positions of two linked words to numbers, counted from 0.
 
         Args:
             source: Position in the source sentence, as text.

@@ -214,10 +214,7 @@ class _BlockParsing:
         return has_facts or len(cells) != len(self.columns)
 
     def _has_tag(self, cells: list[str]) -> bool:
-        """Return True if a line that begins like a comment is a token with a valid tag.
-
-        For example, the token may be "#".
-        """
+        """Return True if a line such as "# O" is a token with a valid tag, not a comment."""
         if not self.columns or len(cells) != len(self.columns):
             return False
         tag = cells[self._find_columns()[0]]
@@ -535,7 +532,6 @@ class Bio(SpanReader):
                       self.outside)
 
     def _is_column_number(self, name: str) -> bool:
-        """Return True if `name` is the number of a column that the file may have."""
         try:
             place = self._layout.find_column(name, ())
         except ValueError:

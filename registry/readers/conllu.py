@@ -411,7 +411,7 @@ class Conllu(NamedReader):
 
 
 def _list_words(value: Sentence | Projection) -> Sequence[Word]:
-    """Return the words of a gold sentence, or the system's words aligned with it."""
+    """Return the gold words of a sentence, or the system's words aligned with them."""
     return value.words if isinstance(value, Sentence) else tuple(projected.word for projected in value.words)
 
 

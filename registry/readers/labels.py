@@ -196,7 +196,6 @@ class Labels(NamedReader):
 
     @cached_property
     def _required_columns(self) -> tuple[str, ...]:
-        """Names of columns that the file must have."""
         return (*self._roles, *dict.fromkeys((*self.within, *(self.attributes or ()))))
 
     def _is_attribute(self, column: str) -> bool:
@@ -229,7 +228,6 @@ class Labels(NamedReader):
                 and all(map(self._may_occur, set(labels) - {""})))
 
     def _may_occur(self, label: str) -> bool:
-        """Return True if the options `labels`, `rename` and `fold_case` allow a label."""
         label = dict(self.rename).get(label, label)
         return self.labels is None or label in self.labels or (self.fold_case and label.casefold() in self._by_case)
 

@@ -227,9 +227,7 @@ class _SgmlParsing:
 
 
 def _read_author(tag_text: str) -> dict[str, str]:
-    """Return the attribute `sysid` of a tag such as `<refset>`.
-
-    It names the system or translator of the segments in the element.
+    """Return the attribute `sysid` of a tag, which names a system or a translator.
 
     Args:
         tag_text: Text of the tag after its name, such as ` sysid="A" setid="x"`.

@@ -250,7 +250,6 @@ def read_metadata(document: Document) -> list[str]:
 
 
 def _is_comment(line: str, format_: _Format[N]) -> bool:
-    """Return True if a line of a run starts with "#" and is not a valid result."""
     cells = split_cells(line, "whitespace", FEW_CELLS)
     return line.startswith("#") and (cells[0] == "#" or format_.find_fault(cells, "") is not None)
 
@@ -286,7 +285,7 @@ def _read_lines(document: Document, format_: _Format[N]) -> ByQuery[N]:
 
 
 def _find_stretches(queries: list[str]) -> Iterator[tuple[int, int]]:
-    """Yield (start, end) of each stretch of equal neighbours in a list of queries.
+    """Yield the start and end of each sequence of equal neighbours in a list.
 
     For example, `["a", "a", "b"]` yields (0, 2) and (2, 3).
     """

@@ -173,7 +173,6 @@ def list_licences(expression: str | None) -> list[str]:
 
 
 def _licence_url(identifier: str) -> str | None:
-    """Return the web page of a licence at spdx.org; None if SPDX does not list it."""
     if identifier.startswith("LicenseRef-"):
         return None
     return f"https://spdx.org/licenses/{identifier.removesuffix('+')}"
@@ -245,7 +244,6 @@ def _record_set(written: WrittenTable) -> dict[str, Any]:
 
 
 def _croissant_name(name: str) -> str:
-    """Replace the characters that the Croissant format does not allow in names."""
     return re.sub(r"[^A-Za-z0-9_-]", "-", name)
 
 
@@ -415,6 +413,5 @@ def _column_table(written: WrittenTable) -> str:
 
 
 def _inline(text: str) -> str:
-    """Convert a text from the manifest to one line of Markdown, without markup."""
     plain = " ".join(text.split())
     return "".join(f"\\{c}" if c in "\\`*[]<>#|" else c for c in plain)

@@ -220,7 +220,7 @@ def _score_items(metric: Metric, statistics: Floats) -> tuple[Floats, Flags]:
 def _format_statistics(metric: Metric, columns: list[float], items: GoldItems) -> list[Any]:
     """Convert the statistics of one item to values for JSON.
 
-    If the statistics are numbers of labels, the values are the names of the labels; a missing label becomes None.
+    Some statistics are numbers of labels. They become the names of the labels, or None for a missing label.
     """
     if isinstance(metric.original, ConfusionMetric):
         return [items.labels.get(int(label)) for label in columns]

@@ -100,7 +100,7 @@ def verify_decisions(connection: Connection, excluded: Collection[int] = ()) -> 
 
 
 def _fetch_columns(connection: Connection, select: str, comparison_id: int) -> Columns:
-    """Run a SELECT for one comparison, and return each column by name.
+    """Load a table of one comparison, and return its columns by name.
 
     NULL becomes nan in a column of numbers, and `-` in a column of texts.
     """

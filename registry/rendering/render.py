@@ -132,7 +132,6 @@ def _render_jsonl(keys: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterato
 
 
 def _dump_row(keys: Sequence[str], row: Sequence[Any], spaces: int | None = None) -> str:
-    """Convert a row to JSON, in which all unprintable characters are escaped."""
     text = json.dumps({key: replace_undefined(value) for key, value in zip(keys, row, strict=True)}, indent=spaces,
                       ensure_ascii=False, default=_convert_for_json)
     if text.replace("\n", "").isprintable():

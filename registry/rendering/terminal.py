@@ -142,14 +142,14 @@ def _make_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], styles
 
 
 def _shrink(full: Sequence[int], minimum: Sequence[int], total: int) -> list[int]:
-    """Return smaller column widths, so that their sum is at most `total` if possible.
+    """Reduce the widths of columns so that a table fits into a total width.
 
     The widest columns shrink first.
 
     Args:
-        full: The widths of the columns without wrapping.
+        full: The widths of the columns without line breaks.
         minimum: The smallest width of each column.
-        total: The largest sum of all widths.
+        total: The largest sum of all widths; it is exceeded if the smallest widths require it.
     """
     cap, sizes = max(full), list(full)
     while cap > 1 and sum(sizes) > total:

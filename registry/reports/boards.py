@@ -69,10 +69,16 @@ def make_pair_table(board: Leaderboard) -> Table:
 
 def _add_display_values(pairs: Sequence[Row], names_a: Sequence[str], names_b: Sequence[str],
                         decimals: int) -> list[Row]:
-    """Return copies of the rows that also have texts for people.
+    """Add texts for people to the rows of a table of pairs.
 
-    The texts are the names of both systems (`shown_a`, `shown_b`), the `interval` of the difference and the p-value
-    (`shown_p`). The names are arguments, one per row.
+    The new columns are the names of both systems (`shown_a`, `shown_b`), the `interval` of the difference, the p-value
+    (`shown_p`) and the `verdict`.
+
+    Args:
+        pairs: The rows.
+        names_a: Name of the first system in each row.
+        names_b: Name of the second system in each row.
+        decimals: Decimals of the interval.
     """
     return [{**row, "shown_a": a, "shown_b": b, "interval": format_interval(row["ci_low"], row["ci_high"], decimals),
              "shown_p": format_p_value(row["p_value"], row["log10_p"]),

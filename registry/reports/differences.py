@@ -63,7 +63,6 @@ def _format_decision(decision: PairDecision) -> dict[str, str]:
 
 
 def _format_changes(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, str]:
-    """Return `BEFORE → AFTER` for each changed value; other values are unchanged."""
     return {key: new if before[key] == new else f"{before[key]} → {new}".strip() for key, new in after.items()}
 
 
@@ -276,7 +275,6 @@ def _make_rows(difference: BoardDifference) -> Iterator[list[str]]:
 
 
 def _describe_items(correction: Correction | None, items: SystemItems | None) -> str:
-    """Describe how many of a system's items changed, such as `12: d1, d7, d9, ...`."""
     if items is None or not items.n_items:
         return "" if items is None else "none"
     if correction is not None and items.n_items == len(correction.on_board):
@@ -286,13 +284,12 @@ def _describe_items(correction: Correction | None, items: SystemItems | None) ->
 
 
 def _shorten_name(name: str) -> str:
-    """Return `system` if team and system have the same name, else `team/system`."""
     team, _, system = name.partition("/")
     return system if team == system else name
 
 
 def _is_reversed(change: DecisionChange) -> bool:
-    """Return True if now the other system of the pair is significantly better."""
+    """Return True if the significantly better system was the worse one before."""
     before, after = change.before, change.after
     return before.significant and after.significant and _find_better(change, before) != _find_better(change, after)
 

@@ -49,10 +49,6 @@ def format_evalai(scores: Sequence[SubmissionScore]) -> str:
 
 
 def _name_scores(scores: Sequence[SubmissionScore]) -> dict[str, float]:
-    """Return the defined scores by metric, such as {"f1": 0.81}.
-
-    If there are several test sets, the keys are `TESTSET_METRIC`.
-    """
     has_several = len({score.test_set for score in scores}) > 1
     return {f"{score.test_set}_{score.metric}" if has_several else score.metric: score.score
             for score in scores if score.score is not None}
@@ -181,9 +177,9 @@ def _make_uncertainty(board: Leaderboard, standing: Standing) -> dict[str, Any]:
 
 
 def _make_parameters(metric: Metric) -> dict[str, Any]:
-    """Return the options of a metric that are texts, numbers or booleans.
+    """Return the options of a metric that the exported format can represent.
 
-    The format of the record supports no other types.
+    These are texts, numbers and booleans.
     """
     assert isinstance(metric, Value)
     options = {name: value for name, value in asdict(metric).items() if isinstance(value, str | int | float)}
@@ -191,7 +187,6 @@ def _make_parameters(metric: Metric) -> dict[str, Any]:
 
 
 def _format_json_text(value: Any) -> str:
-    """Return a text unchanged, and any other value as JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -319,7 +314,6 @@ def draw_badge(board: Leaderboard, standing: Standing, name: str) -> str:
 
 
 def _make_line(text: str) -> str:
-    """Return a text as one line of at most 60 visible characters."""
     line = "".join(c for c in " ".join(text.split()) if not unicodedata.category(c).startswith("C"))
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST - 1]}…"
 

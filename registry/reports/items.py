@@ -49,10 +49,7 @@ def _make_response(view: ItemView, output: SystemOutput) -> dict[str, Any]:
 
 
 def _format_answer(view: ItemView, answer: KnownAnswer) -> str:
-    """Return a label or span as text, such as `PER 3-4 'Ada Lovelace'`.
-
-    The text has the type, the label or the positions, and the words of a span.
-    """
+    """Return a label or span as text, such as `PER 3-4 'Ada Lovelace'`."""
     parts = [answer.type, answer.key] if answer.type else [answer.key]
     if view.kind == "span" and view.tokens:
         start, _, end = answer.key.partition("-")
@@ -71,5 +68,4 @@ def _make_column(key: str) -> Column:
 
 
 def _format_texts(value: Any) -> str:
-    """Join several texts by commas; return other values as text, and '' for None."""
     return "" if value is None else ", ".join(value) if isinstance(value, list | tuple) else str(value)

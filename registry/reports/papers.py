@@ -121,7 +121,7 @@ def citation_file(task: Task, date: str | None) -> str:
 
 
 def _split_licences(licence: str | None) -> list[str] | None:
-    """Split a licence such as `MIT OR Apache-2.0` at `OR`.
+    """Split a licence such as `MIT OR Apache-2.0` into its identifiers.
 
     The result is None if a part is not an SPDX identifier, because CITATION.cff supports no other licences.
     """
@@ -146,5 +146,4 @@ def _escape_bibtex(text: str) -> str:
 
 
 def _make_line(text: str) -> str:
-    """Return a text as one line, without invisible characters."""
     return "".join(c for c in " ".join(text.split()) if unicodedata.category(c) not in _INVISIBLE)

@@ -180,7 +180,6 @@ def _make_board_column(key: str) -> Column:
 
 
 def _format_number(value: float | None) -> str:
-    """Format a number with four decimals; `∞` if it is infinite, '' if it is None."""
     if value is not None and math.isinf(value):
         return "∞" if value > 0 else "-∞"
     return "" if value is None else _format_share(value)

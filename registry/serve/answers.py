@@ -157,9 +157,9 @@ def _parse_media_range(part: str) -> tuple[str, float]:
 
 
 def _get_quality(form: str, accepted: Sequence[tuple[str, float]]) -> float:
-    """Return how much an Accept header prefers a format: a number from 0 to 1.
+    """Return how much an HTTP client prefers a format, from 0 to 1.
 
-    The most specific media range that matches the format decides.
+    The header `Accept` contains media ranges such as `text/*`. The most specific range that matches the format decides.
 
     Args:
         form: The format, such as `csv`.
@@ -318,7 +318,7 @@ def _is_browser(request: Request) -> bool:
 def _load_templates() -> Environment:
     """Load the page templates of the server.
 
-    In a template, `value | shown` is the value itself if it is a text, and otherwise the value as JSON.
+    The filter `shown` leaves texts unchanged and converts other values to JSON.
     """
     templates = make_environment("registry.serve")
     templates.filters["shown"] = lambda cell: cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)

@@ -90,7 +90,7 @@ def _load_public_boards(opened: OpenSnapshot) -> tuple[Sequence[TaskBoards], lis
     """Load the leaderboards of all tasks.
 
     Returns:
-        The leaderboards of each task, and a sentence for each task without public leaderboards that says why.
+        The leaderboards of each task, and for each task without public leaderboards a sentence with the reason.
     """
     tasks, missing = list_public_tasks(opened)
     return load_snapshot(opened.connection, tasks, pairs=BOARD_PAIRS).tasks if tasks else (), missing
@@ -299,9 +299,12 @@ async def _read_query(request: Request) -> tuple[Query | None, str]:
 
 
 def _check_value(value: Any, depth: int = 0) -> None:
-    """Raise an error if a query parameter cannot be sent to a query process.
+    """Check that a query parameter can be sent to a query process.
 
-    This applies to deeply nested values, and to texts with lone surrogates, which JSON permits.
+    JSON permits deeply nested values and texts with lone surrogates, which cannot be sent.
+
+    Raises:
+        ProblemError: The parameter is such a value.
     """
     if depth > _MAX_DEPTH:
         raise ProblemError(400, "a parameter is nested too deeply")
@@ -398,7 +401,6 @@ async def _serve_sql_page(served: Served, queries: Queries, query: Query | None)
 
 
 async def _load_result(queries: Queries, query: Query) -> Mapping[str, Any]:
-    """Run a query, and return its first rows for the template of the HTML page."""
     answer = await queries.answer(query, "jsonl", first=MAX_SHOWN_ROWS)
     rows = [json.loads(line) for line in b"".join(answer.read_pieces()).splitlines()]
     return {"columns": list(rows[0]) if rows else [], "rows": [list(row.values()) for row in rows],
@@ -508,7 +510,7 @@ class SecurityMiddleware:
             await self._app(scope, receive, send_with_headers)
 
     def _get_allowed_origin(self, origin: str | None) -> str | None:
-        """Return the web site (origin) whose scripts may read a response, or `*` for all.
+        """Return the web site whose scripts may read a response, or `*` for all sites.
 
         Args:
             origin: The site from which a browser sent the request. If it is not permitted, the result is None.
@@ -519,7 +521,6 @@ class SecurityMiddleware:
 
 
 def _measure_head(scope: Scope) -> int:
-    """Return the size of a request's first line and headers in bytes."""
     first = f"{scope['method']}  HTTP/1.1\r\n\r\n{'?' if scope['query_string'] else ''}"
     return (len(first) + len(scope["raw_path"]) + len(scope["query_string"])
             + sum(len(name) + len(value) + len(": \r\n") for name, value in scope["headers"]))

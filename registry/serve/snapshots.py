@@ -141,9 +141,9 @@ class Snapshots:
 
 
 def _stamp(path: Path) -> _Stamp:
-    """Return inode, size and time of a database file and its log, to detect changes.
+    """Return a value that changes when a database file changes.
 
-    Every commit changes this value. The files are not opened.
+    It consists of inode, size and time of the file and of its log, so the files are not opened.
     """
     return tuple(_stamp_of_file(f"{os.path.realpath(path)}{suffix}") for suffix in ("", ".wal"))
 

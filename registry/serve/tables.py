@@ -242,7 +242,7 @@ async def list_answers(snapshot: CachedSnapshot, values: Values) -> Rows:
 
 async def _load_rows_once(snapshot: CachedSnapshot, key: tuple[str, ...],
                           read: Callable[[OpenSnapshot], Rows]) -> Rows:
-    """Load the rows of a table once for all requests that need a part of them."""
+    """Load the rows of a table once, and share them among requests."""
     return await snapshot.make_once(
         ("rows", *key), lambda: snapshot.read(read), lambda rows: _BYTES_PER_ROW * rows.total)
 

@@ -423,7 +423,6 @@ def submissions(connection: Connection, task_id: int) -> list[NamedSubmission]:
 
 
 def _select_submissions(*columns: Any) -> Select[Any]:
-    """Return a SELECT of columns from `submission` joined with `system` and `team`."""
     s, system, team = models.submission, models.system, models.team
     return select(*columns).join_from(s, system, s.c.system_id == system.c.system_id).join(
         team, team.c.team_id == system.c.team_id).order_by(s.c.submission_id)

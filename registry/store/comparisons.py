@@ -249,7 +249,6 @@ def _replace_ids(column: NDArray[Any], ids: Mapping[int, int]) -> NDArray[np.int
 
 
 def _pack(keys: Columns) -> NDArray[Any]:
-    """Combine integer columns into one structured array, to compare whole rows."""
     rows = np.empty(len(keys["statistics_a"]), dtype=[(name, np.int32) for name in keys])
     for name, column in keys.items():
         rows[name] = np.ma.getdata(column)

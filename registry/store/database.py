@@ -96,7 +96,10 @@ class Database:
             yield connection
 
     def _set_back(self, connection: Connection) -> None:
-        """Show readers the registry as it was at `moment`; a subclass implements this."""
+        """Replace the content of the registry by its content at the past date `moment`.
+
+        Subclasses implement this.
+        """
 
     @contextmanager
     def querying(self, *, memory: int | None = None, output: Path | None = None) -> Iterator[Connection]:
@@ -196,7 +199,6 @@ class Database:
 
     @property
     def _real(self) -> Path:
-        """Path without symbolic links; DuckDB opens it and puts its log next to it."""
         return self.path.resolve()
 
     @property

@@ -112,7 +112,6 @@ def _compare(stored: Definitions, expected: Definitions) -> list[Alteration]:
 
 
 def _find_owner(comment: Alteration) -> str:
-    """Return the name of the table, view or macro that a comment describes."""
     kind, _, name = comment.name.partition(" ")
     return name.rpartition(".")[0] if kind == "column" else name
 
@@ -278,7 +277,6 @@ def _parser() -> Any:
 
 
 def _without_locations(node: Any) -> Any:
-    """Return a syntax tree without the positions of its nodes in the SQL text."""
     if isinstance(node, list):
         return [_without_locations(child) for child in node]
     if isinstance(node, dict):
@@ -288,7 +286,7 @@ def _without_locations(node: Any) -> Any:
 
 
 def _normalize(statement: str) -> str:
-    """Remove differences in the text of a definition that depend on DuckDB's version.
+    """Convert a definition to a text that is the same in all versions of DuckDB.
 
     DuckDB changes the order of the names after EXCLUDE, so this function sorts them. DuckDB 1.5 writes
     `main.list_value` and `CAST('t' AS BOOLEAN)`, but DuckDB 2 writes `list_value` and `true`.

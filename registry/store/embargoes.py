@@ -180,7 +180,6 @@ def draw_pseudonyms(connection: Connection, task_id: int) -> dict[str, dict[str,
 
 
 def _find_logged_pseudonyms(connection: Connection, task_id: int) -> set[str]:
-    """Return all pseudonyms of teams that the log records, including deleted teams."""
     task = models.task
     slug = connection.execute(select(task.c.slug).where(task.c.task_id == task_id)).scalar_one()
     return {name for entry in read_entries(connection, "pseudonyms", subject=slug)
@@ -197,18 +196,18 @@ def is_system_of(pseudonym: str, team: str) -> bool:
 
 
 def _team_pseudonyms(n: int) -> list[str]:
-    """List possible pseudonyms `Team 01`, `Team 02`, ...: at least 2n for n teams.
+    """Return the names `Team 01`, `Team 02`, ..., from which pseudonyms are drawn.
 
-    All have the same number of digits.
+    There are at least twice as many names as teams (`n`). All have the same number of digits.
     """
     digits = max(2, len(str(2 * n)))
     return [f"Team {number:0{digits}}" for number in range(1, 10**digits)]
 
 
 def _system_pseudonyms(team: str, n: int) -> list[str]:
-    """List possible pseudonyms `System 07A`, `System 07B`, ... for a team's systems.
+    """Return names such as `System 07A`, from which pseudonyms of systems are drawn.
 
-    There are at least 2n for n systems, and all have the same number of letters.
+    There are at least twice as many names as systems (`n`). All have the same number of letters.
     """
     size = 1
     while len(ascii_uppercase)**size < 2 * n:

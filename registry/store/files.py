@@ -281,7 +281,6 @@ def _connect(path: Path, read_only: bool, config: dict[str, Any], patience: floa
 
 
 def _identify(path: Path) -> Identity | None:
-    """Return device and inode of a file; None if the file does not exist."""
     try:
         stat = path.stat()
     except OSError:

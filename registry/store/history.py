@@ -103,12 +103,6 @@ def read_log_head(connection: Connection) -> list[Section]:
 
 
 def _find_comparison(connection: Connection, line: str) -> Row | None:
-    """Return the latest comparison with a signature; None if there is none.
-
-    Args:
-        connection: Connection to the registry.
-        line: The signature, or only the id at its end.
-    """
     rows = select_rows(connection, "SELECT * FROM comparison WHERE ends_with(signature, :end) ORDER BY comparison_id",
                        end=f"id:{line.rpartition('id:')[2]}")
     return rows[-1] if rows else None
@@ -191,7 +185,7 @@ def _describe_family(family: str | Sequence[str] | Mapping[str, Sequence[str]]) 
 
 
 def _gold(connection: Connection, revision: int) -> Section:
-    """List the files of one version of the gold, as a section of a history."""
+    """Return a table with the files of one version of the gold."""
     return Section("gold", select_rows(connection, """
         SELECT role, source.name AS file, source.digest, revision.reader, revision.revision, revision.created_at
         FROM gold_revision AS revision JOIN gold_source USING (gold_revision_id)
@@ -321,10 +315,6 @@ def _submission(connection: Connection, name: str) -> list[Section]:
 
 
 def _facts(title: str, row: Row, names: Sequence[str]) -> Section:
-    """Make a section with the rows "what" and "value" from some columns of a row.
-
-    Columns without a value are left out.
-    """
     return Section(title, [{"what": name, "value": str(row[name])} for name in names if row[name] is not None])
 
 

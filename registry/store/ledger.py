@@ -197,7 +197,7 @@ class Ledger:
         self._rows_in_columns = 0
 
     def _id(self, table: Table, owner: dict[str, int], name: str, **columns: None) -> int:
-        """Return the id of a track, team or system; add it if it is new.
+        """Return the id of a track, team or system; add a row if it is new.
 
         Args:
             table: Table of the track, team or system.

@@ -414,12 +414,15 @@ def _find_computed(connection: Connection, signature: str) -> Moment:
 
 
 def _find_last_entry(connection: Connection, latest: str, **parameters: object) -> int | None:
-    """Return the id of the last log entry that ends a command; None if there is none.
+    """Return the last log entry of the last command that was complete at some time.
 
     Args:
         connection: Connection to the registry.
         latest: SELECT of the id of a log entry; later entries are ignored.
         parameters: Parameters of the SELECT.
+
+    Returns:
+        The id of the entry; None if there is none.
     """
     entry = connection.execute(text(f"""
         SELECT max(event_id) FROM (

@@ -40,10 +40,6 @@ def _id(name: str) -> Column[int]:
 
 
 def _column(kind: type[TypeEngine[Any]]) -> Callable[..., Column[Any]]:
-    """Return a function that makes table columns of one SQL type.
-
-    The columns are NOT NULL by default.
-    """
     return lambda name, *, null=False: Column(name, kind, nullable=null)
 
 

@@ -118,7 +118,6 @@ def insert_bulk(connection: Connection, table: Table, columns: Columns) -> None:
 
 
 def _to_list(column: NDArray[Any] | Coded | float, n: int) -> list[Any]:
-    """Return the values of a column with `n` rows as a list; nan becomes None."""
     if isinstance(column, Coded):
         return [column.texts[code] for code in column.codes]
     if isinstance(column, np.ndarray):

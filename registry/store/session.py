@@ -104,10 +104,10 @@ def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -
 
 
 def _read_writer(writer: Path) -> tuple[int | None, str]:
-    """Return the id and the command of the process that holds the lock.
+    """Return the process that holds the write lock: its id and its command.
 
     Args:
-        writer: File in which the process has written them. If it cannot be read, the result is (None, "").
+        writer: File that describes the process. If it cannot be read, the result is (None, "").
     """
     with suppress(OSError, ValueError):
         pid, command = json.loads(writer.read_text("utf-8"))
@@ -298,7 +298,7 @@ def _read_state(path: Path) -> State:
 
 
 def _sync_file(path: Path) -> None:
-    """Force the data of a file from the cache of the operating system to the disk."""
+    """Write the data of a file from the cache of the operating system to the disk."""
     with path.open("r+b") as file:  # Windows cannot sync a file that is open only for reading
         os.fsync(file.fileno())
 

@@ -421,11 +421,14 @@ def load_correct(connection: Connection, gold_revision_id: int,
 
 
 def _require_binary(connection: Connection, scoring_ids: Sequence[int]) -> None:
-    """Raise a MismatchError if some submission has an item score other than 0 and 1.
+    """Check that all item scores of some submissions are 0 or 1.
 
     Args:
         connection: Connection to the registry.
         scoring_ids: Ids of scorings: submissions that were scored with one version of the gold.
+
+    Raises:
+        MismatchError: Some item has another score.
     """
     binary = set(connection.execute(text("SELECT scoring_id FROM binary_scoring")).scalars())
     if not binary.issuperset(scoring_ids):
@@ -449,7 +452,6 @@ def load_named_answers(connection: Connection, gold_revision_id: int) -> Answers
 
 
 def _find_indices(ids: Ints, loaded: NDArray[Any]) -> Ints:
-    """Return the position in `ids` of each id in `loaded`; -1 if `ids` lacks it."""
     indices = np.full(1 + max(ids.max(initial=0), loaded.max(initial=0)), -1, dtype=np.int64)
     indices[ids] = np.arange(len(ids))
     return np.asarray(indices[loaded])

@@ -444,7 +444,7 @@ class Document:
             yield first, holder.pop()  # without a reference to the block, which may be large
 
     def _skip_lines(self, content: bytes, stop: int) -> int:
-        """Return the byte position of the first line after the skipped lines.
+        """Return the byte position after the lines that the option `skip` ignores.
 
         Args:
             content: Bytes of the text.

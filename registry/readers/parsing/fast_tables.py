@@ -211,7 +211,7 @@ def check_sizes(connection: Any, pattern: str, document: Document, columns: Sequ
 
 
 def _require_bounded(document: Document, rows: int, size: int, longest: int = 0) -> None:
-    """Raise InputError if a table is larger than the limits of its file.
+    """Check that a table is not larger than the limits of its file.
 
     Args:
         document: The file, which has the limits.
@@ -368,7 +368,6 @@ def _read_delimited(document: Document, layout: Layout) -> Table | None:
 
 
 def _is_plain(text: str, layout: Layout) -> bool:
-    """Return True if delimited text has no blank lines, comments, CR or extra blanks."""
     if text.startswith("\n") or "\n\n" in text or "\r" in text:
         return False
     if layout.comment and (text.startswith(layout.comment) or f"\n{layout.comment}" in text):

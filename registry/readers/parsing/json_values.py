@@ -99,7 +99,6 @@ def has_more_containers(text: str, most: int) -> bool:
 
 
 def _count_keys(text: str) -> int:
-    """Return an upper limit of the number of keys in a JSON text; 0 if it is short."""
     return sum(1 for _ in _KEY_END.finditer(text)) if len(text) > 4 * MAX_KEYS else 0
 
 

@@ -338,7 +338,7 @@ def _find_bars(board: Leaderboard, n: int) -> list[tuple[int, ...]]:
         n: The number of ranked systems with a score; other systems are left out.
 
     Returns:
-        For each group, the positions of its systems among the ranked systems, from 0. No group is part of another.
+        For each bar, the positions of its systems among the ranked systems, from 0. No bar is part of another.
     """
     ranked = [place for place, standing in enumerate(board.standings) if standing.rank is not None]
     numbers = {place: k for k, place in enumerate(ranked)}

@@ -222,7 +222,6 @@ def format_name(name: str, longest: int = _LONGEST) -> str:
 
 @cache
 def _list_supported_characters() -> frozenset[int]:
-    """Return the code points in the font that comes with matplotlib."""
     from matplotlib.font_manager import findfont, get_font
 
     return frozenset(get_font(findfont("DejaVu Sans")).get_charmap())

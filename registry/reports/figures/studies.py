@@ -270,7 +270,6 @@ def _mark_significance(axes: Axes, curves: list[list[Row]], tables: dict[str, li
 
 
 def _get_numbers(rows: list[Row], key: str) -> Floats:
-    """Return one value of each row as an array of floats; None becomes nan."""
     return np.array([row[key] for row in rows], dtype=np.float64)
 
 
@@ -367,7 +366,6 @@ def _set_labels(axes: Axes, label: str) -> None:
 
 
 def _set_plain_ticks(axes: Axes) -> None:
-    """Label logarithmic axes with plain numbers such as 0.1, 0.2, 0.5 and 1."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     for axis in (axes.xaxis, axes.yaxis):

@@ -266,7 +266,6 @@ def _make_regions(regions: Regions, numbers: Mapping[Name, int]) -> Json:
 
 
 def _round_count(value: float) -> float:
-    """Return a whole number unchanged, and a mean over runs with two decimals."""
     return int(value) if value == int(value) else round(value, 2)
 
 
@@ -340,7 +339,6 @@ def _make_pair_columns(pairs: Decisions, decimals: int) -> Json:
 
 
 def _get_pair_facts(pairs: Decisions, name: str) -> list[Any]:
-    """Return one column of the pairs as a list; messages are converted to text."""
     column: list[Any] = pairs.columns[name].tolist()
     if name != "messages":
         return column
@@ -349,14 +347,18 @@ def _get_pair_facts(pairs: Decisions, name: str) -> list[Any]:
 
 
 def _pack_significance(pairs: Decisions) -> str:
-    """Return a text with one digit for each pair: 1 if it is significant, else 0."""
     return (pairs.significant + np.uint8(ord("0"))).tobytes().decode()
 
 
 def _select_near(decisions: Decisions, reach: int | None) -> Decisions:
-    """Return the pairs of systems at most `reach` places apart; None: all pairs.
+    """Select the pairs of systems that are close to each other on a leaderboard.
 
-    The pairs are in the order (0, 1), (0, 2), ..., (1, 2), ...
+    Args:
+        decisions: All pairs.
+        reach: The largest distance of the two positions; None: all pairs.
+
+    Returns:
+        The pairs in the order (0, 1), (0, 2), ..., (1, 2), ...
     """
     near = np.flatnonzero(_count_places_between(decisions) <= (len(decisions) if reach is None else reach))
     return decisions.select(near[np.lexsort((decisions.b[near], decisions.a[near]))])
@@ -408,7 +410,10 @@ def pack_values(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def _pack_codes(codes: Floats) -> str:
-    """Encode 24-bit integers as base64, four characters each; nan is the largest one."""
+    """Encode integers of 24 bits as base64 with four characters each.
+
+    nan becomes the largest integer.
+    """
     integers = np.where(np.isnan(codes), _NONE, codes).astype(">u4")
     return base64.b64encode(integers.view(np.uint8).reshape(-1, 4)[:, 1:].tobytes()).decode()
 
@@ -457,10 +462,12 @@ def _get_standing_value(standing: Standing, key: str) -> Any:
 
 
 def _select_numbers(board: Leaderboard) -> Json:
-    """Return the numeric attributes of systems that a chart can compare with scores.
+    """Select the numeric attributes of systems that a chart can compare with scores.
 
-    The result has a list with one number per system for each attribute. An attribute is left out if a system declares
-    it with another type, or if all numbers are equal.
+    An attribute is left out if it is not a number in some system, or if all numbers are equal.
+
+    Returns:
+        For each attribute, a list with the number of each system.
     """
     attributes = [standing.attributes for standing in board.standings]
     columns = {name: [_parse_number(values.get(name)) for values in attributes] for name in dict.fromkeys(
@@ -471,7 +478,6 @@ def _select_numbers(board: Leaderboard) -> Json:
 
 
 def _parse_number(value: Any) -> float | None:
-    """Convert a number or a text to a finite number; return None for other values."""
     try:
         number = math.nan if value is None or isinstance(value, bool) else float(value)
     except ValueError:
@@ -480,7 +486,6 @@ def _parse_number(value: Any) -> float | None:
 
 
 def _count_undecided(board: Leaderboard) -> list[int]:
-    """Return for each system the number of pairs without a significant difference."""
     undecided, n = board.decisions.select(~board.decisions.significant), len(board.standings)
     counts: list[int] = (np.bincount(undecided.a, minlength=n) + np.bincount(undecided.b, minlength=n)).tolist()
     return counts
@@ -524,8 +529,9 @@ def make_confusions_data(confusions: Sequence[Confusions], systems: Sequence[tup
 def _is_confusion(cell: Cell, *, has_types: bool) -> bool:
     """Return True if the gold label and the predicted label of a cell differ.
 
-    If labels are types of answers (`has_types`), such as types of spans, both must exist: a missing span is no
-    confusion.
+    Args:
+        cell: A cell of a confusion matrix.
+        has_types: True if the labels are types of spans. Then both must exist: a missing span is no confusion.
     """
     return cell.gold != cell.predicted and not (has_types and None in (cell.gold, cell.predicted))
 
@@ -648,7 +654,7 @@ def _make_answers(view: ItemView) -> Json:
 def _parse_word(number: str) -> int | str:
     """Convert the number of a word to an integer.
 
-    Other texts stay texts: `?` and `+1` are words that are not in the gold.
+    Other texts remain texts: `?` and `+1` mark words that are not in the gold.
     """
     return int(number) if number.isdecimal() else number
 

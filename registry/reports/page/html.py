@@ -88,7 +88,6 @@ def hash_source(content: str) -> str:
 
 
 def _allow_breaks(name: str) -> Markup:
-    """Allow HTML line breaks after `.`, `_` and `/` in a long name."""
     return Markup("<wbr>").join(re.split(r"(?<=[._/])(?=\w)", name))
 
 
@@ -177,19 +176,21 @@ def pair_file(boards: Sequence[Leaderboard], n: int, place: int) -> str | None:
 
 
 def _select_columns(board: Leaderboard) -> Decisions:
-    """Return the pairs of a leaderboard with only the columns that the page shows."""
     pairs = board.decisions
     return Decisions(pairs.a, pairs.b, {name: pairs.columns[name] for name in ("significant", *COLUMNS)})
 
 
 def _make_file(board: Leaderboard, pairs: Decisions, place: int, system_rows: Ints) -> str:
-    """Return JavaScript with the pairs of one system, ordered by the other system.
+    """Make the script file with the results of one system compared with all others.
 
     Args:
         board: The leaderboard.
         pairs: All pairs of the leaderboard.
-        place: The index of the system.
+        place: The position of the system on the leaderboard, from 0.
         system_rows: The indices of the system's pairs.
+
+    Returns:
+        JavaScript, with the pairs in the order of the other systems.
     """
     others = pairs.a[system_rows] + pairs.b[system_rows] - place
     order = np.argsort(others)

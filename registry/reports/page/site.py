@@ -177,10 +177,11 @@ def _make_board_entry(page: str, board: Leaderboard) -> Json:
 
 
 def _find_first_systems(board: Leaderboard) -> Json:
-    """Return the systems of a leaderboard whose rank range includes rank 1.
+    """Return the systems whose rank could be 1, for a sentence on the page.
 
-    `first` has at most four names, `more` is the number of further systems, and `says` a phrase that introduces the
-    names.
+    Returns:
+        `first` has at most four names, `more` is the number of further systems, and `says` is a phrase that introduces
+        the names.
     """
     ranked = [n for n, ranks in enumerate(board.rank_ranges) if ranks is not None]
     names = tuple(board.standings[n].display_name for n in ranked if (board.rank_ranges[n] or (0, 0))[0] == 1)
