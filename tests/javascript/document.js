@@ -31,8 +31,8 @@ export function pageData(changes = {}) {
   const pairs = { reach: null, difference: [0.25], ci_low: [0.03125], ci_high: null, p_value: [0.03125], p_adjusted: [0.0625],
     n_discordant: [1], method: ["exact"], resolved: [true], messages: [""], significant: "0" };
   const board = { task: "t", test_set: "test", track: null, facet: null, metric: "acc", signature: "s", title: "t/test",
-    metric_label: "acc", decimals: 4, better: "higher", alpha: 0.05, confidence: 0.95, corrected: true, unit: "item", n: 2,
-    columns: ["rank", "system", "score"], headings: { score: "acc" }, standings, numbers: {}, open: [1, 1], n_pairs: 1, pairs,
+    metric_label: "acc", decimals: 4, better: "higher", alpha: 0.05, confidence: 0.95, corrected: true, unit: "item", n: 2, n_items: 5,
+    columns: ["rank", "system", "score"], headings: { score: "acc" }, standings, numbers: {}, undecided: [1, 1], n_pairs: 1, pairs,
     sentences: [], methods: "", latex: null, files: null, ...changes };
   const heading = (name, right) => [name, { heading: name, right }];
   return {

@@ -61,10 +61,10 @@ test("rows are sorted by a column, undefined values last in both directions", ()
   assert.deepEqual(listing.orderOf(shown), [2, 0, 1]);
 });
 
-test("no system outdoes another one on the front", () => {
+test("no system on the front is dominated by another one", () => {
   const standings = { score: [0.9, 0.8, 0.7], ci_low: null, ci_high: null };
   const front = charts.findFront({ ...board, n: 3, standings }, [10, 1, 5]);
-  assert.deepEqual(front.map(({ n, outdoneBy }) => [n, outdoneBy?.n ?? null]), [[1, null], [2, 1], [0, null]]);
+  assert.deepEqual(front.map(({ n, dominatedBy }) => [n, dominatedBy?.n ?? null]), [[1, null], [2, 1], [0, null]]);
 });
 
 test("edits lead from a reference to a response, deletions first", () => {

@@ -45,7 +45,7 @@ def test_places_clusters_rules_and_letters_are_of_one_convention(ranks, left, cl
     assert ("group" in columns) == lettered
     if ranks != "cluster":
         assert columns[{"neighbour": "neighbours"}.get(ranks, ranks)] == shown
-    page = make_board_data(of, None)["standings"]
+    page = make_board_data(of, [of], None)["standings"]
     assert (page["range"], page["in_cluster"]) == (shown, columns["cluster"])
     whole = replace(of, ranks="range", standings=tuple(replace(one, cluster=1) for one in of.standings))
     rules, without = (render_latex_board(drawn).count(r"\midrule") for drawn in (of, whole))
@@ -66,5 +66,5 @@ def test_people_do_not_see_letters_that_are_too_many_to_be_read():
     for letters, seen in (("a" * 24, True), ("a" * 25, False)):
         of = replace(few, standings=(replace(few.standings[0], letters=letters), few.standings[1]))
         assert ("group" in [column.heading for column in make_board_table(of).columns]) == seen
-        assert ("letters" in make_board_data(of, None)["columns"]) == seen
+        assert ("letters" in make_board_data(of, [of], None)["columns"]) == seen
         assert make_board_table(of).rows[0]["letters"] == letters, "for programs as ever"

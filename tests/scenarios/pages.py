@@ -46,7 +46,7 @@ cost = {cost}
 licence = "MIT"
 paper = "https://example.org/papers/{system}"
 code = "https://example.org/code/{system}"
-description = "A made-up system of the sample, with what a submission can say of itself."
+description = "A made-up system of the sample, with all facts that a submission can declare."
 """
 VIEWS = """() => {
   const data = JSON.parse(document.getElementById("data").textContent), { details: of, boards: [board] } = data;
@@ -54,14 +54,14 @@ VIEWS = """() => {
   const named = (team, system) => Array.from({ length: of.n }, (_, n) => n)
     .find(n => at(of.team, n) === team && at(of.system, n) === system);
   const name = place => at(of.names, named(at(board.standings.team, place), at(board.standings.system, place)));
-  const pairs = chart => Boolean(board.pairs) && { chart };
+  const pairs = chart => Boolean(board.pairs) && board.n > 2 && { chart };
   const items = [...document.querySelectorAll("#item-list details")].map(node => node.dataset.item);
   return Object.entries({
     page: [{}, "body"],
-    matrix: [pairs("matrix"), "#charts"],
-    raw: [pairs("matrix") && { chart: "matrix", p: "raw" }, "#charts"],
-    front: [Object.keys(board.numbers).length && { chart: "front" }, "#charts"],
-    gains: [pairs("gains"), "#charts"],
+    matrix: [pairs("matrix"), "#pairs"],
+    raw: [pairs("matrix") && { p: "raw" }, "#pairs"],
+    front: [Object.keys(board.numbers).length && {}, "#trade-offs"],
+    gains: [pairs("gains"), "#pairs"],
     wide: [data.wide.length && { show: "wide" }, "body"],
     best: [{ system: name(0) }, "body"],
     middle: [two && { system: name(last >> 1) }, "body"],

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.errors import counted
 from registry.identity import digest_lines, replace_undefined
 from registry.manifest.spec import FACTS, Task
+from registry.messages import drop_advice
 from registry.rendering.table import format_interval, make_number_format
 from registry.reports.boards import (
     CELL_KEYS,
@@ -36,6 +37,7 @@ from registry.reports.boards import (
 from registry.reports.columns import STANDING_KEYS, make_page_headings, select_fields
 from registry.reports.paper_tables import render_latex_board, render_latex_wide
 from registry.reports.papers import bibtex, describe_methods
+from registry.reports.results import describe_lead, describe_result, find_lead, list_names
 from registry.studies.suites import MacroBoard
 
 Json = dict[str, Any]
@@ -87,6 +89,8 @@ DESCRIPTIONS = 160_000  # bytes of descriptions of systems; the best systems of 
 _PREVIEW = 300  # characters of a description that other pages show
 _LONGEST = 300  # characters of an address, or of the name of a number
 _LINKS = ("paper", "code")
+_ROWS = 10  # rows of the overview; with more boards, facets are in a table of their own
+_BEST = 2  # names of the best systems in a row of the overview
 
 
 def make_about(contents: TaskBoards) -> Json:
@@ -100,6 +104,55 @@ def make_about(contents: TaskBoards) -> Json:
     return {"description": description, "facts": tuple(_list_facts(task)),
             "provenance": tuple(_list_provenance(about)), "citation": task.citation or "",
             "entry": bibtex(task, task.date or about.compared), "preview": _make_preview(contents, description)}
+
+
+def make_board_overview(boards: Sequence[Leaderboard]) -> Json:
+    """Return a row for each leaderboard: a link to it, its best systems, and whether they are significantly better.
+
+    `rows` has the boards of whole test sets, and of facets too if these are few. `facets` has rows of further facets.
+    """
+    rows = [{"facet": board.facet, **_make_overview_row(board, boards)} for board in boards]
+    whole = rows if len(rows) <= _ROWS else [row for row in rows if row["facet"] is None]
+    return {"rows": whole, "facets": [] if whole is rows else [row for row in rows if row["facet"] is not None]}
+
+
+def _make_overview_row(board: Leaderboard, boards: Sequence[Leaderboard]) -> Json:
+    lead = find_lead(board)
+    names = [board.standings[n].display_name for n in lead.best]
+    score = board.standings[lead.best[0]].score if lead.best else None
+    return {"link": make_board_link("", board), "title": describe_part(board, boards) or "all items",
+            "best": list_names(names, _BEST) if names else "–", "score": make_number_format(board.decimals)(score),
+            "n": len(board.standings), "better_than": describe_lead(lead)}
+
+
+def describe_part(board: Leaderboard, boards: Sequence[Leaderboard], *, has_metric: bool = True) -> str:
+    """Return what distinguishes a leaderboard from the others of its page, such as `F1, test set news`.
+
+    Args:
+        board: The leaderboard.
+        boards: All leaderboards of the page.
+        has_metric: False to leave the metric out.
+    """
+    def varies(key: str) -> bool:
+        return len({getattr(other, key) for other in boards}) > 1
+
+    parts = (board.metric_label if has_metric and varies("metric") else None,
+             f"test set {board.test_set}" if varies("test_set") else None,
+             (f"track {board.track}" if board.track else "no track") if varies("track") else None, board.facet)
+    return ", ".join(filter(None, parts))
+
+
+def make_result(board: Leaderboard, boards: Sequence[Leaderboard]) -> str:
+    """Return the sentence with a leaderboard's result, which begins with its part of the task if it has one."""
+    part = describe_part(board, boards, has_metric=False)
+    part = part if part == board.facet else part[:1].upper() + part[1:]
+    return f"{part}: {describe_result(board)}" if part else describe_result(board)
+
+
+def make_board_link(page: str, board: Leaderboard) -> str:
+    """Return the link to one leaderboard on the page of its task."""
+    view = {"metric": board.metric, "set": board.test_set, "track": board.track, "facet": board.facet}
+    return f"{page}#{urlencode({name: value for name, value in view.items() if value})}"
 
 
 def check_web_address(text: Any) -> str | None:
@@ -167,7 +220,8 @@ def _list_provenance(about: TaskAbout) -> Iterator[Json]:
         yield _make_fact("Computed by", ", ".join(f"{name} {version}" for name, version in about.computed_by.items()))
     for test_set, digest in about.gold.items():
         yield _make_fact(f"Gold of {test_set}", digest)
-    yield _make_fact("Licence", about.declared.licence or "none is declared: ask the organisers before you reuse it")
+    if not about.declared.licence:
+        yield _make_fact("Licence", "none is declared: ask the organisers before you reuse it")
 
 
 def _make_preview(contents: TaskBoards, description: str) -> str:
@@ -342,7 +396,7 @@ def _get_pair_facts(pairs: Decisions, name: str) -> list[Any]:
     column: list[Any] = pairs.columns[name].tolist()
     if name != "messages":
         return column
-    texts = {messages: str(messages) for messages in set(column)}
+    texts = {messages: drop_advice(str(messages)) for messages in set(column)}
     return [texts[messages] for messages in column]
 
 
@@ -426,11 +480,12 @@ def make_board_key(board: Leaderboard) -> str:
     return digest_lines([board.signature, *(standing.submission for standing in board.standings)])[-16:]
 
 
-def make_board_data(board: Leaderboard, reach: int | None) -> Json:
+def make_board_data(board: Leaderboard, boards: Sequence[Leaderboard], reach: int | None) -> Json:
     """Return all data of a leaderboard for the page.
 
     Args:
         board: The leaderboard.
+        boards: All leaderboards of the page.
         reach: Include pairs of systems at most this many places apart; None: all pairs.
     """
     comparison, n = board.comparison, len(board.standings)
@@ -444,15 +499,17 @@ def make_board_data(board: Leaderboard, reach: int | None) -> Json:
         "interval": make_column(format_interval(standing.ci_low, standing.ci_high, board.decimals)
                                 for standing in board.standings)}
     return board.shared_values | {
-        "title": board.title, "metric_label": board.metric_label, "decimals": board.decimals, "better": board.better,
-        "alpha": comparison.alpha, "confidence": comparison.confidence,
+        "title": board.title, "result": make_result(board, boards), "metric_label": board.metric_label,
+        "decimals": board.decimals, "better": board.better,
+        "n_items": comparison.n_items, "alpha": comparison.alpha, "confidence": comparison.confidence,
         "corrected": comparison.correction != "none", "unit": comparison.unit,
         "n": n, "columns": [column.name for column in select_fields(board, "page")],
         "headings": make_page_headings(board), "standings": standings, "numbers": _select_numbers(board),
-        "open": make_column(_count_undecided(board)), "n_pairs": len(board.decisions),
+        "undecided": make_column(_count_undecided(board)), "n_pairs": len(board.decisions),
         "pairs": make_pairs_data(board.decisions, n, reach, board.decimals) if board.decisions else None,
         "warnings": [message.described() for message in board.warnings],
-        "sentences": (*board.sentences, *board.footnotes), "methods": describe_methods(board),
+        "sentences": [drop_advice(sentence) for sentence in (*board.sentences, *board.footnotes)],
+        "methods": drop_advice(describe_methods(board)),
         "latex": render_latex_board(board) if n <= LATEX else None,
     }
 
@@ -693,7 +750,8 @@ def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]
             rows = {key: make_column(getattr(standing, key) for _, standing in wide.rows)
                     for key in ("system", "team", "kind", "late")}
             names = [name for name, _ in wide.rows]
-            yield {"track": wide.track, "title": wide.title, "n": len(wide.rows), "notes": wide.notes,
+            yield {"track": wide.track, "title": wide.title, "n": len(wide.rows),
+                   "notes": list(map(drop_advice, wide.notes)),
                    "parts": CELL_KEYS, "rows": rows | {"shown": make_column(wide.display_names)},
                    "latex": render_latex_wide(wide) if len(wide.rows) <= LATEX else None,
                    "columns": [_make_wide_column(column, names, boards) for column in wide.columns]}
@@ -707,7 +765,8 @@ def _make_wide_column(column: WideColumn, names: Sequence[str], boards: Sequence
     leaderboard or in these averages.
     """
     places = {name: n for n, name in enumerate(column.cells)}
-    data: Json = {"name": column.name, "title": column.title, "better": column.better, "said": column.basis,
+    data: Json = {"name": column.name, "title": column.title, "better": column.better,
+                  "basis": drop_advice(column.basis),
                   "at": make_column(places.get(name) for name in names)}
     if column.board is not None:
         return data | {"board": next(n for n, board in enumerate(boards) if board is column.board)}

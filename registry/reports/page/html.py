@@ -20,6 +20,7 @@ from markupsafe import Markup
 from registry.arrays import Ints
 from registry.boards.leaderboard import DECIMALS, Decisions, Leaderboard
 from registry.boards.snapshot import TaskBoards
+from registry.messages import drop_advice
 from registry.rendering.table import escape_controls, make_number_format
 from registry.reports.columns import BOARD_KEYS, make_page_columns
 from registry.reports.page.data import (
@@ -30,10 +31,12 @@ from registry.reports.page.data import (
     make_about,
     make_board_data,
     make_board_key,
+    make_board_overview,
     make_confusions_data,
     make_details_data,
     make_histories_data,
     make_items_data,
+    make_result,
     make_systems_data,
     make_wide_data,
     number_systems,
@@ -78,7 +81,8 @@ def make_environment(package: str) -> Environment:
     """
     environment = Environment(loader=PackageLoader(package, "templates"), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
-    environment.filters |= {"visible": escape_controls, "score": _format_score, "breakable": _allow_breaks}
+    environment.filters |= {"visible": escape_controls, "score": _format_score, "breakable": _allow_breaks,
+                            "without_advice": drop_advice}
     return environment
 
 
@@ -113,11 +117,13 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
         home: The address of the site's index, for a link; empty: no link.
         folder: The folder next to the page with files of pairs (see `pair_files`); None: these files do not exist.
     """
-    data = make_page_data(contents, folder)
+    data, boards = make_page_data(contents, folder), contents.primary_first
     has_files = any(board["files"] for board in data["boards"])
     css, js, about = load_styles(STYLES), load_script("page"), make_about(contents)
     return render_template("page.html", heading=f"{contents.title or contents.task}: leaderboards",
-                           preview=about["preview"], contents=contents, about=about, home=home, script=js, style=css,
+                           preview=about["preview"], contents=contents, about=about, home=home,
+                           result=make_result(boards[0], boards),
+                           overview=make_board_overview(boards) if len(boards) > 1 else None, script=js, style=css,
                            data=Markup(dump_json(data)),  # noqa: S704
                            policy=make_policy(css, js, has_files=has_files))
 
@@ -133,7 +139,7 @@ def make_page_data(contents: TaskBoards, folder: str | None = None) -> Json:
     boards_data, names = [], number_systems(boards)
     for n, (board, reach) in enumerate(zip(boards, find_reaches(boards), strict=True)):
         files = {"folder": f"{folder}/{n}", "key": make_board_key(board)} if folder and reach is not None else None
-        boards_data.append(make_board_data(board, reach) | {"files": files})
+        boards_data.append(make_board_data(board, boards, reach) | {"files": files})
     task = {"id": contents.task, "title": contents.title, "version": contents.version,
             "cost_unit": contents.about.declared.cost_unit}
     return {"task": task, "keys": BOARD_KEYS, "columns": make_page_columns(), "boards": boards_data,

@@ -30,7 +30,7 @@ from registry.boards.site import (
 from registry.boards.snapshot import TaskBoards
 from registry.errors import counted, listed
 from registry.rendering.table import format_p_value, make_number_format
-from registry.reports.page.data import Json, dump_json
+from registry.reports.page.data import Json, dump_json, make_board_link
 from registry.reports.page.html import load_script, load_styles, make_policy, render_template
 
 WIDTH, HEIGHT = 300, 84
@@ -146,12 +146,6 @@ def make_task_entry(file: str, contents: TaskBoards) -> Json:
         "chart": draw_skyline(board), "notes": tuple(message.sentence for message in board.outdated),
         "boards": [_make_board_entry(link, board) for board in boards],
         "names": tuple(dict.fromkeys(standing.system for board in boards for standing in board.standings))}
-
-
-def make_board_link(page: str, board: Leaderboard) -> str:
-    """Return the link to one leaderboard on the page of its task."""
-    view = {"metric": board.metric, "set": board.test_set, "track": board.track, "facet": board.facet}
-    return f"{page}#{urlencode({name: value for name, value in view.items() if value})}"
 
 
 def select_searchable_names(entries: Sequence[Json]) -> Json:

@@ -63,7 +63,7 @@ def test_side_by_side_has_a_row_for_each_system_and_a_column_for_each_board(page
     assert [row[0] for row in rows] == list(NAMES)
     assert rows[3][1] == "n/a (3-4)"
     assert page.locator("#standings tbody b").all_inner_texts() == ["0.9000", "0.9000", "1.0000"]
-    assert page.locator("#charts").is_hidden()
+    assert page.locator("#differences, #pairs").filter(visible=True).count() == 0
     assert page.get_by_label("Metric").count() == 0, "all are shown"
     page.get_by_label("Filter").fill("a")
     page.locator('[data-key="by p"] button').click()
@@ -75,25 +75,24 @@ def test_side_by_side_has_a_row_for_each_system_and_a_column_for_each_board(page
 
 def test_side_by_side_leads_to_each_leaderboard_and_back(page):
     page.get_by_label("View").select_option("wide")
-    page.get_by_role("link", name="p", exact=True).click()
-    page.locator("#charts").wait_for()
+    page.locator("#sentences").get_by_role("link", name="p", exact=True).click()
+    page.locator("#pairs").wait_for()
     assert page.locator("#signature").inner_text() == "p|task"
     assert page.get_by_label("View").input_value() == ""
     page.go_back()
-    page.locator("#charts").wait_for(state="hidden")
+    page.locator("#pairs").wait_for(state="hidden")
     assert page.locator("#standings thead th").count() == 4
 
 
 def test_a_change_of_the_view_keeps_the_focus(page):
     page.get_by_label("View").focus()
     page.keyboard.press("ArrowDown")
-    assert page.locator("#charts").is_hidden()
+    assert page.locator("#differences, #pairs").filter(visible=True).count() == 0
     assert page.evaluate("document.activeElement.id") == "choose-view"
 
 
-def test_a_pair_is_told_where_the_pointer_or_the_focus_is(page):
+def test_a_pair_has_a_tooltip_under_the_pointer_and_the_focus(page):
     """0.9 against 0.7: significant at 0.04 after correction, and 2 items differ; the other way round it is a loss."""
-    page.get_by_role("tab", name="All pairs").click()
     cell, tip = page.locator('#matrix td[data-i="0"][data-j="2"]'), page.get_by_role("tooltip")
     cell.hover()
     assert tip.inner_text().split("\n") == [
@@ -110,8 +109,8 @@ def test_a_pair_is_told_where_the_pointer_or_the_focus_is(page):
     assert page.locator('#matrix td[data-i="0"][data-j="2"]').inner_text() == ".010"
 
 
-def test_the_plot_is_walked_through_by_keys_and_told_under_the_pointer(page):
-    page.get_by_role("tab", name="Confidence").click()
+def test_keys_move_through_the_plot_and_the_pointer_shows_tooltips(page):
+    page.get_by_role("tab", name="p-values and differences").click()
     slider = page.get_by_role("slider")
     slider.press("End")
     assert slider.get_attribute("aria-valuetext").startswith("oak against fir. Difference +0.9000. ")
@@ -119,7 +118,7 @@ def test_the_plot_is_walked_through_by_keys_and_told_under_the_pointer(page):
     slider.press("Home")
     assert slider.get_attribute("aria-valuenow") == "1"
     page.locator("#plot-help").hover()
-    assert page.locator("#plot path.sure").get_attribute("d").count("M") == 3
+    assert page.locator("#plot path.filled").get_attribute("d").count("M") == 3
 
 
 def test_pairs_of_one_team_are_marked(open_page):
@@ -127,9 +126,9 @@ def test_pairs_of_one_team_are_marked(open_page):
     teams = [replace(of, team="wood" if of.system in ("oak", "fir") else of.team) for of in board.standings]
     page = open_page(replace(contents(), boards=[replace(board, standings=teams)]), "#chart=gains")
     assert page.locator("#plot path.teams").get_attribute("d").count("M") == 1
-    page.get_by_role("tab", name="All pairs").click()
+    page.get_by_role("tab", name="p-value of every pair").click()
     page.locator('#matrix td[data-i="3"][data-j="0"]').hover()
-    assert page.get_by_role("tooltip").inner_text().endswith("Both are of one team")
+    assert page.get_by_role("tooltip").inner_text().endswith("Both systems are of one team")
 
 
 def test_downloads_are_the_leaderboard_of_the_command_line(registry, scored, open_page, tmp_path):

@@ -35,7 +35,7 @@ def test_one_system_stands_against_all_others_in_its_favour(open_page):
     assert rows[2][1:4] == ["fir", "+0.1000", "+0.0500 to +0.2500".replace("+", "")]
     assert [row[-1] for row in rows] == ["loss", "undecided", "undecided"]
     drawn = page.locator("#opponents .interval")
-    assert [drawn.nth(n).locator("circle").get_attribute("class") for n in range(3)] == ["sure", "hollow", "hollow"]
+    assert [drawn.nth(n).locator("circle").get_attribute("class") for n in range(3)] == ["filled", "hollow", "hollow"]
     x = {at: [float(drawn.nth(n).locator(of).get_attribute(at)) for n in range(3)]
          for at, of in (("cx", "circle"), ("x1", ".span"), ("x2", ".span"))}
     zero = float(drawn.first.locator(".zero").get_attribute("x1"))
@@ -47,31 +47,39 @@ def test_one_system_stands_against_all_others_in_its_favour(open_page):
     assert page.locator("#significant").inner_text() == "significant: adjusted p ≤ 0.05"
     page.get_by_label("raw").check()
     assert [row[-1] for row in forest(page)] == ["loss", "loss", "win"], "all raw p-values are 0.01"
-    assert "which the table keeps" in page.locator("#significant").inner_text()
+    assert "without the correction that the leaderboard uses" in page.locator("#significant").inner_text()
 
 
-def test_tabs_are_walked_by_keys_and_a_link_restores_the_chart(open_page):
+def test_keys_move_between_tabs_and_a_link_restores_the_chart(open_page):
     board = given(leaderboard(NAMES, [0.9, 0.8, 0.7, 0.6]), attributes=[
-        {"cost": 500.0, "kind": "x", "open": True}, {"cost": "20"}, {"cost": 90}, {"cost": 1, "other": 1}])
+        {"cost": 500.0, "kind": "x", "public": True}, {"cost": "20"}, {"cost": 90}, {"cost": 1, "other": 1}])
     page = open_page(one(board))
     tabs = page.get_by_role("tab")
-    assert tabs.all_inner_texts() == ["One against all", "All pairs", "Trade-offs", "Confidence"]
+    assert tabs.all_inner_texts() == ["p-value of every pair", "p-values and differences"]
     tabs.first.focus()
     page.keyboard.press("ArrowLeft")
     assert page.get_by_role("tabpanel").get_attribute("id") == "chart-gains"
-    page.keyboard.press("ArrowLeft")
-    assert page.evaluate("document.activeElement.id") == "tab-front"
-    assert fragment(page) == "chart=front"
+    assert page.evaluate("document.activeElement.id") == "tab-gains"
+    assert fragment(page) == "chart=gains"
+    other = open_page(one(board), "#" + fragment(page))
+    assert other.get_by_role("tab", selected=True).inner_text() == "p-values and differences"
+
+
+def test_trade_offs_show_scores_against_a_number_of_the_systems(open_page):
+    board = given(leaderboard(NAMES, [0.9, 0.8, 0.7, 0.6]), attributes=[
+        {"cost": 500.0, "kind": "x", "public": True}, {"cost": "20"}, {"cost": 90}, {"cost": 1, "other": 1}])
+    page = open_page(one(board))
     assert page.get_by_label("Score against").locator("option").all_inner_texts() == ["cost"], "numbers that differ"
-    front = page.locator("#front-said")
+    front = page.locator("#front-note")
     assert front.inner_text().startswith("On the front, where no system is as good in both and better in one: fir, elm")
-    page.get_by_role("slider").press("ArrowRight")
+    page.locator("#front").get_by_role("slider").press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    assert page.get_by_role("tooltip").inner_text().split("\n") == ["ash", "acc 0.7000", "cost 90", "Outdone by elm"]
+    assert page.get_by_role("tooltip").inner_text().split("\n") == ["ash", "acc 0.7000", "cost 90",
+        "Not on the front: elm is as good in both, and better in one"]
     assert ", logarithmic" in page.locator("#front svg").text_content()
     page.get_by_label("Better is").select_option("more")
-    assert ": oak. It goes" in front.inner_text()
-    assert open_page(one(board), "#" + fragment(page)).locator("#front-said").inner_text() == front.inner_text()
+    assert ": oak. It depends" in front.inner_text()
+    assert open_page(one(board), "#" + fragment(page)).locator("#front-note").inner_text() == front.inner_text()
 
 
 def test_an_outlier_does_not_rule_the_scale_and_no_interval_is_drawn_where_there_is_none(open_page):
@@ -89,7 +97,7 @@ def test_an_outlier_does_not_rule_the_scale_and_no_interval_is_drawn_where_there
     assert ends == [10, 158], "from the lowest to the highest end within"
     assert drawn.nth(4).text_content() == "0.0900 to 0.11000.1000", "its title and its value beside the arrow"
     assert drawn.nth(4).locator("path, circle").count() == 1
-    assert "beyond Tukey's fences" in page.locator("#sentences").inner_text()
+    assert "ends at Tukey's fences" in page.locator("#sentences").inner_text()
 
 
 def test_the_head_stays_in_sight_and_names_with_scores_come_first_on_a_phone(open_page):

@@ -14,14 +14,14 @@ from tests.reports.page.shown import fragment
 def test_items_show_gold_and_responses_side_by_side(page):
     assert page.locator(".snippet").all_inner_texts() == [
         "“yes” by 2, “no” by 2; gold “yes”", "“no” by 3, “yes” by 1; gold “no”"]
-    page.locator("summary", has_text="i1").click()
+    page.locator("#items summary", has_text="i1").click()
     page.locator("details[open] tbody").wait_for()
     rows = page.locator("details[open] tbody tr").all_inner_texts()
     assert ["\t".join(row.split()) for row in rows] == ["gold\t✓\tyes", "oak,\tash\t✓\tyes\t1.0000",
                                                          "elm,\tfir\t✗\tno\t0.0000"]
     assert fragment(page) == "item=i1"
-    page.get_by_label("Systems", exact=True).select_option("oak")
-    page.get_by_label("and", exact=True).select_option("fir")
+    page.get_by_label("System A", exact=True).select_option("oak")
+    page.get_by_label("System B", exact=True).select_option("fir")
     assert page.locator("#item-list summary b").all_inner_texts() == ["i1"], "they say the same of i2"
 
 
@@ -35,7 +35,7 @@ def test_items_follow_the_facet_and_the_metric(open_page):
     assert page.locator("#item-list summary b").all_inner_texts() == ["i2"]
     assert "The item of test, domain=news on which" in page.locator("#items-what").inner_text()
     page.get_by_label("Metric").select_option("p")
-    page.locator("summary", has_text="i1").click()
+    page.locator("#items summary", has_text="i1").click()
     page.locator("details[open] tbody").wait_for()
     assert page.locator("details[open] tbody td:last-child").all_inner_texts()[1:] == ["0.5000", "0.0000"]
 
@@ -49,10 +49,10 @@ def test_items_follow_the_track(open_page):
     of = replace(contents(items=items), boards=[boards[0], replace(boards[0], track="open")])
     page = open_page(of, "#track=open")
     assert page.locator("#item-list summary b").all_inner_texts() == ["i2"]
-    page.locator("summary", has_text="i2").click()
+    page.locator("#items summary", has_text="i2").click()
     page.locator("details[open] tbody").wait_for()
     assert page.locator("details[open] tbody th").all_inner_texts() == ["gold", "oak", "elm"]
-    assert page.get_by_label("Systems", exact=True).locator("option").all_inner_texts() == ["all", "oak", "elm"]
+    assert page.get_by_label("System A", exact=True).locator("option").all_inner_texts() == ["all", "oak", "elm"]
     page.get_by_label("Track").select_option("")
     page.locator("#items").wait_for(state="hidden")
 
@@ -153,8 +153,8 @@ def test_texts_have_their_differences(open_page):
     assert rows.nth(2).locator("td").first.inner_text() == "the old dog barks loudly ."
     assert rows.nth(4).locator("td").first.inner_text() == "no response"
     assert opened(page, "i2").nth(1).locator("ins, del").evaluate_all(edited) == [["DEL", "は"], ["INS", "も"]]
-    page.get_by_label("Systems", exact=True).select_option("elm")
-    page.get_by_label("and", exact=True).select_option("oak")
+    page.get_by_label("System A", exact=True).select_option("elm")
+    page.get_by_label("System B", exact=True).select_option("oak")
     page.get_by_label("Changes from").select_option("first")
     rows = page.locator('details[data-item="i2"] tbody tr')
     rows.first.wait_for()

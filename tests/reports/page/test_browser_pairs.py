@@ -53,7 +53,7 @@ def opponents(page, n=N - 1):
 def test_a_system_that_is_chosen_is_shown_against_all_others(open_page, folder):
     """System 2 wins from 30 places on; adjusted p-values are five times the raw ones."""
     page = open_page(folder / "task.html")
-    assert "against one that you choose, all" in page.locator("#left-out").inner_text()
+    assert "Differences shows all pairs of a system that you choose" in page.locator("#left-out").inner_text()
     near = opponents(page, 95)
     assert [row[1] for row in near] == NAMES[1:96], "20,000 pairs, of 210 systems up to 95 places apart"
     assert near[1] == ["3", "system-2", "+0.0020", "0.0100", "0.0500", "undecided"]
@@ -87,10 +87,10 @@ def test_a_link_opens_the_system_again_and_raw_p_values_decide_where_they_are_ch
 
 def test_files_of_another_state_and_files_that_are_not_there_are_told(open_page, folder):
     page = open_page(folder / "later.html", "#of=system-1")
-    page.get_by_text("another state of the leaderboard; registry site writes both").wait_for()
+    page.get_by_text("another version of the leaderboard").wait_for()
     assert page.locator("#opponents tr").count() == 0
     alone = open_page((folder / "task.html").read_text("utf-8"), "#of=system-1")
-    alone.get_by_text("The file of this system's pairs is not beside this page").wait_for()
+    alone.get_by_text("The pairs of this system are not available").wait_for()
     assert all("ERR_FILE_NOT_FOUND" in told for told in open_page.complaints)
     open_page.complaints.clear()
 
@@ -123,7 +123,7 @@ def test_axe_finds_no_violation_in_the_pairs_of_a_system(open_page, folder):
     page = open_page(folder / "task.html", "#of=system-2", bypass_csp=True)
     opponents(page)
     page.evaluate("document.querySelectorAll('#opponents tbody tr:nth-child(n + 40)').forEach(row => row.remove())")
-    assert violations(page, "#charts") == []  # of 209 rows alike some are enough
+    assert violations(page, "#differences") == []  # of 209 similar rows some are enough
 
 
 def test_a_phone_scrolls_the_pairs_and_not_the_page(open_page, folder):

@@ -43,10 +43,10 @@ def test_hostile_names_and_texts_do_nothing(open_page):
                              for name in HOSTILE]
     for tab in page.get_by_role("tab").all():
         tab.click()
-    page.get_by_role("tab", name="All pairs").click()
+    page.get_by_role("tab", name="p-value of every pair").click()
     for cell in page.locator("#matrix tbody tr:first-child td[data-i]").all():
         cell.hover()
-    for summary in page.locator("summary").all()[:14]:
+    for summary in page.locator("#items summary, #overview summary").all()[:14]:
         summary.click()
     page.get_by_label("View").select_option("wide")
     assert page.locator("#standings tbody tr").count() == len(HOSTILE)
@@ -55,10 +55,10 @@ def test_hostile_names_and_texts_do_nothing(open_page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_what_is_said_of_task_and_systems_is_shown_linked_copied_and_inert(open_page):
+def test_texts_of_task_and_systems_are_shown_linked_copied_and_inert(open_page):
     """The table of facts, with a hostile text in each; the frame is HTML for other pages, so it is escaped there."""
     page = open_page(speaking(replace(contents(), title=HOSTILE[10]), HOSTILE[0]))
-    assert page.locator("header dd").first.inner_text() == HOSTILE[0]
+    assert page.locator("#about dd").nth(1).inner_text() == HOSTILE[0]
     page.locator("#about-systems summary").click()
     first = page.locator("#about-systems tbody tr").first
     assert first.locator("td").all_inner_texts() == [
@@ -94,11 +94,11 @@ def test_what_slips_in_does_not_run(open_page):
 def test_axe_finds_no_serious_violation(open_page, shown):
     page = open_page(contents(items=ITEMS), shown, bypass_csp=True)
     if not shown:
-        page.locator("summary").first.click()
+        page.locator("#items summary").first.click()
     assert violations(page) == []
     for tab in page.get_by_role("tab").all()[1:] if not shown else ():
         tab.click()
-        assert violations(page, "#charts") == []
+        assert violations(page, "#pairs") == []
 
 
 @pytest.mark.parametrize("shown", ["", "#show=wide"])
@@ -115,9 +115,8 @@ def test_of_a_thousand_systems_there_are_pairs_of_neighbours_and_that_is_said(op
     many = replace(few, decisions=replace(pairs, a=a, b=b), standings=[
         replace(few.standings[0], rank=n + 1, display_name=f"system-{n}", score=1 - n / 1000) for n in range(1000)])
     page = open_page(replace(contents(), boards=[many]))
-    assert "up to 20 places apart; registry pairs prints the others" in page.locator("#left-out").inner_text()
-    page.get_by_role("tab", name="All pairs").click()
-    page.get_by_label("Places", exact=True).select_option("960")
+    assert "of systems up to 20 places apart, because all 499,500 pairs" in page.locator("#left-out").inner_text()
+    page.locator("#windows").get_by_label("Systems", exact=True).select_option("960")
     near, far = (page.locator(f"#matrix td[data-i='{i}'][data-j='{j}']") for i, j in ((960, 980), (960, 981)))
     assert (near.count(), far.count()) == (1, 0)
     assert page.locator("#matrix td[aria-label='not on this page']").count() == 2 * 19 * 20 // 2

@@ -15,7 +15,7 @@ def cells(page, table):
 
 
 def test_a_system_has_a_page_that_rows_lead_to_and_that_leads_back(open_page):
-    """Of oak, elm, ash and fir with 0.9, 0.8, 0.7 and none: those next to each other are not told apart."""
+    """Of oak, elm, ash and fir with 0.9, 0.8, 0.7 and none: those next to each other do not differ significantly."""
     page = open_page(detailed(contents(items=ITEMS)), "#sort=-score")
     page.locator("#standings").get_by_role("link", name="oak").click()
     page.get_by_role("heading", name="oak", exact=True).wait_for()
@@ -24,7 +24,7 @@ def test_a_system_has_a_page_that_rows_lead_to_and_that_leads_back(open_page):
     assert page.locator("#standings").is_hidden()
     rows = cells(page, "#system-pairs")
     assert [row[0] if len(row) == 1 else row[1] for row in rows] == [
-        "Better than 2", "ash", "fir", "Not told apart from 1", "elm"]
+        "Better than 2", "ash", "fir", "Not significantly different from 1", "elm"]
     assert rows[1][2:5] == ["+0.2000", "0.0100", "0.0400"]
     assert [row[:6] for row in cells(page, "#strengths")] == [
         ["all items", "acc", "0.9000", "1", "2 of 3", "0.8000"],
@@ -45,7 +45,7 @@ def test_a_system_has_a_page_that_rows_lead_to_and_that_leads_back(open_page):
     assert (page.title(), systems(page)) == ("A task: leaderboards", ["fir", "ash", "elm", "oak"])
 
 
-def test_two_systems_are_held_against_each_other(open_page):
+def test_two_systems_are_compared_with_each_other(open_page):
     """By accuracy oak leads by 0.1 and by precision elm by 0.01; they answer the first item differently."""
     page = open_page(detailed(contents(items=ITEMS)), "#system=elm")
     page.get_by_role("link", name="side by side with oak").click()
@@ -57,21 +57,21 @@ def test_two_systems_are_held_against_each_other(open_page):
     assert [row[:5] for row in cells(page, "#regions")] == [
         ["only elm (D1)", "6", "2", "4", "33.3\u00a0%"], ["only oak (D2)", "4", "3", "1", "75.0\u00a0%"],
         ["both", "5.5", "5", "0.5", "90.9\u00a0%"]]
-    assert "Of the 2 items below they answer 2 differently" in page.locator("#versus-body").inner_text()
+    assert "They answer 2 of 2 items below differently" in page.locator("#versus-body").inner_text()
     page.get_by_label("First system").focus()
     page.get_by_label("First system").select_option("ash")
     assert page.evaluate("document.activeElement.id") == "choose-first-system"
-    assert page.get_by_label("Systems", exact=True).input_value() == "ash"
-    assert "Of the 2 items below they answer 0 differently" in page.locator("#versus-body").inner_text()
-    assert "ask the macro regions" in page.locator("#versus-body").inner_text()
+    assert page.get_by_label("System A", exact=True).input_value() == "ash"
+    assert "They answer 0 of 2 items below differently" in page.locator("#versus-body").inner_text()
+    assert "only for systems next to each other" in page.locator("#versus-body").inner_text()
 
 
 def test_the_history_of_the_best_says_what_was_significant(open_page):
     page = open_page(detailed(contents()))
     assert cells(page, "#bests") == [["2026-03-01", "elm and 1 more", "0.8000", "", "", "", ""],
                                      ["2026-03-09", "oak", "0.9000", "+0.1000", "yes", "0.0030", "yes"]]
-    assert page.locator("#past circle.sure title").text_content() == "2026-03-09: oak, 0.9000"
-    assert page.locator("#past circle.unsure").count() == 1
+    assert page.locator("#past circle.filled title").text_content() == "2026-03-09: oak, 0.9000"
+    assert page.locator("#past circle.hollow").count() == 1
     page.get_by_label("Metric").select_option("p")
     page.locator('main[aria-busy="false"]').wait_for()
     assert page.locator("#past").is_hidden()

@@ -149,7 +149,7 @@
   // registry/reports/page/scripts/plots.js
   var SEVERAL = 5;
   var EDGE = 10;
-  var BEYOND = "The scale leaves out what is beyond Tukey's fences (1.5 interquartile ranges beyond the quartiles of all values and interval ends); arrows at its edge stand for it.";
+  var BEYOND = "The scale ends at Tukey's fences (1.5 interquartile ranges from the quartiles of all values and interval ends); arrows at its edge mark values that are further away.";
   function fences(numbers) {
     const sorted = [...numbers].sort((a, b) => a - b);
     const quartile = (share) => {
@@ -197,8 +197,8 @@
     );
   }
   var arrow = (tip, to, dot) => svg("path", { class: dot, d: `M${tip} 8l${-7 * to} -4v8z` });
-  function drawInterval(scale, { value, low, high }, label, { sure = true, zero = false } = {}) {
-    const { x, width } = scale, dot = sure ? "sure" : "hollow";
+  function drawInterval(scale, { value, low, high }, label, { isFilled = true, zero = false } = {}) {
+    const { x, width } = scale, dot = isFilled ? "filled" : "hollow";
     const outside = value < scale.low ? -1 : value > scale.high ? 1 : 0;
     const cut = [[low, scale.low, -1], [high, scale.high, 1]];
     const known = low != null || high != null;
@@ -331,8 +331,8 @@
       svg("path", { class: "stepped", d: `${path.join("")}H${width - right}` }),
       points.map((point, n) => svg(
         "circle",
-        { class: point.filled ? "sure" : "unsure", cx: x(n), cy: y(point.score), r: 5 },
-        svg("title", {}, `${dates[n]}: ${point.said}`)
+        { class: point.isFilled ? "filled" : "hollow", cx: x(n), cy: y(point.score), r: 5 },
+        svg("title", {}, `${dates[n]}: ${point.text}`)
       ))
     );
   }
@@ -362,7 +362,9 @@
     order: "",
     on: "",
     diff: "",
-    system: ""
+    system: "",
+    hide: "",
+    correct: ""
   };
   var view = { ...DEFAULTS };
   function readView() {
@@ -430,9 +432,9 @@
     const details = el(
       "details",
       {},
-      el("summary", {}, `What ${declaring.length === board.n ? "the" : `${declaring.length} of the`} systems say of themselves`),
-      more ? el("p", { class: "quiet" }, `${more} descriptions are left out, as they would make the page too large; registry query "SELECT attributes FROM submission" has them.`) : null,
-      el("div", { class: "wide", role: "region", "aria-label": "What systems say of themselves", tabindex: 0 }, table)
+      el("summary", {}, `Descriptions of ${declaring.length === board.n ? "the systems" : `${declaring.length} of ${board.n} systems`}`),
+      more ? el("p", { class: "quiet" }, `${counted(more, "description is", "descriptions are")} left out, because the page would be too large.`) : null,
+      el("div", { class: "wide", role: "region", "aria-label": "Descriptions of systems", tabindex: 0 }, table)
     );
     details.addEventListener("toggle", () => {
       const columns = FACTS.filter(([key]) => declaring.some((n) => factsAt(n)[key] != null));
@@ -495,6 +497,106 @@
   }
   var systemLink = (n, shown2 = nameOf(n)) => n === void 0 ? nameElement(shown2) : el("a", { class: "to-system", href: hrefWith({ system: nameOf(n) }) }, nameElement(shown2));
 
+  // registry/reports/page/scripts/listing.js
+  var FIRST_ROWS = 50;
+  var classOf = (column2) => [column2.right && "right", column2.wraps && "wraps", column2.name === "cluster" && "spare"].filter(Boolean).join(" ") || null;
+  var rows = [];
+  var rowOf = (listing, n) => rows[n] ??= el("tr", {}, listing.columns.map((column2) => column2.isHeader ? el("th", { scope: "row" }, column2.cell(n)) : el("td", { class: classOf(column2) }, column2.cell(n))));
+  function sortingOf(listing) {
+    const descending = view.sort.startsWith("-"), name = descending ? view.sort.slice(1) : view.sort;
+    const column2 = listing.columns.find((one) => one.value && one.name === name);
+    return column2 ? { column: column2, descending } : { column: listing.first, descending: Boolean(listing.first.descending) };
+  }
+  function headOf(listing, column2) {
+    if (column2.scale) return el("th", { scope: "col", title: column2.scale.rule }, column2.heading, axisOf(column2.scale));
+    const button = el("button", { type: "button" }, visible(column2.heading));
+    button.addEventListener("click", () => {
+      const natural = Boolean(column2.descending), now = sortingOf(listing);
+      const descending = now.column === column2 && now.descending === natural ? !natural : natural;
+      setView({ sort: `${descending ? "-" : ""}${column2.name}` });
+      arrangeRows(listing);
+    });
+    return el("th", { scope: "col", class: classOf(column2), "data-key": column2.name, title: column2.about || null }, button);
+  }
+  var hiddenColumns = () => view.hide.split(",").filter(Boolean).map(decodeURIComponent);
+  function shownColumns(columns) {
+    const hidden = new Set(hiddenColumns());
+    return columns.filter(({ name, isHeader }) => isHeader || !hidden.has(name));
+  }
+  function drawColumnChoice(listing, redraw2) {
+    const hidden = new Set(hiddenColumns()), focused = document.activeElement?.id;
+    byId("columns").replaceChildren(el("legend", {}, "Columns"), ...listing.allColumns.filter(({ isHeader }) => !isHeader).map(({ name, heading }, n) => {
+      const box = el("input", { type: "checkbox", id: `column-${n}`, checked: !hidden.has(name) });
+      box.addEventListener("change", () => {
+        if (box.checked) hidden.delete(name);
+        else hidden.add(name);
+        setView({ hide: [...hidden].map(encodeURIComponent).join(",") });
+        redraw2();
+      });
+      return el("label", { for: `column-${n}` }, box, " ", visible(heading));
+    }));
+    if (focused?.startsWith("column-")) byId(focused)?.focus();
+  }
+  function drawTable(listing) {
+    byId("what").textContent = visible(listing.title);
+    rows = [];
+    const caption = el("caption", { class: "unseen" }, `${visible(listing.title)}, sortable by its column headers`);
+    byId("standings").replaceChildren(caption, el("thead", {}, el("tr", {}, listing.columns.map((column2) => headOf(listing, column2)))), el("tbody"));
+    arrangeRows(listing, FIRST_ROWS);
+    filterRows(listing);
+    byId("sentences").replaceChildren(...listing.sentences.map((sentence) => el("li", {}, sentence)));
+  }
+  function orderOf(listing) {
+    const { column: column2, descending } = sortingOf(listing);
+    const values = range(listing.n).map((n) => column2.value?.(n)), sign = descending ? -1 : 1;
+    return range(listing.n).sort((m, n) => {
+      const a = values[m], b = values[n];
+      if (a == null || b == null) return Number(a == null) - Number(b == null) || m - n;
+      return sign * (typeof a === "string" ? a.localeCompare(b) : a - b) || m - n;
+    });
+  }
+  function arrangeRows(listing, most = listing.n) {
+    const { column: column2, descending } = sortingOf(listing), order = orderOf(listing), begins = /* @__PURE__ */ new Set();
+    let above = null;
+    for (const n of order) {
+      const cluster = listing.cluster?.(n);
+      if (column2 === listing.first && above != null && cluster != null && cluster !== above) begins.add(n);
+      above = cluster ?? above;
+    }
+    const chosen = most < listing.n ? order.filter((n) => matchesFilter(listing, n)).slice(0, most) : order;
+    for (const n of chosen) {
+      const row = rowOf(listing, n);
+      row.classList.toggle("begins", begins.has(n));
+      row.hidden = !matchesFilter(listing, n);
+    }
+    byId("standings").tBodies[0].append(...chosen.map((n) => rows[n]));
+    for (const head of byId("standings").querySelectorAll("th[data-key]")) {
+      if (head.dataset.key === column2.name) head.setAttribute("aria-sort", descending ? "descending" : "ascending");
+      else head.removeAttribute("aria-sort");
+    }
+    fitTable();
+  }
+  function matchesFilter(listing, n) {
+    const wanted = view.filter.toLowerCase();
+    return listing.kind(n) === wanted || listing.texts(n).some((text) => text.toLowerCase().includes(wanted));
+  }
+  function filterRows(listing) {
+    const found = range(listing.n).filter((n) => matchesFilter(listing, n));
+    const matches = new Set(found);
+    rows.forEach((row, n) => {
+      row.hidden = !matches.has(n);
+    });
+    byId("found").textContent = view.filter ? `${found.length} of ${listing.n} systems` : `${listing.n} system${listing.n > 1 ? "s" : ""}`;
+  }
+  function fitTable() {
+    const table = byId("standings"), region = byId("systems"), fits = () => table.offsetWidth <= region.offsetWidth;
+    region.classList.remove("tight");
+    const fit = fits() || (region.classList.add("tight"), fits());
+    region.classList.toggle("fits", fit);
+    if (fit) region.removeAttribute("tabindex");
+    else region.tabIndex = 0;
+  }
+
   // registry/reports/page/scripts/boards.js
   function findBoard(last = "") {
     const fit = (board) => DIMENSIONS.reduce((sum, [key, of]) => sum + ((board[of] ?? "") === view[key] ? key === last ? 10 : 1 : 0), 0);
@@ -516,6 +618,8 @@
       }));
     }
     const focused = document.activeElement?.id ?? "";
+    const holder = byId(view.system ? "system-controls" : "board-controls");
+    if (byId("controls").parentElement !== holder) holder.prepend(byId("controls"));
     byId("controls").replaceChildren(...selects);
     byId("controls").hidden = !selects.length;
     if (selects.some((select) => select.contains(byId(focused)))) byId(focused).focus();
@@ -553,7 +657,7 @@
       wins: {
         descending: true,
         value: (n) => cellAt(of.wins, n),
-        cell: (n) => drawDecisions(cellAt(of.wins, n), cellAt(board.open, n), cellAt(of.losses, n))
+        cell: (n) => drawDecisions(cellAt(of.wins, n), cellAt(board.undecided, n), cellAt(of.losses, n))
       },
       team: { cell: (n) => nameElement(cellAt(of.team, n)), value: (n) => cellAt(of.team, n) },
       run_sd: {
@@ -594,12 +698,14 @@
       el("span", { class: "counts" }, `${wins} · ${undecided} · ${losses}`)
     );
   }
+  var shortTitle = (title) => title.startsWith(`${data.task.id}/`) ? title.slice(data.task.id.length + 1) : title;
   function boardListing(board) {
     const of = board.standings, columns = boardColumns(board), rule = columns.find(({ scale }) => scale?.rule)?.scale?.rule;
     return {
-      title: board.title,
+      title: `${shortTitle(board.title)}, ${counted(board.n, "system")}, ${counted(board.n_items, "item")}`,
       n: board.n,
-      columns,
+      allColumns: columns,
+      columns: shownColumns(columns),
       first: columns[0],
       cluster: (n) => cellAt(of.in_cluster, n),
       kind: (n) => cellAt(of.kind, n),
@@ -613,6 +719,7 @@
   }
   var wideOf = (track) => data.wide.find((wide) => (wide.track ?? "") === (track ?? ""));
   var figuresOf = (column2) => column2.board == null ? column2.figures ?? {} : data.boards[column2.board].standings;
+  var firstBoardOf = (wide) => data.boards[wide.columns.find(({ board }) => board != null)?.board ?? 0];
   function wideColumn(wide, column2) {
     const of = figuresOf(column2);
     const place = (n) => cellAt(column2.at, n);
@@ -642,41 +749,43 @@
     };
   }
   function familyOf(column2) {
-    if (column2.board == null) return visible(`${column2.title}: ${column2.said}`);
+    if (column2.board == null) return visible(`${column2.title}: ${column2.basis}`);
     const board = data.boards[column2.board];
     const selects = Object.entries(viewOf(board)).filter(([, value]) => value !== "");
     return [
       el("a", { href: `#${new URLSearchParams(selects)}` }, nameElement(column2.title)),
-      `: ${visible(column2.said)}; `,
+      `: ${visible(column2.basis)}; `,
       el("code", { class: "signature" }, breakable(board.signature))
     ];
   }
   function wideListing(wide) {
     const of = wide.rows, columns = wide.columns.map((column2) => wideColumn(wide, column2));
     const hasTeams = range(wide.n).some((n) => cellAt(of.team, n) !== cellAt(of.system, n));
+    const allColumns = [
+      { name: "system", heading: boardHeading("system"), isHeader: true, value: (n) => cellAt(of.shown, n), cell: (n) => [
+        systemLink(numberOf(of, n), cellAt(of.shown, n)),
+        cellAt(of.late, n) ? el("abbr", { title: "came late" }, "*") : null
+      ] },
+      ...hasTeams ? [{
+        name: "team",
+        heading: boardHeading("team"),
+        value: (n) => cellAt(of.team, n),
+        cell: (n) => nameElement(cellAt(of.team, n))
+      }] : [],
+      ...Array.isArray(of.kind) ? [{
+        name: "kind",
+        heading: boardHeading("kind"),
+        value: (n) => cellAt(of.kind, n),
+        cell: (n) => cellAt(of.kind, n) ?? "–"
+      }] : [],
+      ...columns
+    ];
     return {
-      title: wide.title,
+      title: `${shortTitle(wide.title)}, ${counted(wide.n, "system")}`,
       n: wide.n,
       first: columns[0],
-      columns: [
-        { name: "system", heading: boardHeading("system"), isHeader: true, value: (n) => cellAt(of.shown, n), cell: (n) => [
-          systemLink(numberOf(of, n), cellAt(of.shown, n)),
-          cellAt(of.late, n) ? el("abbr", { title: "came late" }, "*") : null
-        ] },
-        ...hasTeams ? [{
-          name: "team",
-          heading: boardHeading("team"),
-          value: (n) => cellAt(of.team, n),
-          cell: (n) => nameElement(cellAt(of.team, n))
-        }] : [],
-        ...Array.isArray(of.kind) ? [{
-          name: "kind",
-          heading: boardHeading("kind"),
-          value: (n) => cellAt(of.kind, n),
-          cell: (n) => cellAt(of.kind, n) ?? "–"
-        }] : [],
-        ...columns
-      ],
+      allColumns,
+      columns: shownColumns(allColumns),
       kind: (n) => cellAt(of.kind, n),
       texts: (n) => [cellAt(of.shown, n), cellAt(of.team, n)],
       sentences: [visible(wide.notes[0]), ...wide.columns.map(familyOf), ...wide.notes.slice(1).map(visible)]
@@ -730,8 +839,8 @@
       adjusted: pValue(cellAt(pairs.p_adjusted, k)),
       significant: all.significant(k),
       notes: [
-        cellAt(pairs.resolved, k) === false ? "Hangs on Monte-Carlo error" : null,
-        all.sameTeam(k) ? "Both are of one team" : null,
+        cellAt(pairs.resolved, k) === false ? "Depends on simulation error" : null,
+        all.sameTeam(k) ? "Both systems are of one team" : null,
         cellAt(pairs.messages, k)?.replace(/^./u, (first) => first.toUpperCase()) || null
       ].filter((note) => note != null)
     };
@@ -808,13 +917,14 @@
         levels.map(({ depth }) => el("i", { class: side + depth })),
         ` ${text}`
       )),
-      el("li", {}, `from strong to faint: p ≤ ${levels.map(({ level }) => level).join(", ")}`)
+      el("li", {}, `from strong to faint: ${pairHeading(view.p === "raw" || !board.corrected ? "p_value" : "p_adjusted")} ≤ ${levels.map(({ level }) => level).join(", ")}`),
+      el("li", {}, el("i", {}), " not significant")
     );
   }
   function drawWindows(board, all) {
     if (board.n <= WINDOW) return byId("windows").replaceChildren();
     const options = range(Math.ceil(board.n / WINDOW)).map((w) => [String(w * WINDOW), `${w * WINDOW + 1} to ${Math.min(board.n, (w + 1) * WINDOW)}`]);
-    const sides = board.pairs?.reach == null ? [["Places in rows", "rows"], ["Places in columns", "columns"]] : [["Places", "rows", "columns"]];
+    const sides = board.pairs?.reach == null ? [["Rows", "rows"], ["Columns", "columns"]] : [["Systems", "rows", "columns"]];
     byId("windows").replaceChildren(...sides.map(([title, ...moved], n) => selectOf(title, options, String(corner[moved[0]]), (value) => {
       for (const side of moved) corner[side] = Number(value);
       drawMatrix(board, all);
@@ -914,9 +1024,12 @@
 
   // registry/reports/page/scripts/opponents.js
   var FIRST = 40;
-  function drawForest(board, all) {
-    const names = range(board.n).map((n) => cellAt(board.standings.shown, n));
-    byId("forest-bar").replaceChildren(selectOf(
+  function drawDifferences(board) {
+    byId("differences").hidden = !board.pairs;
+    if (!board.pairs) return;
+    const all = shown.all ??= indexPairs(board), names = range(board.n).map((n) => cellAt(board.standings.shown, n));
+    describeSignificance(board);
+    byId("against").replaceChildren(selectOf(
       "Differences to",
       [["", `the first, ${names[0]}`], ...names.map((name) => [name, name])],
       names.includes(view.of) ? view.of : "",
@@ -926,6 +1039,16 @@
       }
     ));
     openSystem(board, all, names);
+  }
+  function describeSignificance(board) {
+    const raw = view.p === "raw" && board.corrected;
+    byId("p-values").hidden = !board.corrected;
+    for (
+      const input of
+      /** @type {NodeListOf<HTMLInputElement>} */
+      document.getElementsByName("p")
+    ) input.checked = input.value === view.p;
+    byId("significant").textContent = `significant: ${board.corrected && !raw ? pairHeading("p_adjusted") : pairHeading("p_value")} ≤ ${board.alpha}` + (raw ? ", without the correction that the leaderboard uses" : board.corrected ? "" : ", not corrected");
   }
   async function openSystem(board, all, names) {
     const chosen = names.indexOf(view.of), place = Math.max(0, chosen), reach = board.pairs?.reach;
@@ -939,7 +1062,7 @@
     const columns = await loadPairs(board.files, place);
     if (shown.board !== board || names[place] !== view.of) return;
     if (!columns) {
-      byId("forest-said").textContent = "The file of this system's pairs is not beside this page, or is of another state of the leaderboard; registry site writes both.";
+      byId("differences-note").textContent = "The pairs of this system are not available: their file is absent, or belongs to another version of the leaderboard.";
       return;
     }
     const of = withPairsOf(board, place, columns);
@@ -947,7 +1070,7 @@
     describeOpponents(board, of.against, place, "");
   }
   function describeOpponents(board, against, place, which) {
-    byId("forest-said").textContent = `${counted(against.length, "pair")}${which}; differences above 0 are in favour of ${visible(cellAt(board.standings.shown, place))}.`;
+    byId("differences-note").textContent = `${counted(against.length, "pair")}${which}; differences above 0 are in favour of ${visible(cellAt(board.standings.shown, place))}.`;
   }
   function differenceFrom(all, board, place, n) {
     const k = all.find(place, n), sign = place < n ? 1 : -1;
@@ -960,16 +1083,16 @@
     const scale = scaleOver(rows2.map(({ interval }) => interval), innerWidth < 640 ? 108 : 240, [0]);
     const notes = numberNotes(rows2.map(({ figures }) => figures));
     const label = ({ difference, interval, significant }) => `${difference}${interval && `, ${interval}`}, ` + (significant ? "significant" : "not significant");
-    const drawing = ({ interval, figures }) => interval.value == null ? "" : drawInterval(scale, interval, label(figures), { sure: figures.significant, zero: true });
+    const drawing = ({ interval, figures }) => interval.value == null ? "" : drawInterval(scale, interval, label(figures), { isFilled: figures.significant, zero: true });
     const columns = [
       numberColumn(boardHeading("rank"), ({ n }) => cellAt(board.standings.rank, n) ?? "–", { class: "right spare" }),
       column(boardHeading("system"), ({ n }) => nameElement(cellAt(board.standings.shown, n)), { isHeader: true }),
-      column(["on one scale", axisOf(scale, true)], drawing, { title: scale.rule }),
+      column(["", axisOf(scale, true)], drawing, { title: scale.rule }),
       numberColumn(pairHeading("difference"), ({ figures }) => figures.difference),
       numberColumn(intervalHeading(board), ({ figures }) => figures.interval, { isShown: rows2.some(({ figures }) => figures.interval) }),
       numberColumn(pairHeading("p_value"), ({ figures }) => figures.p),
       numberColumn(pairHeading("p_adjusted"), ({ figures }) => figures.adjusted, { isShown: board.corrected }),
-      column(boardHeading("wins"), ({ n, figures }) => figures.significant ? place < n ? "win" : "loss" : "undecided"),
+      column("result", ({ n, figures }) => figures.significant ? place < n ? "win" : "loss" : "undecided"),
       column(pairHeading("messages"), ({ figures }) => notes.numbers(figures), { isShown: notes.list.length > 0 })
     ].filter(({ isShown = true }) => isShown);
     const head = ({ heading, right, class: name, title }) => el("th", { scope: "col", class: name ?? (right && "right"), title }, heading);
@@ -986,7 +1109,7 @@
 
   // registry/reports/page/scripts/charts.js
   var LEAST = 1e-6;
-  function drawPlot(board, all) {
+  function drawGains(board, all) {
     const { height, left, right, top, bottom } = PLOT, width = widthOf(byId("chart-gains"));
     const known = range(all.count).filter((k) => all.difference(k) != null && all.p(k) != null);
     const scale = scaleOver(known.map((k) => ({ value: Math.max(0, all.difference(k)) })), 100, [0]), high = scale.high || 1;
@@ -1002,21 +1125,21 @@
     const path = (chosen, mark) => points.filter(({ k }) => chosen(k)).map(({ x: px, y: py }) => `M${px.toFixed(1)} ${py.toFixed(1)}${mark}`).join("");
     const beyond = (k) => all.difference(k) > high, dots = (chosen) => path((k) => chosen(k) && !beyond(k), "h0");
     const arrows = (chosen) => path((k) => chosen(k) && beyond(k), "m4 0l-8-4v8z");
-    const confidence = (p) => `${p === LEAST ? "≥ " : ""}${(1 - p).toFixed(Math.round(-Math.log10(p))).replace(/^0(?=.)/, "")}`;
+    const label = (p) => `${p === LEAST ? "≤ " : ""}${p}`;
     const level = y(board.alpha), gains = roundTicks(0, high, width / 90);
     const drawn = svg(
       "svg",
       { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-      range(decades + 1).map((n) => acrossAt(width, y(+`1e-${n}`), confidence(+`1e-${n}`))),
+      range(decades + 1).map((n) => acrossAt(width, y(+`1e-${n}`), label(+`1e-${n}`))),
       gains.map((gain) => upAt(x(gain), fixed(gain, tickDecimals(gains)))),
       svg("line", { class: "alpha", x1: left, x2: width - right, y1: level, y2: level }),
       svg("path", { class: "teams", d: dots(all.sameTeam) }),
-      svg("path", { class: "open", d: dots((k) => !all.significant(k)) }),
+      svg("path", { class: "undecided", d: dots((k) => !all.significant(k)) }),
       svg("path", { class: "hole", d: dots((k) => !all.significant(k)) }),
-      svg("path", { class: "sure", d: dots((k) => all.significant(k)) }),
+      svg("path", { class: "filled", d: dots((k) => all.significant(k)) }),
       svg("path", { class: "arrow", d: arrows((k) => all.significant(k)) }),
       svg("path", { class: "arrow hollow", d: arrows((k) => !all.significant(k)) }),
-      titlesOf(width, `difference in ${visible(board.metric_label)}`, "confidence (1 − p)")
+      titlesOf(width, `difference in ${visible(board.metric_label)}`, pairHeading(view.p === "raw" || !board.corrected ? "p_value" : "p_adjusted"))
     );
     byId("plot").replaceChildren(sliderOver(drawn, points, { "aria-labelledby": "plot-heading", "aria-describedby": "plot-help" }));
     const marked = range(all.count).some(all.sameTeam);
@@ -1029,18 +1152,21 @@
   var LOGARITHMIC = 100;
   var NAMED = 60;
   var roundly = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
-  function drawFront(board) {
+  function drawTradeOffs(board) {
     const names = Object.keys(board.numbers);
+    byId("trade-offs").hidden = !names.length;
+    if (!names.length) return;
     const titled = names.map((name) => [name, titleOf(name)]);
     const choice = (label, options, key, now) => selectOf(label, options, now, (value) => {
       setView({ [key]: value });
-      plotFront(board, names);
+      drawFront(board, names);
     });
     byId("front-bar").replaceChildren(
       choice("Score against", titled, "by", attributeOf(names)),
       choice("Better is", [["", "less of it"], ["more", "more of it"]], "more", view.more)
     );
-    plotFront(board, names);
+    drawFront(board, names);
+    redrawOnResize(byId("trade-offs"), () => drawTradeOffs(board));
   }
   var titleOf = (name) => visible(FACTS.find(([key]) => key === name)?.[1] ?? name);
   var attributeOf = (names) => names.includes(view.by) ? view.by : names[0];
@@ -1053,32 +1179,32 @@
     let last = null;
     for (const system of systems) {
       const same = last && system.number === last.number && system.value === last.value;
-      system.outdoneBy = !last || same || up * (system.value - last.value) > 0 ? null : last;
-      if (!system.outdoneBy) last = system;
+      system.dominatedBy = !last || same || up * (system.value - last.value) > 0 ? null : last;
+      if (!system.dominatedBy) last = system;
     }
     return systems;
   }
-  function plotFront(board, names) {
+  function drawFront(board, names) {
     const by = attributeOf(names), systems = findFront(board, board.numbers[by]);
-    const front = systems.filter((system) => !system.outdoneBy), name = ({ n }) => visible(cellAt(board.standings.shown, n));
+    const front = systems.filter((system) => !system.dominatedBy), name = ({ n }) => visible(cellAt(board.standings.shown, n));
     const scale = scaleOver(systems, 100), places = placesOf(board, systems, scale);
     const points = systems.map((system) => ({ ...places.of(system), lines: () => [
       name(system),
       `${visible(board.metric_label)} ${withMinus(cellAt(board.standings.printed, system.n))}` + (cellAt(board.standings.interval, system.n) && `, interval ${cellAt(board.standings.interval, system.n)}`),
       `${titleOf(by)} ${system.number.toLocaleString("en", { maximumSignificantDigits: 6 })}`,
-      system.outdoneBy ? `Outdone by ${name(system.outdoneBy)}` : "On the front"
+      system.dominatedBy ? `Not on the front: ${name(system.dominatedBy)} is as good in both, and better in one` : "On the front"
     ] })).sort((one, other) => one.x - other.x);
-    const said = front.slice(0, 12).map(name).join(", ") + (front.length > 12 ? ` and ${front.length - 12} more` : "");
+    const listed = front.slice(0, 12).map(name).join(", ") + (front.length > 12 ? ` and ${front.length - 12} more` : "");
     const without = board.n - systems.length;
-    byId("front-said").textContent = `On the front, where no system is as good in both and better in one: ${said}. It goes by scores alone: differences between its systems need not be significant.` + (without ? ` ${without} ${without === 1 ? "system has" : "systems have"} no such number, or no score.` : "") + (scale.rule ? ` ${scale.rule}` : "");
+    byId("front-note").textContent = `On the front, where no system is as good in both and better in one: ${listed}. It depends only on scores: differences between its systems need not be significant.` + (without ? ` ${without} ${without === 1 ? "system has" : "systems have"} no such number, or no score.` : "") + (scale.rule ? ` ${scale.rule}` : "");
     byId("front").replaceChildren(sliderOver(
       frontDrawing(board, by, { systems, front, places, name }),
       points,
-      { "aria-labelledby": "front-heading", "aria-describedby": "front-said" }
+      { "aria-labelledby": "front-heading", "aria-describedby": "front-note" }
     ));
   }
   function placesOf(board, systems, scale) {
-    const { height, left, right, top, bottom } = PLOT, width = widthOf(byId("chart-front"));
+    const { height, left, right, top, bottom } = PLOT, width = widthOf(byId("trade-offs"));
     const numbers = systems.map(({ number }) => number), least = Math.min(...numbers), most = Math.max(...numbers);
     const logarithmic = least > 0 && most / least >= LOGARITHMIC, to = logarithmic ? Math.log10 : (number) => number;
     const [low, high] = [to(least), to(most)];
@@ -1109,7 +1235,7 @@
       return [[from.x, from.y, to.x, from.y], [to.x, from.y, to.x, to.y]];
     });
     const mark = (system) => {
-      const dot = system.outdoneBy ? "hollow" : "sure", { x: cx, y: cy } = places.of(system), away = cy > height / 2 ? 1 : -1;
+      const dot = system.dominatedBy ? "hollow" : "filled", { x: cx, y: cy } = places.of(system), away = cy > height / 2 ? 1 : -1;
       return !places.beyond(system.value) ? svg("circle", { class: dot, cx, cy, r: 4.5 }) : svg("path", { class: dot, d: `M${cx} ${cy + 6 * away}l-5 ${-9 * away}h10z` });
     };
     const whisker = ({ number, low, high }) => low == null || high == null ? null : svg("line", { class: "whisker", x1: x(number), x2: x(number), y1: y(low), y2: y(high) });
@@ -1120,7 +1246,7 @@
       places.across.map((number) => upAt(x(number), roundly.format(number))),
       svg("path", { class: "front", d: `${steps.join("")}H${end}` }),
       systems.map(whisker),
-      systems.filter((of) => of.outdoneBy).map(mark),
+      systems.filter((of) => of.dominatedBy).map(mark),
       front.map(mark),
       placeLabels(systems, places, lines, name),
       titlesOf(
@@ -1146,45 +1272,45 @@
       }))
     ];
     const free = (box) => box.x >= PLOT.left && box.x + box.width <= width - 2 && box.y >= 0 && box.y + box.height <= PLOT.height - PLOT.bottom && !taken.some((other) => box.x < other.x + other.width && other.x < box.x + box.width && box.y < other.y + other.height && other.y < box.y + box.height);
-    return [...systems].sort((one, other) => Number(Boolean(one.outdoneBy)) - Number(Boolean(other.outdoneBy)) || one.n - other.n).slice(0, NAMED).map((system) => {
+    return [...systems].sort((one, other) => Number(Boolean(one.dominatedBy)) - Number(Boolean(other.dominatedBy)) || one.n - other.n).slice(0, NAMED).map((system) => {
       const { x, y } = of(system), full = name(system);
       const text = (full.length > 24 ? `${full.slice(0, 23)}…` : full) + (beyond(system.value) ? ` ${fixed(system.value)}` : "");
       const length = pen.measureText(text).width + 4;
       const box = [[8, -7], [-length - 8, -7], [-length / 2, -21], [-length / 2, 8], [6, -19], [6, 5], [-length - 6, -19], [-length - 6, 5]].map(([dx, dy]) => ({ x: x + dx, y: y + dy, width: length, height: 14 })).find(free);
       if (!box) return null;
       taken.push(box);
-      return svg("text", { class: system.outdoneBy ? null : "title", x: box.x + 2, y: box.y + 11 }, text);
+      return svg("text", { class: system.dominatedBy ? null : "title", x: box.x + 2, y: box.y + 11 }, text);
     });
   }
   var CHARTS = [
-    { key: "forest", title: "One against all", applies: (board) => board.pairs, draw: drawForest },
-    { key: "matrix", title: "All pairs", applies: (board) => board.pairs, draw: drawMatrix },
-    { key: "front", title: "Trade-offs", applies: (board) => Object.keys(board.numbers).length, draw: drawFront, isOfSystems: true },
-    { key: "gains", title: "Confidence", applies: (board) => board.pairs, draw: drawPlot }
+    { key: "matrix", title: "p-value of every pair", draw: drawMatrix },
+    { key: "gains", title: "p-values and differences", draw: drawGains }
   ];
-  var lastDrawn = null;
+  var drawings = [];
   function drawCharts(board) {
-    const offered = CHARTS.filter(({ applies }) => applies(board));
-    byId("charts").hidden = !offered.length;
-    lastDrawn = null;
-    if (!offered.length) return;
-    const chosen = offered.find(({ key }) => key === view.chart) ?? offered[0];
-    setView({ chart: chosen === offered[0] ? "" : chosen.key });
-    drawTabs(board, offered, chosen);
-    for (const { key } of CHARTS) byId(`chart-${key}`).hidden = key !== chosen.key;
-    byId("of-pairs").hidden = Boolean(chosen.isOfSystems);
-    if (!chosen.isOfSystems) {
-      shown.all ??= indexPairs(board);
-      describePairs(board);
-    }
-    const width = byId(`chart-${chosen.key}`).clientWidth;
-    chosen.draw(board, shown.all);
-    if (chosen.key === "front" || chosen.key === "gains") lastDrawn = { width, draw: () => drawCharts(board), key: chosen.key };
+    drawings = [];
+    drawDifferences(board);
+    drawPairs(board);
+    drawTradeOffs(board);
   }
-  function drawTabs(board, offered, chosen) {
+  function drawPairs(board) {
+    byId("pairs").hidden = !board.pairs || board.n < 3;
+    if (byId("pairs").hidden) return;
+    const chosen = CHARTS.find(({ key }) => key === view.chart) ?? CHARTS[0];
+    setView({ chart: chosen === CHARTS[0] ? "" : chosen.key });
+    drawTabs(board, chosen);
+    for (const { key } of CHARTS) byId(`chart-${key}`).hidden = key !== chosen.key;
+    shown.all ??= indexPairs(board);
+    byId("left-out").hidden = board.pairs.reach == null;
+    byId("left-out").textContent = `This page has the pairs of systems up to ${board.pairs.reach} places apart, because all ${board.n_pairs.toLocaleString("en")} pairs would make it too large` + (board.files ? "; Differences shows all pairs of a system that you choose." : ".");
+    chosen.draw(board, shown.all);
+    drawings = drawings.filter(({ panel }) => panel !== byId("chart-gains"));
+    if (chosen.key === "gains") redrawOnResize(byId("chart-gains"), () => drawPairs(board));
+  }
+  function drawTabs(board, chosen) {
     const open = (key) => {
       setView({ chart: key });
-      drawCharts(board);
+      drawPairs(board);
       byId(`tab-${key}`).focus();
     };
     const tab = ({ key, title }) => {
@@ -1199,29 +1325,62 @@
       button.addEventListener("click", () => open(key));
       return button;
     };
-    byId("tabs").replaceChildren(...offered.map(tab));
+    byId("tabs").replaceChildren(...CHARTS.map(tab));
     byId("tabs").onkeydown = (event) => {
-      const now = offered.indexOf(chosen), last = offered.length - 1;
+      const now = CHARTS.indexOf(chosen), last = CHARTS.length - 1;
       const to = { ArrowRight: now === last ? 0 : now + 1, ArrowLeft: now ? now - 1 : last, Home: 0, End: last }[event.key];
       if (to === void 0) return;
       event.preventDefault();
-      open(offered[to].key);
+      open(CHARTS[to].key);
     };
   }
-  function describePairs(board) {
-    const raw = view.p === "raw" && board.corrected;
-    byId("left-out").hidden = board.pairs.reach == null;
-    byId("left-out").textContent = `All ${board.n_pairs.toLocaleString("en")} pairs of this leaderboard would make the page too large: here are those of systems up to ${board.pairs.reach} places apart; ` + (board.files ? "against one that you choose, all." : "registry pairs prints the others.");
-    byId("p-values").hidden = !board.corrected;
-    for (
-      const input of
-      /** @type {NodeListOf<HTMLInputElement>} */
-      document.getElementsByName("p")
-    ) input.checked = input.value === view.p;
-    byId("significant").textContent = `significant: ${board.corrected && !raw ? pairHeading("p_adjusted") : pairHeading("p_value")} ≤ ${board.alpha}` + (raw ? ", without correction, which the table keeps" : board.corrected ? "" : ", not corrected");
-  }
+  var redrawOnResize = (panel, draw2) => drawings.push({ panel, width: panel.clientWidth, draw: draw2 });
   function redrawCharts() {
-    if (lastDrawn && Math.abs(byId(`chart-${lastDrawn.key}`).clientWidth - lastDrawn.width) > 8) lastDrawn.draw();
+    const changed = drawings.filter(({ panel, width }) => Math.abs(panel.clientWidth - width) > 8);
+    drawings = drawings.filter((drawing) => !changed.includes(drawing));
+    for (const { draw: draw2 } of changed) draw2();
+  }
+
+  // registry/reports/page/scripts/contents.js
+  function drawContents() {
+    const sections = (
+      /** @type {HTMLElement[]} */
+      [...document.querySelectorAll("main section:not(#system, #overview), footer section")].filter((section) => section.offsetParent !== null)
+    );
+    byId("contents").replaceChildren(...sections.map((section) => {
+      const heading = (
+        /** @type {HTMLElement} */
+        section.querySelector("h2")
+      );
+      return el("a", { href: `#${heading.id}` }, heading.dataset.short ?? heading.textContent);
+    }));
+  }
+  function markBoard(board) {
+    const selects = (view2) => new URLSearchParams(Object.entries(view2).filter(([, value]) => value)).toString();
+    const chosen = board && selects(viewOf(board));
+    for (
+      const link of
+      /** @type {NodeListOf<HTMLAnchorElement>} */
+      document.querySelectorAll("#overview a")
+    ) {
+      if (new URLSearchParams(link.hash.slice(1)).toString() === chosen) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+  }
+  function listenToContents(chooseBoard) {
+    document.addEventListener("click", (event) => {
+      const link = (
+        /** @type {Element} */
+        event.target.closest("a[href^='#']")
+      );
+      if (!link) return;
+      const part = document.getElementById(link.getAttribute("href")?.slice(1) ?? "");
+      if (link.closest("#overview")) chooseBoard();
+      if (!part) return;
+      event.preventDefault();
+      part.scrollIntoView();
+      part.focus({ preventScroll: true });
+    });
   }
 
   // registry/reports/page/scripts/downloads.js
@@ -1320,6 +1479,11 @@
   var chosenRuns = (of) => [view.a, view.b].map((name) => systemNumbers.get(name)).filter((system) => system !== void 0).map((system) => range(of.names.length).filter((n) => of.takesPart(n) && of.systemOf(n) === system)).filter((runs) => runs.length);
   var responsesBy = (item, runs) => String([...new Set(runs.map((n) => responseOf(item, n)))].sort());
   var isAnsweredDifferently = (item, chosen) => chosen.length === 2 && responsesBy(item, chosen[0]) !== responsesBy(item, chosen[1]);
+  var isCorrect = (item, runs) => runs.every((n) => {
+    const { wrong, missed } = judgeAnswers(item, item.responses[responseOf(item, n)].said);
+    return !wrong.length && !missed.length;
+  });
+  var scoreOf = (item, runs, sign) => runs.reduce((sum, n) => sum + (item.responses[responseOf(item, n)].score ?? sign * Infinity), 0) / runs.length;
   function judgeAnswers(item, [added, lacking]) {
     const { sure, gold } = item.answers;
     return {
@@ -1364,7 +1528,7 @@
       if (of.kind === "label" && !right.length && !wrong.length) return el("i", {}, "no response");
       const answers = [...many ? [] : list(right, true), ...list(wrong, false)];
       return [
-        many ? el("p", { class: "quiet" }, `${right.length} of ${item.answers.gold} right`) : null,
+        many ? el("p", { class: "quiet" }, `${right.length} of ${item.answers.gold} correct`) : null,
         answers.length ? el("ul", { class: "answers" }, answers) : many ? null : el("span", { class: "quiet" }, "nothing"),
         missed.length && of.kind !== "label" ? el("p", { class: "quiet" }, "misses ", missed.flatMap((n, k) => [k ? ", " : "", name(n)])) : null
       ];
@@ -1874,10 +2038,12 @@
       return [name, name];
     })];
     byId("versus-bar").replaceChildren(...[["First system", "a"], ["Second system", "b"]].map(([label, side]) => selectOf(label, options, view[side], (value) => chooseTwo(board, { [side]: value }))));
-    const two = [systemNumbers.get(view.a), systemNumbers.get(view.b)];
+    byId("versus-bar").hidden = board.n === 2;
+    const names = board.n === 2 && !view.a && !view.b ? options.slice(1).map(([name]) => name) : [view.a, view.b];
+    const two = names.map((name) => systemNumbers.get(name));
     const both = two.every((n) => n !== void 0 && placeOn(board, n) !== void 0) && two[0] !== two[1];
     byId("versus").classList.toggle("unprinted", !both);
-    byId("versus-body").replaceChildren(...(both ? [compareScores(board, two[0], two[1]), ...regionsOf(board, two[0], two[1]), countDifferingItems(board)] : [el("p", { class: "quiet" }, "Choose two systems: their difference by every metric, and the answers that only one of them gives.")]).filter((node) => node != null));
+    byId("versus-body").replaceChildren(...(both ? [compareScores(board, two[0], two[1]), ...regionsOf(board, two[0], two[1]), countDifferingItems(board)] : [el("p", { class: "quiet" }, "Choose two systems to see their difference by every metric, and the answers that only one of them gives.")]).filter((node) => node != null));
   }
   function compareScores(board, a, b) {
     const boards = data.boards.filter((of) => (of.track ?? "") === (board.track ?? "") && placeOn(of, a) !== void 0 && placeOn(of, b) !== void 0);
@@ -1915,7 +2081,7 @@
     const k = of.a.findIndex((first, n) => first === a && of.b[n] === b || first === b && of.b[n] === a);
     const title = el("h3", {}, "Answers of one and of both");
     if (k < 0) {
-      return [title, el("p", { class: "quiet" }, "This page counts the answers of systems next to each other on the leaderboard, and of each and the best one. For any other two, ask the macro ", el("code", {}, "regions"), " by ", el("code", {}, "registry query"), ".")];
+      return [title, el("p", { class: "quiet" }, "This page has these counts only for systems next to each other on the leaderboard, and for each system and the best one.")];
     }
     const counts = (name) => [cellAt(of[`${name}_tp`], k), cellAt(of[`${name}_fp`], k)];
     const [d1, d2] = of.a[k] === a ? ["d1", "d2"] : ["d2", "d1"];
@@ -1928,13 +2094,13 @@
     const count = (n) => Number.isInteger(n) ? n.toLocaleString("en") : fixed(n, 1);
     return [
       title,
-      el("p", { class: "quiet" }, `On all items of ${visible(board.test_set)}, whose gold has ${counted(of.gold, "answer")}. What both give says nothing of which is better.`),
+      el("p", { class: "quiet" }, `On all items of ${visible(board.test_set)}, whose gold has ${counted(of.gold, "answer")}. Answers of both do not show which is better.`),
       scrollable("Answers that one or both give", tableOf([
-        column("given by", ([who]) => who, { isHeader: true }),
+        column("answers of", ([who]) => who, { isHeader: true }),
         numberColumn("answers", ([, right, wrong]) => count(right + wrong)),
-        numberColumn("right", ([, right]) => count(right)),
-        numberColumn("wrong", ([, , wrong]) => count(wrong)),
-        numberColumn("right of these", ([, right, wrong]) => right + wrong ? percent(right / (right + wrong)) : "–"),
+        numberColumn("correct", ([, right]) => count(right)),
+        numberColumn("incorrect", ([, , wrong]) => count(wrong)),
+        numberColumn("share correct", ([, right, wrong]) => right + wrong ? percent(right / (right + wrong)) : "–"),
         column("", ([, right, wrong]) => drawBar(right, wrong, most))
       ], rows2, { id: "regions" }))
     ];
@@ -1957,7 +2123,7 @@
     return el(
       "p",
       {},
-      `Of ${of.items.length === 1 ? "the item" : `the ${of.items.length} items`} below they answer ${n} differently. `,
+      `They answer ${n} of ${counted(of.items.length, "item")} below differently. `,
       n ? button : null
     );
   }
@@ -2046,9 +2212,9 @@
     const where = [board.test_set, board.track && `track ${board.track}`, board.facet].filter(Boolean).map(visible).join(", ");
     const one = of.items.length === 1;
     byId("items-what").replaceChildren(
-      `${one ? "The item" : `The ${of.items.length} items`} of ${where} on which responses differ most, scored by ${visible(of.metric)}. Open ${one ? "it" : "one"} to see the gold and all responses.`,
-      el("span", { class: "keys" }, one ? "" : " Arrow keys go from item to item; in an open one, n and p turn to the next and the previous."),
-      of.leftOut ? ` ${of.leftOut} more would make the page too large: registry items ${data.task.id} disagree lists them.` : ""
+      `${one ? "The item" : `The ${of.items.length} items`} of ${where} on which responses differ most, scored by ${visible(of.metric)}. Select ${one ? "it" : "an item"} to see the gold and all responses.`,
+      el("span", { class: "keys" }, one ? "" : " Arrow keys go from item to item; in an open item, n and p go to the next and the previous one."),
+      of.leftOut ? ` ${of.leftOut} more are left out, because the page would be too large.` : ""
     );
     drawItemsBar(board, of);
     listItems(of);
@@ -2060,15 +2226,16 @@
       setView({ [key]: value });
       listItems(of);
     };
-    const there = new Set(range(of.names.length).filter(of.takesPart).map(of.systemOf));
-    const systems = [["", "all"], ...[...there].filter((n) => n !== void 0).map((n) => [nameOf(n), nameOf(n)])];
+    const present = new Set(range(of.names.length).filter(of.takesPart).map(of.systemOf));
+    const systems = [["", "all"], ...[...present].filter((n) => n !== void 0).map((n) => [nameOf(n), nameOf(n)])];
     const side = (key) => (value) => chooseTwo(board, { [key]: value });
-    const facets = board.facet ? [] : [...new Set(of.items.flatMap((item) => item.facets))].sort();
+    const chosen = chosenRuns(of), facets = board.facet ? [] : [...new Set(of.items.flatMap((item) => item.facets))].sort();
     const find = el("input", { type: "search", autocomplete: "off", value: view.find, placeholder: "words, answers, names" });
     find.addEventListener("input", () => changed("find")(find.value));
     byId("items-bar").replaceChildren(
-      selectOf("Systems", systems, view.a, side("a")),
-      selectOf("and", systems, view.b, side("b")),
+      selectOf("System A", systems, view.a, side("a")),
+      selectOf("System B", systems, view.b, side("b")),
+      ...of.items.length > 1 && chosen.length ? [selectOf("Show", correctnessChoices(of, chosen), view.correct, changed("correct"))] : [],
       ...of.items.length > 1 ? [selectOf("Order", ITEM_ORDERS, view.order, changed("order"))] : [],
       ...facets.length > 1 ? [selectOf("Items on", [["", "all"], ...facets.map((facet) => [facet, facet])], view.on, changed("on"))] : [],
       ...of.kind === "text" ? [selectOf("Changes from", textBases(of), view.diff, changed("diff"))] : [],
@@ -2078,9 +2245,31 @@
       ] : []
     );
   }
+  var CORRECTNESS = {
+    "": (item, chosen) => chosen.length < 2 || isAnsweredDifferently(item, chosen),
+    first: (item, [a, b]) => isCorrect(item, a) && !(b && isCorrect(item, b)),
+    second: (item, [a, b]) => !isCorrect(item, a) && isCorrect(item, b),
+    both: (item, chosen) => chosen.every((runs) => isCorrect(item, runs)),
+    neither: (item, chosen) => !chosen.some((runs) => isCorrect(item, runs)),
+    better: (item, [a, b], sign) => sign * (scoreOf(item, a, sign) - scoreOf(item, b, sign)) < 0,
+    worse: (item, [a, b], sign) => sign * (scoreOf(item, a, sign) - scoreOf(item, b, sign)) > 0
+  };
+  var UNJUDGED = ["text", "number", "ranking"];
+  function correctnessChoices({ kind, sign }, chosen) {
+    const isJudged = !UNJUDGED.includes(kind), compared = sign < 0 ? "a higher score" : "a lower score";
+    if (chosen.length < 2) return [["", "all"], ...isJudged && chosen.length ? [["first", "correct"], ["neither", "not correct"]] : []];
+    return [
+      ["", "different answers"],
+      ...isJudged ? [["first", "A correct, B not"], ["second", "B correct, A not"], ["both", "both correct"], ["neither", "neither correct"]] : [],
+      ["better", `${compared} of A`],
+      ["worse", `${compared} of B`]
+    ];
+  }
   function listItems(of) {
     const chosen = chosenRuns(of);
-    const fits = (item) => (chosen.length < 2 || isAnsweredDifferently(item, chosen)) && (!view.on || item.facets.includes(view.on)) && (!view.find || matchesText(item, view.find));
+    const isOffered = correctnessChoices(of, chosen).some(([value]) => value === view.correct);
+    const selects = CORRECTNESS[isOffered ? view.correct : ""];
+    const fits = (item) => selects(item, chosen, of.sign) && (!view.on || item.facets.includes(view.on)) && (!view.find || matchesText(item, view.find));
     const items = orderItems(of, of.items.filter(fits));
     const shown2 = items.slice(0, shownItems);
     const wanted = items.find((item) => item.item === view.item);
@@ -2091,7 +2280,7 @@
       listItems(of);
       byId("item-list").querySelectorAll("summary")[shownItems - ITEM_STEP]?.focus();
     });
-    byId("item-list").replaceChildren(...shown2.length ? shown2.map((item) => itemOf(of, item, chosen.flat())) : [el("p", {}, chosen.length < 2 ? "None of these items fits." : "None of these items parts the two systems.")], more);
+    byId("item-list").replaceChildren(...shown2.length ? shown2.map((item) => itemOf(of, item, chosen.flat())) : [el("p", {}, chosen.length < 2 ? "No item matches." : "No item matches these two systems and filters.")], more);
     if (byId("items-found")) byId("items-found").textContent = items.length === of.items.length ? "" : `${items.length} of ${of.items.length} items`;
   }
   var nodeOf = (name) => [...byId("item-list").querySelectorAll("details")].find((node) => node.dataset.item === name);
@@ -2153,87 +2342,6 @@
     });
   }
 
-  // registry/reports/page/scripts/listing.js
-  var FIRST2 = 50;
-  var classOf = (column2) => [column2.right && "right", column2.wraps && "wraps", column2.name === "cluster" && "spare"].filter(Boolean).join(" ") || null;
-  var rows = [];
-  var rowOf = (listing, n) => rows[n] ??= el("tr", {}, listing.columns.map((column2) => column2.isHeader ? el("th", { scope: "row" }, column2.cell(n)) : el("td", { class: classOf(column2) }, column2.cell(n))));
-  function sortingOf(listing) {
-    const descending = view.sort.startsWith("-"), name = descending ? view.sort.slice(1) : view.sort;
-    const column2 = listing.columns.find((one) => one.value && one.name === name);
-    return column2 ? { column: column2, descending } : { column: listing.first, descending: Boolean(listing.first.descending) };
-  }
-  function headOf(listing, column2) {
-    if (column2.scale) return el("th", { scope: "col", title: column2.scale.rule }, column2.heading, axisOf(column2.scale));
-    const button = el("button", { type: "button" }, visible(column2.heading));
-    button.addEventListener("click", () => {
-      const natural = Boolean(column2.descending), now = sortingOf(listing);
-      const descending = now.column === column2 && now.descending === natural ? !natural : natural;
-      setView({ sort: `${descending ? "-" : ""}${column2.name}` });
-      arrangeRows(listing);
-    });
-    return el("th", { scope: "col", class: classOf(column2), "data-key": column2.name, title: column2.about || null }, button);
-  }
-  function drawTable(listing) {
-    byId("what").replaceChildren(visible(listing.title));
-    rows = [];
-    const caption = el("caption", { class: "unseen" }, `${visible(listing.title)}, sortable by its column headers`);
-    byId("standings").replaceChildren(caption, el("thead", {}, el("tr", {}, listing.columns.map((column2) => headOf(listing, column2)))), el("tbody"));
-    arrangeRows(listing, FIRST2);
-    filterRows(listing);
-    byId("sentences").replaceChildren(...listing.sentences.map((sentence) => el("li", {}, sentence)));
-  }
-  function orderOf(listing) {
-    const { column: column2, descending } = sortingOf(listing);
-    const values = range(listing.n).map((n) => column2.value?.(n)), sign = descending ? -1 : 1;
-    return range(listing.n).sort((m, n) => {
-      const a = values[m], b = values[n];
-      if (a == null || b == null) return Number(a == null) - Number(b == null) || m - n;
-      return sign * (typeof a === "string" ? a.localeCompare(b) : a - b) || m - n;
-    });
-  }
-  function arrangeRows(listing, most = listing.n) {
-    const { column: column2, descending } = sortingOf(listing), order = orderOf(listing), begins = /* @__PURE__ */ new Set();
-    let above = null;
-    for (const n of order) {
-      const cluster = listing.cluster?.(n);
-      if (column2 === listing.first && above != null && cluster != null && cluster !== above) begins.add(n);
-      above = cluster ?? above;
-    }
-    const chosen = most < listing.n ? order.filter((n) => matchesFilter(listing, n)).slice(0, most) : order;
-    for (const n of chosen) {
-      const row = rowOf(listing, n);
-      row.classList.toggle("begins", begins.has(n));
-      row.hidden = !matchesFilter(listing, n);
-    }
-    byId("standings").tBodies[0].append(...chosen.map((n) => rows[n]));
-    for (const head of byId("standings").querySelectorAll("th[data-key]")) {
-      if (head.dataset.key === column2.name) head.setAttribute("aria-sort", descending ? "descending" : "ascending");
-      else head.removeAttribute("aria-sort");
-    }
-    fitTable();
-  }
-  function matchesFilter(listing, n) {
-    const wanted = view.filter.toLowerCase();
-    return listing.kind(n) === wanted || listing.texts(n).some((text) => text.toLowerCase().includes(wanted));
-  }
-  function filterRows(listing) {
-    const found = range(listing.n).filter((n) => matchesFilter(listing, n));
-    const matches = new Set(found);
-    rows.forEach((row, n) => {
-      row.hidden = !matches.has(n);
-    });
-    byId("found").textContent = view.filter ? `${found.length} of ${listing.n} systems` : `${listing.n} system${listing.n > 1 ? "s" : ""}`;
-  }
-  function fitTable() {
-    const table = byId("standings"), region = byId("systems"), fits = () => table.offsetWidth <= region.offsetWidth;
-    region.classList.remove("tight");
-    const fit = fits() || (region.classList.add("tight"), fits());
-    region.classList.toggle("fits", fit);
-    if (fit) region.removeAttribute("tabindex");
-    else region.tabIndex = 0;
-  }
-
   // registry/reports/page/scripts/past.js
   var comparison = (significant) => significant == null ? "not compared" : significant ? "yes" : "no";
   function drawPast(board) {
@@ -2246,17 +2354,17 @@
     const points = rows2.map((n) => ({
       seconds: seconds[n],
       score: cellAt(of.score, n),
-      filled: cellAt(of.significant, n) === true,
-      said: `${name(n)}, ${cellAt(of.printed, n)}`
+      isFilled: cellAt(of.significant, n) === true,
+      text: `${name(n)}, ${cellAt(of.printed, n)}`
     }));
     const label = `Best ${visible(board.metric)} over time, ${counted(of.n, "step")}; the table below has the same`;
-    byId("past-said").textContent = `The best score of ${counted(of.states, "comparison")} that this leaderboard has shown` + (of.left_out ? `; the first ${counted(of.left_out, "step")} are left out` : "") + `. ${board.better === "lower" ? "Lower is better. " : ""}Times are UTC.`;
+    byId("past-note").textContent = `The best score in ${counted(of.states, "comparison")} of this leaderboard` + (of.left_out ? `; the first ${counted(of.left_out, "step")} are left out` : "") + `. ${board.better === "lower" ? "Lower is better. " : ""}Times are UTC.`;
     byId("past-body").replaceChildren(
-      of.n > 1 ? el("div", { class: "charted" }, stepChart(points, label, widthOf(byId("past")))) : el("p", {}, `${name(0)} has been the best of all of them.`),
+      of.n > 1 ? el("div", { class: "charted" }, stepChart(points, label, widthOf(byId("past")))) : el("p", {}, `${name(0)} was the best in all of them.`),
       ...of.n > 1 ? [el(
         "ul",
         { class: "legend" },
-        el("li", {}, el("i", { class: "dot sure" }), " significantly better than the best before"),
+        el("li", {}, el("i", { class: "dot filled" }), " significantly better than the best before"),
         el("li", {}, el("i", { class: "dot" }), " not, or not compared")
       )] : [],
       scrollable("New bests", tableOf([
@@ -2284,7 +2392,7 @@
     const numbers = of.systems[n];
     const text = `The ${what} of the gold of ${visible(board.test_set)}, and what the system says there` + (of.typed ? " of answers at the same place, such as spans of the same tokens." : ".") + (of.other ? " Labels that are not named here are not told apart." : "");
     if (!numbers) {
-      return el("p", { class: "quiet" }, of.left_out ? "There is no room for all systems on this page; ask the view confusion by registry query." : "Nothing was confused.");
+      return el("p", { class: "quiet" }, of.left_out ? "This page has the confusions of some systems only, because it would be too large." : "Nothing was confused.");
     }
     const cells = range(numbers.length / 3).map((k) => numbers.slice(3 * k, 3 * k + 3));
     return [el("p", { class: "quiet" }, text), ...of.matrix ? [matrixOf(of, cells)] : listOf(of, cells)];
@@ -2358,7 +2466,7 @@
       part("system-pairs", "Against the others", place === void 0 || board.n < 2 ? null : opponentsOf(board, n, place)),
       part("system-strengths", "On every leaderboard", strengthsOf(n)),
       part("system-runs", "Runs", runsOf(board, n)),
-      part("system-items", "Items that set it apart", tellingOf(board, n)),
+      part("system-items", "Items on which it differs from the others", tellingOf(board, n)),
       part("system-confusions", "Confusions", confusionOf(board, n)),
       part("system-versions", "Versions", versionsOf(board, n))
     ].filter((node) => node != null));
@@ -2366,7 +2474,7 @@
   function describeStanding(board, n, place) {
     const of = board.standings, team = cellAt(data.details.team, n);
     const whose = team === cellAt(data.details.system, n) ? "" : ` of team ${visible(team)}`;
-    if (place === void 0) return el("p", {}, `A system${whose}. Not on the leaderboard that is chosen.`);
+    if (place === void 0) return el("p", {}, `A system${whose}. It is not on the chosen leaderboard.`);
     const rank = cellAt(of.rank, place), interval = cellAt(of.interval, place);
     const ranked = range(board.n).filter((other) => cellAt(of.rank, other) != null).length;
     return [
@@ -2377,7 +2485,7 @@
         `${KINDS[cellAt(of.kind, place)]}${whose}${cellAt(of.late, place) ? ", came late" : ""}. Score `,
         el("b", {}, withMinus(cellAt(of.printed, place))),
         interval ? ` (${intervalHeading(board)} ${withMinus(interval)})` : "",
-        rank == null ? ", without a rank." : `, rank ${rank} of ${ranked}` + (cellAt(of.rank_low, place) === cellAt(of.rank_high, place) ? "." : `; the significant differences leave ${cellAt(of.rank_low, place)} to ${cellAt(of.rank_high, place)} open.`)
+        rank == null ? ", without a rank." : `, rank ${rank} of ${ranked}` + (cellAt(of.rank_low, place) === cellAt(of.rank_high, place) ? "." : `; the significant differences do not rule out ranks ${cellAt(of.rank_low, place)} to ${cellAt(of.rank_high, place)}.`)
       )
     ];
   }
@@ -2406,13 +2514,13 @@
     const notes = numberNotes(rows2);
     const groups = [
       ["Better than", rows2.filter(({ other, significant }) => significant && place < other)],
-      ["Not told apart from", rows2.filter(({ significant }) => !significant)],
+      ["Not significantly different from", rows2.filter(({ significant }) => !significant)],
       ["Worse than", rows2.filter(({ other, significant }) => significant && other < place)]
     ];
     const name = ({ other }) => nameOf(numberOf(board.standings, other));
     const missing = board.n - 1 - rows2.length;
     return [
-      el("p", {}, `Significantly better than ${groups[0][1].length}, significantly worse than ${groups[2][1].length}, and not told apart from ${counted(groups[1][1].length, "system")}${missing ? `; ${counted(missing, "pair is", "pairs are")} not on this page` : ""}. Differences above 0 are in favour of ${visible(nameOf(n))}.`),
+      el("p", {}, `Significantly better than ${groups[0][1].length}, significantly worse than ${groups[2][1].length}, and not significantly different from ${counted(groups[1][1].length, "system")}${missing ? `; ${counted(missing, "pair is", "pairs are")} not on this page` : ""}. Differences above 0 are in favour of ${visible(nameOf(n))}.`),
       scrollable("Pairs of this system", groupedTable([
         numberColumn(boardHeading("rank"), ({ other }) => cellAt(board.standings.rank, other) ?? "–"),
         column(
@@ -2509,7 +2617,7 @@
     const of = data.details.telling;
     const k = range(of.n).find((row) => cellAt(of.of, row) === n && cellAt(of.test_set, row) === board.test_set && (cellAt(of.track, row) ?? "") === (board.track ?? ""));
     if (k === void 0) return null;
-    const sure = cellAt(of.right_or_wrong, k), metric = visible(data.boards[0].metric);
+    const isBinary = cellAt(of.right_or_wrong, k), metric = visible(data.boards[0].metric);
     const shownHere = new Set((data.items[board.test_set]?.items ?? []).map(({ item }) => item));
     const link = (item) => shownHere.has(item) ? el("a", { href: hrefWith({ system: "", facet: "", item, a: nameOf(n), b: "" }) }, nameElement(item)) : nameElement(item);
     const table = (title, above, words2) => {
@@ -2521,7 +2629,7 @@
         column("", ([, , , , alone]) => alone ? words2 : "", { isShown: rows2.some((row) => row[4]) })
       ], rows2))] : [];
     };
-    const words = sure ? ["alone is right", "alone is wrong"] : ["is better than all others", "is worse than all others"];
+    const words = isBinary ? ["alone is correct", "alone is incorrect"] : ["is better than all others", "is worse than all others"];
     return [
       el("p", {}, `It ${words[0]} on ${counted(cellAt(of.best_alone, k), "item")}, and ${words[1]} on ${cellAt(of.worst_alone, k)}, of ${visible(board.test_set)}. Listed are those on which its score is furthest from the mean of the others.`),
       el("div", { class: "halves" }, el("div", {}, table("Above the others", true, words[0])), el("div", {}, table("Below the others", false, words[1])))
@@ -2533,7 +2641,7 @@
     if (!rows2.length) return null;
     const dates = formatDates(rows2.map((k) => cellAt(of.at, k)));
     const scored = rows2.filter((k) => cellAt(of.score, k) != null);
-    const points = scored.map((k) => ({ seconds: cellAt(of.at, k), score: cellAt(of.score, k), filled: true, said: `version ${visible(cellAt(of.version, k))}, ${fixed(cellAt(of.score, k), data.boards[0].decimals)}` }));
+    const points = scored.map((k) => ({ seconds: cellAt(of.at, k), score: cellAt(of.score, k), isFilled: true, text: `version ${visible(cellAt(of.version, k))}, ${fixed(cellAt(of.score, k), data.boards[0].decimals)}` }));
     const label = "Scores of its versions over time; the table below has the same";
     return [
       points.length > 1 ? el("div", { class: "charted" }, stepChart(points, label, widthOf(byId("system")))) : null,
@@ -2541,18 +2649,19 @@
         "Versions, the last one first",
         tableOf([
           column("version", (k) => nameElement(cellAt(of.version, k)), { isHeader: true }),
-          column("came in (UTC)", (k) => dates[rows2.indexOf(k)]),
-          numberColumn(`${visible(data.boards[0].metric)} by today's gold`, (k) => fixed(cellAt(of.score, k), data.boards[0].decimals)),
+          column("submitted (UTC)", (k) => dates[rows2.indexOf(k)]),
+          numberColumn(`${visible(data.boards[0].metric)} by the current gold`, (k) => fixed(cellAt(of.score, k), data.boards[0].decimals)),
           column("", (k) => cellAt(of.late, k) ? "came late" : "", { isShown: rows2.some((k) => cellAt(of.late, k)) })
         ], [...rows2].reverse(), { id: "versions" }),
         rows2.length > LONG
       ),
-      scored.length < rows2.length ? el("p", { class: "quiet" }, "n/a: not scored by today's gold, or not shown as long as it was the last one.") : null
+      scored.length < rows2.length ? el("p", { class: "quiet" }, "n/a: not scored by the current gold, or not public while it was the newest version.") : null
     ];
   }
 
   // registry/reports/page/scripts/page.js
   var isFollowingLink = false;
+  var isChoosingBoard = false;
   function draw(last) {
     hideTip();
     byId("main").setAttribute("aria-busy", "true");
@@ -2569,33 +2678,38 @@
       ...Object.fromEntries(chosenDimensions.map(([key, of]) => [key, board === data.boards[0] ? "" : board[of] ?? ""]))
     });
     drawControls(board, wide, draw);
+    byId("contents").hidden = byId("result").hidden = system !== void 0;
     if (system !== void 0) {
       drawSystem(board, system);
       revealTarget();
       return;
     }
+    byId("result").replaceChildren(el("bdi", {}, visible((wide ? firstBoardOf(wide) : board).result)));
+    markBoard(wide ? void 0 : board);
+    drawColumnChoice(listing, () => draw());
     drawTable(listing);
     drawDownloads(() => wide ? wideSheet(wide) : boardSheet(board), wide ?? board);
-    byId("of-one").hidden = byId("charts").hidden = Boolean(wide);
-    if (!wide) drawCharts(board);
+    byId("of-one").hidden = Boolean(wide);
     byId("methods").textContent = visible(board.methods);
     byId("signature").replaceChildren(...breakable(board.signature));
     afterPaint(() => {
       if (shown.listing !== listing) return;
-      if (listing.n > FIRST) arrangeRows(listing);
+      if (listing.n > FIRST_ROWS) arrangeRows(listing);
+      if (!wide) drawCharts(board);
       drawVersus(board);
       drawItems(board);
       drawPast(board);
       drawSystems(board);
+      drawContents();
       revealTarget();
     });
   }
   function revealTarget() {
     byId("main").setAttribute("aria-busy", "false");
     if (!isFollowingLink) return;
-    isFollowingLink = false;
     const item = view.item && byId("item-list").querySelector("details[open] summary");
-    const to = systemNumbers.has(view.system) ? byId("system-heading") : item || (view.a && view.b ? byId("versus-heading") : null);
+    const to = systemNumbers.has(view.system) ? byId("system-heading") : isChoosingBoard ? byId("leaderboard") : item || (view.a && view.b ? byId("versus-heading") : null);
+    isFollowingLink = isChoosingBoard = false;
     if (systemNumbers.has(view.system)) scrollTo(0, 0);
     else to?.scrollIntoView();
     to?.focus({ preventScroll: true });
@@ -2620,8 +2734,11 @@
   listenToItems();
   listenToMatrix();
   listenToAbout();
+  listenToContents(() => {
+    isChoosingBoard = true;
+  });
+  byId("options").open = Boolean(view.filter || view.hide) || data.boards.length > 1 && innerWidth >= 640;
   addEventListener("hashchange", () => {
-    if (/^#[^=]+$/.test(location.hash)) return;
     readView();
     byId("filter").value = view.filter;
     setShown();

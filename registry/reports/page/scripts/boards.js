@@ -2,10 +2,11 @@
 // Which leaderboard is shown, and the columns of its table: one leaderboard, or those of a track side by side.
 
 import { breakable, byId, el, nameElement, selectOf, svg } from "./dom.js";
-import { fixed, percent, withMinus } from "./numbers.js";
+import { counted, fixed, percent, withMinus } from "./numbers.js";
 import { drawInterval, scaleOver } from "./plots.js";
 import { boardHeading, chosenDimensions, data, DEFAULTS, DIMENSIONS, setView, view, viewOf, WHOLE } from "./state.js";
 import { linksOf, numberOf, systemLink } from "./systems.js";
+import { shownColumns } from "./listing.js";
 import { cellAt, range, visible } from "./values.js";
 
 /**
@@ -41,6 +42,8 @@ export function drawControls(board, wide, redraw) {
     }));
   }
   const focused = document.activeElement?.id ?? "";
+  const holder = byId(view.system ? "system-controls" : "board-controls");
+  if (byId("controls").parentElement !== holder) holder.prepend(byId("controls"));
   byId("controls").replaceChildren(...selects);
   byId("controls").hidden = !selects.length;
   if (selects.some(select => select.contains(byId(focused)))) byId(focused).focus();
@@ -71,7 +74,7 @@ function boardColumns(board) {
       cell: n => (cellAt(of.share_best, n) == null ? "–" : percent(cellAt(of.share_best, n))) },
     cluster: plain("in_cluster"),
     wins: { descending: true, value: n => cellAt(of.wins, n),
-      cell: n => drawDecisions(cellAt(of.wins, n), cellAt(board.open, n), cellAt(of.losses, n)) },
+      cell: n => drawDecisions(cellAt(of.wins, n), cellAt(board.undecided, n), cellAt(of.losses, n)) },
     team: { cell: n => nameElement(cellAt(of.team, n)), value: n => cellAt(of.team, n) },
     run_sd: { value: n => cellAt(of.run_sd, n),
       cell: n => (cellAt(of.run_sd, n) == null ? "–" : fixed(cellAt(of.run_sd, n))) },
@@ -119,13 +122,20 @@ function drawDecisions(wins, undecided, losses) {
 }
 
 /**
+ * A title without the name of the task, which the page has as its own title.
+ * @param {string} title
+ */
+const shortTitle = title => (title.startsWith(`${data.task.id}/`) ? title.slice(data.task.id.length + 1) : title);
+
+/**
  * @param {import("./types").Board} board
  * @returns {import("./types").Listing}
  */
 export function boardListing(board) {
   const of = board.standings, columns = boardColumns(board), rule = columns.find(({ scale }) => scale?.rule)?.scale?.rule;
   return {
-    title: board.title, n: board.n, columns, first: columns[0], cluster: n => cellAt(of.in_cluster, n),
+    title: `${shortTitle(board.title)}, ${counted(board.n, "system")}, ${counted(board.n_items, "item")}`, n: board.n,
+    allColumns: columns, columns: shownColumns(columns), first: columns[0], cluster: n => cellAt(of.in_cluster, n),
     kind: n => cellAt(of.kind, n), texts: n => [cellAt(of.shown, n), cellAt(of.team, n)],
     sentences: [...board.sentences.map(visible), ...(range(board.n).some(n => cellAt(of.late, n)) ? ["* came late."] : []),
       ...(rule ? [rule] : [])],
@@ -144,6 +154,12 @@ export const wideOf = track => data.wide.find(wide => (wide.track ?? "") === (tr
  * @returns {Record<string, import("./types").Column<any>>}
  */
 export const figuresOf = column => (column.board == null ? column.figures ?? {} : data.boards[column.board].standings);
+
+/**
+ * The first leaderboard among the columns of a wide one.
+ * @param {import("./types").Wide} wide
+ */
+export const firstBoardOf = wide => data.boards[wide.columns.find(({ board }) => board != null)?.board ?? 0];
 
 /**
  * @param {import("./types").Wide} wide
@@ -178,10 +194,10 @@ function wideColumn(wide, column) {
  * @param {import("./types").WideColumn} column
  */
 function familyOf(column) {
-  if (column.board == null) return visible(`${column.title}: ${column.said}`);
+  if (column.board == null) return visible(`${column.title}: ${column.basis}`);
   const board = data.boards[column.board];
   const selects = Object.entries(viewOf(board)).filter(([, value]) => value !== "");
-  return [el("a", { href: `#${new URLSearchParams(selects)}` }, nameElement(column.title)), `: ${visible(column.said)}; `,
+  return [el("a", { href: `#${new URLSearchParams(selects)}` }, nameElement(column.title)), `: ${visible(column.basis)}; `,
     el("code", { class: "signature" }, breakable(board.signature))];
 }
 
@@ -192,18 +208,18 @@ function familyOf(column) {
 export function wideListing(wide) {
   const of = wide.rows, columns = wide.columns.map(column => wideColumn(wide, column));
   const hasTeams = range(wide.n).some(n => cellAt(of.team, n) !== cellAt(of.system, n));
+  const allColumns = [
+    { name: "system", heading: boardHeading("system"), isHeader: true, value: n => cellAt(of.shown, n), cell: n => [
+      systemLink(numberOf(of, n), cellAt(of.shown, n)), cellAt(of.late, n) ? el("abbr", { title: "came late" }, "*") : null] },
+    ...(hasTeams ? [{ name: "team", heading: boardHeading("team"), value: n => cellAt(of.team, n),
+      cell: n => nameElement(cellAt(of.team, n)) }] : []),
+    ...(Array.isArray(of.kind) ? [{ name: "kind", heading: boardHeading("kind"), value: n => cellAt(of.kind, n),
+      cell: n => cellAt(of.kind, n) ?? "–" }] : []),
+    ...columns,
+  ];
   return {
-    title: wide.title, n: wide.n, first: columns[0],
-    columns: [
-      { name: "system", heading: boardHeading("system"), isHeader: true, value: n => cellAt(of.shown, n), cell: n => [
-        systemLink(numberOf(of, n), cellAt(of.shown, n)), cellAt(of.late, n) ? el("abbr", { title: "came late" }, "*") : null] },
-      ...(hasTeams ? [{ name: "team", heading: boardHeading("team"), value: n => cellAt(of.team, n),
-        cell: n => nameElement(cellAt(of.team, n)) }] : []),
-      ...(Array.isArray(of.kind) ? [{ name: "kind", heading: boardHeading("kind"), value: n => cellAt(of.kind, n),
-        cell: n => cellAt(of.kind, n) ?? "–" }] : []),
-      ...columns,
-    ],
-    kind: n => cellAt(of.kind, n), texts: n => [cellAt(of.shown, n), cellAt(of.team, n)],
+    title: `${shortTitle(wide.title)}, ${counted(wide.n, "system")}`, n: wide.n, first: columns[0], allColumns,
+    columns: shownColumns(allColumns), kind: n => cellAt(of.kind, n), texts: n => [cellAt(of.shown, n), cellAt(of.team, n)],
     sentences: [visible(wide.notes[0]), ...wide.columns.map(familyOf), ...wide.notes.slice(1).map(visible)],
   };
 }

@@ -1,10 +1,10 @@
 // @ts-check
-// The charts of a leaderboard, in tabs, of which one is shown.
+// The charts of a leaderboard: the differences, the pairs (in tabs, of which one is shown) and the trade-offs.
 
 import { intervalOf } from "./boards.js";
 import { byId, el, selectOf, svg } from "./dom.js";
 import { fixed, roundTicks, tickDecimals, withMinus } from "./numbers.js";
-import { drawForest } from "./opponents.js";
+import { drawDifferences } from "./opponents.js";
 import { drawMatrix, indexPairs, pairLines } from "./pairs.js";
 import { acrossAt, PLOT, scaleOver, sliderOver, titlesOf, upAt, widthOf } from "./plots.js";
 import { pairHeading, setView, shown, view } from "./state.js";
@@ -13,8 +13,8 @@ import { cellAt, range, visible } from "./values.js";
 
 const LEAST = 1e-6; // smaller p-values are on the upper edge
 
-// Every pair by its gain and its confidence, 1 - p, on a scale that separates small p-values (Berg-Kirkpatrick et al. 2012).
-function drawPlot(board, all) {
+// Every pair by its gain and its p-value, on a scale that separates small p-values (Berg-Kirkpatrick et al. 2012).
+function drawGains(board, all) {
   const { height, left, right, top, bottom } = PLOT, width = widthOf(byId("chart-gains"));
   const known = range(all.count).filter(k => all.difference(k) != null && all.p(k) != null);
   const scale = scaleOver(known.map(k => ({ value: Math.max(0, all.difference(k)) })), 100, [0]), high = scale.high || 1;
@@ -27,19 +27,19 @@ function drawPlot(board, all) {
     .map(({ x: px, y: py }) => `M${px.toFixed(1)} ${py.toFixed(1)}${mark}`).join("");
   const beyond = k => all.difference(k) > high, dots = chosen => path(k => chosen(k) && !beyond(k), "h0");
   const arrows = chosen => path(k => chosen(k) && beyond(k), "m4 0l-8-4v8z");
-  const confidence = p => `${p === LEAST ? "≥ " : ""}${(1 - p).toFixed(Math.round(-Math.log10(p))).replace(/^0(?=.)/, "")}`;
+  const label = p => `${p === LEAST ? "≤ " : ""}${p}`;
   const level = y(board.alpha), gains = roundTicks(0, high, width / 90);
   const drawn = svg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-    range(decades + 1).map(n => acrossAt(width, y(+`1e-${n}`), confidence(+`1e-${n}`))),
+    range(decades + 1).map(n => acrossAt(width, y(+`1e-${n}`), label(+`1e-${n}`))),
     gains.map(gain => upAt(x(gain), fixed(gain, tickDecimals(gains)))),
     svg("line", { class: "alpha", x1: left, x2: width - right, y1: level, y2: level }),
     svg("path", { class: "teams", d: dots(all.sameTeam) }),
-    svg("path", { class: "open", d: dots(k => !all.significant(k)) }),
+    svg("path", { class: "undecided", d: dots(k => !all.significant(k)) }),
     svg("path", { class: "hole", d: dots(k => !all.significant(k)) }),
-    svg("path", { class: "sure", d: dots(k => all.significant(k)) }),
+    svg("path", { class: "filled", d: dots(k => all.significant(k)) }),
     svg("path", { class: "arrow", d: arrows(k => all.significant(k)) }),
     svg("path", { class: "arrow hollow", d: arrows(k => !all.significant(k)) }),
-    titlesOf(width, `difference in ${visible(board.metric_label)}`, "confidence (1 − p)"));
+    titlesOf(width, `difference in ${visible(board.metric_label)}`, pairHeading(view.p === "raw" || !board.corrected ? "p_value" : "p_adjusted")));
   byId("plot").replaceChildren(sliderOver(drawn, points, { "aria-labelledby": "plot-heading", "aria-describedby": "plot-help" }));
   const marked = range(all.count).some(all.sameTeam);
   byId("plot-legend").replaceChildren(el("li", {}, el("i", { class: "dash" }), ` p = ${board.alpha}`),
@@ -52,24 +52,27 @@ const NAMED = 60; // systems whose names are drawn, if there is room
 const roundly = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 
 // Scores against a number of the systems.
-function drawFront(board) {
+function drawTradeOffs(board) {
   const names = Object.keys(board.numbers);
+  byId("trade-offs").hidden = !names.length;
+  if (!names.length) return;
   const titled = names.map(name => [name, titleOf(name)]);
   const choice = (label, options, key, now) => selectOf(label, options, now, value => {
     setView({ [key]: value });
-    plotFront(board, names);
+    drawFront(board, names);
   });
   byId("front-bar").replaceChildren(
     choice("Score against", titled, "by", attributeOf(names)),
     choice("Better is", [["", "less of it"], ["more", "more of it"]], "more", view.more));
-  plotFront(board, names);
+  drawFront(board, names);
+  redrawOnResize(byId("trade-offs"), () => drawTradeOffs(board));
 }
 
 const titleOf = name => visible(FACTS.find(([key]) => key === name)?.[1] ?? name);
 const attributeOf = names => (names.includes(view.by) ? view.by : names[0]);
 
 /**
- * The systems with a score and a number, best first; `outdoneBy` is null on the front, where no other system is as good
+ * The systems with a score and a number, best first; `dominatedBy` is null on the front, where no other system is as good
  * in both and better in one.
  * @param {import("./types").Board} board
  * @param {(number | null)[]} numbers
@@ -83,35 +86,35 @@ export function findFront(board, numbers) {
   let last = null;
   for (const system of systems) {
     const same = last && system.number === last.number && system.value === last.value;
-    system.outdoneBy = !last || same || up * (system.value - last.value) > 0 ? null : last;
-    if (!system.outdoneBy) last = system;
+    system.dominatedBy = !last || same || up * (system.value - last.value) > 0 ? null : last;
+    if (!system.dominatedBy) last = system;
   }
   return systems;
 }
 
-function plotFront(board, names) {
+function drawFront(board, names) {
   const by = attributeOf(names), systems = findFront(board, board.numbers[by]);
-  const front = systems.filter(system => !system.outdoneBy), name = ({ n }) => visible(cellAt(board.standings.shown, n));
+  const front = systems.filter(system => !system.dominatedBy), name = ({ n }) => visible(cellAt(board.standings.shown, n));
   const scale = scaleOver(systems, 100), places = placesOf(board, systems, scale);
   const points = systems.map(system => ({ ...places.of(system), lines: () => [
     name(system), `${visible(board.metric_label)} ${withMinus(cellAt(board.standings.printed, system.n))}` +
       (cellAt(board.standings.interval, system.n) && `, interval ${cellAt(board.standings.interval, system.n)}`),
     `${titleOf(by)} ${system.number.toLocaleString("en", { maximumSignificantDigits: 6 })}`,
-    system.outdoneBy ? `Outdone by ${name(system.outdoneBy)}` : "On the front",
+    system.dominatedBy ? `Not on the front: ${name(system.dominatedBy)} is as good in both, and better in one` : "On the front",
   ] })).sort((one, other) => one.x - other.x);
-  const said = front.slice(0, 12).map(name).join(", ") + (front.length > 12 ? ` and ${front.length - 12} more` : "");
+  const listed = front.slice(0, 12).map(name).join(", ") + (front.length > 12 ? ` and ${front.length - 12} more` : "");
   const without = board.n - systems.length;
-  byId("front-said").textContent = `On the front, where no system is as good in both and better in one: ${said}. ` +
-    "It goes by scores alone: differences between its systems need not be significant." +
+  byId("front-note").textContent = `On the front, where no system is as good in both and better in one: ${listed}. ` +
+    "It depends only on scores: differences between its systems need not be significant." +
     (without ? ` ${without} ${without === 1 ? "system has" : "systems have"} no such number, or no score.` : "") +
     (scale.rule ? ` ${scale.rule}` : "");
   byId("front").replaceChildren(sliderOver(frontDrawing(board, by, { systems, front, places, name }), points,
-    { "aria-labelledby": "front-heading", "aria-describedby": "front-said" }));
+    { "aria-labelledby": "front-heading", "aria-describedby": "front-note" }));
 }
 
 // Where systems and numbers are on the plot; better scores are at the top.
 function placesOf(board, systems, scale) {
-  const { height, left, right, top, bottom } = PLOT, width = widthOf(byId("chart-front"));
+  const { height, left, right, top, bottom } = PLOT, width = widthOf(byId("trade-offs"));
   const numbers = systems.map(({ number }) => number), least = Math.min(...numbers), most = Math.max(...numbers);
   const logarithmic = least > 0 && most / least >= LOGARITHMIC, to = logarithmic ? Math.log10 : number => number;
   const [low, high] = [to(least), to(most)];
@@ -137,7 +140,7 @@ function frontDrawing(board, by, { systems, front, places, name }) {
     return [[from.x, from.y, to.x, from.y], [to.x, from.y, to.x, to.y]];
   });
   const mark = system => {
-    const dot = system.outdoneBy ? "hollow" : "sure", { x: cx, y: cy } = places.of(system), away = cy > height / 2 ? 1 : -1;
+    const dot = system.dominatedBy ? "hollow" : "filled", { x: cx, y: cy } = places.of(system), away = cy > height / 2 ? 1 : -1;
     return !places.beyond(system.value) ? svg("circle", { class: dot, cx, cy, r: 4.5 })
       : svg("path", { class: dot, d: `M${cx} ${cy + 6 * away}l-5 ${-9 * away}h10z` });
   };
@@ -147,7 +150,7 @@ function frontDrawing(board, by, { systems, front, places, name }) {
     places.up.map(value => acrossAt(width, y(value), fixed(value, scale.digits))),
     places.across.map(number => upAt(x(number), roundly.format(number))),
     svg("path", { class: "front", d: `${steps.join("")}H${end}` }),
-    systems.map(whisker), systems.filter(of => of.outdoneBy).map(mark), front.map(mark),
+    systems.map(whisker), systems.filter(of => of.dominatedBy).map(mark), front.map(mark),
     placeLabels(systems, places, lines, name),
     titlesOf(width, titleOf(by) + (places.logarithmic ? ", logarithmic" : ""),
       visible(board.metric_label) + (board.better === "lower" ? ", lower is better, on top" : "")));
@@ -163,7 +166,7 @@ function placeLabels(systems, { width, of, beyond }, lines, name) {
   const free = box => box.x >= PLOT.left && box.x + box.width <= width - 2 && box.y >= 0 && box.y + box.height <= PLOT.height - PLOT.bottom &&
     !taken.some(other => box.x < other.x + other.width && other.x < box.x + box.width &&
       box.y < other.y + other.height && other.y < box.y + box.height);
-  return [...systems].sort((one, other) => Number(Boolean(one.outdoneBy)) - Number(Boolean(other.outdoneBy)) || one.n - other.n)
+  return [...systems].sort((one, other) => Number(Boolean(one.dominatedBy)) - Number(Boolean(other.dominatedBy)) || one.n - other.n)
     .slice(0, NAMED).map(system => {
       const { x, y } = of(system), full = name(system);
       const text = (full.length > 24 ? `${full.slice(0, 23)}…` : full) + (beyond(system.value) ? ` ${fixed(system.value)}` : "");
@@ -172,45 +175,49 @@ function placeLabels(systems, { width, of, beyond }, lines, name) {
         .map(([dx, dy]) => ({ x: x + dx, y: y + dy, width: length, height: 14 })).find(free);
       if (!box) return null;
       taken.push(box);
-      return svg("text", { class: system.outdoneBy ? null : "title", x: box.x + 2, y: box.y + 11 }, text);
+      return svg("text", { class: system.dominatedBy ? null : "title", x: box.x + 2, y: box.y + 11 }, text);
     });
 }
 
-/** @type {{ key: string, title: string, applies: (board: import("./types").Board) => any, draw: (board: any, all: any) => void, isOfSystems?: boolean }[]} */
+/** @type {{ key: string, title: string, draw: (board: any, all: any) => void }[]} */
 const CHARTS = [
-  { key: "forest", title: "One against all", applies: board => board.pairs, draw: drawForest },
-  { key: "matrix", title: "All pairs", applies: board => board.pairs, draw: drawMatrix },
-  { key: "front", title: "Trade-offs", applies: board => Object.keys(board.numbers).length, draw: drawFront, isOfSystems: true },
-  { key: "gains", title: "Confidence", applies: board => board.pairs, draw: drawPlot },
+  { key: "matrix", title: "p-value of every pair", draw: drawMatrix },
+  { key: "gains", title: "p-values and differences", draw: drawGains },
 ];
 
-/** @type {{ width: number, key: string, draw: () => void } | null} */
-let lastDrawn = null; // the chart on the page if it depends on the width
+/** @type {{ panel: HTMLElement, width: number, draw: () => void }[]} */
+let drawings = []; // those on the page that depend on the width of their panels
 
 /** @param {import("./types").Board} board */
 export function drawCharts(board) {
-  const offered = CHARTS.filter(({ applies }) => applies(board));
-  byId("charts").hidden = !offered.length;
-  lastDrawn = null;
-  if (!offered.length) return;
-  const chosen = offered.find(({ key }) => key === view.chart) ?? offered[0];
-  setView({ chart: chosen === offered[0] ? "" : chosen.key });
-  drawTabs(board, offered, chosen);
-  for (const { key } of CHARTS) byId(`chart-${key}`).hidden = key !== chosen.key;
-  byId("of-pairs").hidden = Boolean(chosen.isOfSystems);
-  if (!chosen.isOfSystems) {
-    shown.all ??= indexPairs(board);
-    describePairs(board);
-  }
-  const width = byId(`chart-${chosen.key}`).clientWidth;
-  chosen.draw(board, shown.all);
-  if (chosen.key === "front" || chosen.key === "gains") lastDrawn = { width, draw: () => drawCharts(board), key: chosen.key };
+  drawings = [];
+  drawDifferences(board);
+  drawPairs(board);
+  drawTradeOffs(board);
 }
 
-function drawTabs(board, offered, chosen) {
+// A table of two systems has a single pair, which is in the section of differences.
+function drawPairs(board) {
+  byId("pairs").hidden = !board.pairs || board.n < 3;
+  if (byId("pairs").hidden) return;
+  const chosen = CHARTS.find(({ key }) => key === view.chart) ?? CHARTS[0];
+  setView({ chart: chosen === CHARTS[0] ? "" : chosen.key });
+  drawTabs(board, chosen);
+  for (const { key } of CHARTS) byId(`chart-${key}`).hidden = key !== chosen.key;
+  shown.all ??= indexPairs(board);
+  byId("left-out").hidden = board.pairs.reach == null;
+  byId("left-out").textContent = `This page has the pairs of systems up to ${board.pairs.reach} places apart, because all ` +
+    `${board.n_pairs.toLocaleString("en")} pairs would make it too large` +
+    (board.files ? "; Differences shows all pairs of a system that you choose." : ".");
+  chosen.draw(board, shown.all);
+  drawings = drawings.filter(({ panel }) => panel !== byId("chart-gains"));
+  if (chosen.key === "gains") redrawOnResize(byId("chart-gains"), () => drawPairs(board));
+}
+
+function drawTabs(board, chosen) {
   const open = key => {
     setView({ chart: key });
-    drawCharts(board);
+    drawPairs(board);
     byId(`tab-${key}`).focus();
   };
   const tab = ({ key, title }) => {
@@ -219,30 +226,21 @@ function drawTabs(board, offered, chosen) {
     button.addEventListener("click", () => open(key));
     return button;
   };
-  byId("tabs").replaceChildren(...offered.map(tab));
+  byId("tabs").replaceChildren(...CHARTS.map(tab));
   byId("tabs").onkeydown = event => {
-    const now = offered.indexOf(chosen), last = offered.length - 1;
+    const now = CHARTS.indexOf(chosen), last = CHARTS.length - 1;
     const to = { ArrowRight: now === last ? 0 : now + 1, ArrowLeft: now ? now - 1 : last, Home: 0, End: last }[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    open(offered[to].key);
+    open(CHARTS[to].key);
   };
 }
 
-// States what counts as significant, and which pairs the page has.
-function describePairs(board) {
-  const raw = view.p === "raw" && board.corrected;
-  byId("left-out").hidden = board.pairs.reach == null;
-  byId("left-out").textContent = `All ${board.n_pairs.toLocaleString("en")} pairs of this leaderboard would make the page too large: here are ` +
-    `those of systems up to ${board.pairs.reach} places apart; ` +
-    (board.files ? "against one that you choose, all." : "registry pairs prints the others.");
-  byId("p-values").hidden = !board.corrected;
-  for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (document.getElementsByName("p"))) input.checked = input.value === view.p;
-  byId("significant").textContent = `significant: ${board.corrected && !raw ? pairHeading("p_adjusted") : pairHeading("p_value")} ≤ ${board.alpha}` +
-    (raw ? ", without correction, which the table keeps" : board.corrected ? "" : ", not corrected");
-}
+const redrawOnResize = (panel, draw) => drawings.push({ panel, width: panel.clientWidth, draw });
 
-/** Draws the chart again if the width of its panel has changed. */
+/** Draws charts again if the width of their panels has changed. */
 export function redrawCharts() {
-  if (lastDrawn && Math.abs(byId(`chart-${lastDrawn.key}`).clientWidth - lastDrawn.width) > 8) lastDrawn.draw();
+  const changed = drawings.filter(({ panel, width }) => Math.abs(panel.clientWidth - width) > 8);
+  drawings = drawings.filter(drawing => !changed.includes(drawing));
+  for (const { draw } of changed) draw();
 }

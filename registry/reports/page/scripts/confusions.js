@@ -22,7 +22,7 @@ export function confusionOf(board, n) {
     (of.other ? " Labels that are not named here are not told apart." : "");
   if (!numbers) {
     return el("p", { class: "quiet" }, of.left_out
-      ? "There is no room for all systems on this page; ask the view confusion by registry query."
+      ? "This page has the confusions of some systems only, because it would be too large."
       : "Nothing was confused.");
   }
   const cells = range(numbers.length / 3).map(k => numbers.slice(3 * k, 3 * k + 3));

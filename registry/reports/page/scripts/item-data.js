@@ -54,6 +54,16 @@ const responsesBy = (item, runs) => String([...new Set(runs.map(n => responseOf(
 // True if the two chosen systems answer an item differently.
 export const isAnsweredDifferently = (item, chosen) => chosen.length === 2 && responsesBy(item, chosen[0]) !== responsesBy(item, chosen[1]);
 
+// True if all runs of a system answer an item like the gold.
+export const isCorrect = (item, runs) => runs.every(n => {
+  const { wrong, missed } = judgeAnswers(item, item.responses[responseOf(item, n)].said);
+  return !wrong.length && !missed.length;
+});
+
+// The mean score of some runs on an item; undefined scores are the worst. `sign` is -1 if higher scores are better.
+export const scoreOf = (item, runs, sign) =>
+  runs.reduce((sum, n) => sum + (item.responses[responseOf(item, n)].score ?? sign * Infinity), 0) / runs.length;
+
 // The right, wrong and missed answers of a response that is a set, by their numbers.
 export function judgeAnswers(item, [added, lacking]) {
   const { sure, gold } = item.answers;
@@ -90,7 +100,7 @@ export const answerMark = (content, right, title = right ? "in the gold" : "not 
 
 export const linksCounted = ({ answers: { sure, gold } }) => `${sure} sure${gold > sure ? `, ${gold - sure} possible` : ""}`;
 
-const MANY_ANSWERS = 12; // answers of the gold from which on those that are right are counted rather than listed
+const MANY_ANSWERS = 12; // answers of the gold from which on correct ones are counted rather than listed
 
 // Sets of answers, such as relations, and single labels.
 export function answerParts(of, item) {
@@ -100,7 +110,7 @@ export function answerParts(of, item) {
     const { right, wrong, missed } = judgeAnswers(item, said), many = item.answers.gold >= MANY_ANSWERS;
     if (of.kind === "label" && !right.length && !wrong.length) return el("i", {}, "no response");
     const answers = [...(many ? [] : list(right, true)), ...list(wrong, false)];
-    return [many ? el("p", { class: "quiet" }, `${right.length} of ${item.answers.gold} right`) : null,
+    return [many ? el("p", { class: "quiet" }, `${right.length} of ${item.answers.gold} correct`) : null,
       answers.length ? el("ul", { class: "answers" }, answers) : many ? null : el("span", { class: "quiet" }, "nothing"),
       missed.length && of.kind !== "label" ? el("p", { class: "quiet" }, "misses ", missed.flatMap((n, k) => [k ? ", " : "", name(n)])) : null];
   };

@@ -2,11 +2,11 @@
 // The items on which systems disagree most: found, ordered, and opened one by one.
 
 import { byId, el, nameElement, selectOf } from "./dom.js";
-import { answerParts, chosenRuns, isAnsweredDifferently, itemsOf, openButton, wordsOf } from "./item-data.js";
+import { answerParts, chosenRuns, isAnsweredDifferently, isCorrect, itemsOf, openButton, scoreOf, wordsOf } from "./item-data.js";
 import { gridParts, numberParts, rankingParts, treeParts } from "./item-drawings.js";
 import { spanParts, stripParts, textBases, textParts } from "./item-texts.js";
 import { fixed } from "./numbers.js";
-import { data, setView, view, viewChanges } from "./state.js";
+import { setView, view, viewChanges } from "./state.js";
 import { nameOf } from "./systems.js";
 import { harmless, range, visible } from "./values.js";
 import { chooseTwo } from "./versus.js";
@@ -79,9 +79,9 @@ export function drawItems(board) {
   const where = [board.test_set, board.track && `track ${board.track}`, board.facet].filter(Boolean).map(visible).join(", ");
   const one = of.items.length === 1;
   byId("items-what").replaceChildren(`${one ? "The item" : `The ${of.items.length} items`} of ${where} on which responses differ most, ` +
-    `scored by ${visible(of.metric)}. Open ${one ? "it" : "one"} to see the gold and all responses.`,
-    el("span", { class: "keys" }, one ? "" : " Arrow keys go from item to item; in an open one, n and p turn to the next and the previous."),
-    of.leftOut ? ` ${of.leftOut} more would make the page too large: registry items ${data.task.id} disagree lists them.` : "");
+    `scored by ${visible(of.metric)}. Select ${one ? "it" : "an item"} to see the gold and all responses.`,
+    el("span", { class: "keys" }, one ? "" : " Arrow keys go from item to item; in an open item, n and p go to the next and the previous one."),
+    of.leftOut ? ` ${of.leftOut} more are left out, because the page would be too large.` : "");
   drawItemsBar(board, of);
   listItems(of);
   if (view.item && view.item !== openedItem) nodeOf(view.item)?.scrollIntoView();
@@ -93,14 +93,15 @@ function drawItemsBar(board, of) {
     setView({ [key]: value });
     listItems(of);
   };
-  const there = new Set(range(of.names.length).filter(of.takesPart).map(of.systemOf));
-  const systems = [["", "all"], ...[...there].filter(n => n !== undefined).map(n => [nameOf(n), nameOf(n)])];
+  const present = new Set(range(of.names.length).filter(of.takesPart).map(of.systemOf));
+  const systems = [["", "all"], ...[...present].filter(n => n !== undefined).map(n => [nameOf(n), nameOf(n)])];
   const side = key => value => chooseTwo(board, { [key]: value });
-  const facets = board.facet ? [] : [...new Set(of.items.flatMap(item => item.facets))].sort();
+  const chosen = chosenRuns(of), facets = board.facet ? [] : [...new Set(of.items.flatMap(item => item.facets))].sort();
   const find = el("input", { type: "search", autocomplete: "off", value: view.find, placeholder: "words, answers, names" });
   find.addEventListener("input", () => changed("find")(find.value));
   byId("items-bar").replaceChildren(
-    selectOf("Systems", systems, view.a, side("a")), selectOf("and", systems, view.b, side("b")),
+    selectOf("System A", systems, view.a, side("a")), selectOf("System B", systems, view.b, side("b")),
+    ...(of.items.length > 1 && chosen.length ? [selectOf("Show", correctnessChoices(of, chosen), view.correct, changed("correct"))] : []),
     ...(of.items.length > 1 ? [selectOf("Order", ITEM_ORDERS, view.order, changed("order"))] : []),
     ...(facets.length > 1 ? [selectOf("Items on", [["", "all"], ...facets.map(facet => [facet, facet])], view.on, changed("on"))] : []),
     ...(of.kind === "text" ? [selectOf("Changes from", textBases(of), view.diff, changed("diff"))] : []),
@@ -108,9 +109,33 @@ function drawItemsBar(board, of) {
       el("span", { id: "items-found", class: "quiet", "aria-live": "polite" })] : []));
 }
 
+// Which items are shown, by the choice in the view; `sign` is -1 if higher scores are better.
+/** @type {Record<string, (item: any, chosen: number[][], sign: number) => boolean>} */
+const CORRECTNESS = {
+  "": (item, chosen) => chosen.length < 2 || isAnsweredDifferently(item, chosen),
+  first: (item, [a, b]) => isCorrect(item, a) && !(b && isCorrect(item, b)),
+  second: (item, [a, b]) => !isCorrect(item, a) && isCorrect(item, b),
+  both: (item, chosen) => chosen.every(runs => isCorrect(item, runs)),
+  neither: (item, chosen) => !chosen.some(runs => isCorrect(item, runs)),
+  better: (item, [a, b], sign) => sign * (scoreOf(item, a, sign) - scoreOf(item, b, sign)) < 0,
+  worse: (item, [a, b], sign) => sign * (scoreOf(item, a, sign) - scoreOf(item, b, sign)) > 0,
+};
+const UNJUDGED = ["text", "number", "ranking"]; // kinds of responses that are not simply correct or incorrect
+
+// Texts and numbers have better responses, other kinds also correct ones.
+function correctnessChoices({ kind, sign }, chosen) {
+  const isJudged = !UNJUDGED.includes(kind), compared = sign < 0 ? "a higher score" : "a lower score";
+  if (chosen.length < 2) return [["", "all"], ...(isJudged && chosen.length ? [["first", "correct"], ["neither", "not correct"]] : [])];
+  return [["", "different answers"],
+    ...(isJudged ? [["first", "A correct, B not"], ["second", "B correct, A not"], ["both", "both correct"], ["neither", "neither correct"]] : []),
+    ["better", `${compared} of A`], ["worse", `${compared} of B`]];
+}
+
 function listItems(of) {
   const chosen = chosenRuns(of);
-  const fits = item => (chosen.length < 2 || isAnsweredDifferently(item, chosen)) &&
+  const isOffered = correctnessChoices(of, chosen).some(([value]) => value === view.correct);
+  const selects = CORRECTNESS[isOffered ? view.correct : ""];
+  const fits = item => selects(item, chosen, of.sign) &&
     (!view.on || item.facets.includes(view.on)) && (!view.find || matchesText(item, view.find));
   const items = orderItems(of, of.items.filter(fits));
   const shown = items.slice(0, shownItems);
@@ -123,7 +148,7 @@ function listItems(of) {
     byId("item-list").querySelectorAll("summary")[shownItems - ITEM_STEP]?.focus();
   });
   byId("item-list").replaceChildren(...(shown.length ? shown.map(item => itemOf(of, item, chosen.flat()))
-    : [el("p", {}, chosen.length < 2 ? "None of these items fits." : "None of these items parts the two systems.")]), more);
+    : [el("p", {}, chosen.length < 2 ? "No item matches." : "No item matches these two systems and filters.")]), more);
   if (byId("items-found")) byId("items-found").textContent = items.length === of.items.length ? "" : `${items.length} of ${of.items.length} items`;
 }
 

@@ -6,7 +6,7 @@ import { axisOf } from "./plots.js";
 import { setView, view } from "./state.js";
 import { range, visible } from "./values.js";
 
-const FIRST = 50; // rows of the first paint; the others follow
+export const FIRST_ROWS = 50; // of the first paint; the others follow
 
 /** @typedef {import("./types").Listing} Listing */
 /** @typedef {import("./types").ListingColumn} ListingColumn */
@@ -54,17 +54,49 @@ function headOf(listing, column) {
   return el("th", { scope: "col", class: classOf(column), "data-key": column.name, title: column.about || null }, button);
 }
 
+// The names of hidden columns, as the view has them.
+const hiddenColumns = () => view.hide.split(",").filter(Boolean).map(decodeURIComponent);
+
+/**
+ * The columns without those that the reader hides; names of systems always stay.
+ * @param {ListingColumn[]} columns
+ */
+export function shownColumns(columns) {
+  const hidden = new Set(hiddenColumns());
+  return columns.filter(({ name, isHeader }) => isHeader || !hidden.has(name));
+}
+
+/**
+ * Draws a check box for each column that can be hidden.
+ * @param {Listing} listing
+ * @param {() => void} redraw
+ */
+export function drawColumnChoice(listing, redraw) {
+  const hidden = new Set(hiddenColumns()), focused = document.activeElement?.id;
+  byId("columns").replaceChildren(el("legend", {}, "Columns"), ...listing.allColumns.filter(({ isHeader }) => !isHeader).map(({ name, heading }, n) => {
+    const box = el("input", { type: "checkbox", id: `column-${n}`, checked: !hidden.has(name) });
+    box.addEventListener("change", () => {
+      if (box.checked) hidden.delete(name);
+      else hidden.add(name);
+      setView({ hide: [...hidden].map(encodeURIComponent).join(",") });
+      redraw();
+    });
+    return el("label", { for: `column-${n}` }, box, " ", visible(heading));
+  }));
+  if (focused?.startsWith("column-")) byId(focused)?.focus();
+}
+
 /**
  * Draws the table with its first rows; `arrangeRows` adds the others.
  * @param {Listing} listing
  */
 export function drawTable(listing) {
-  byId("what").replaceChildren(visible(listing.title));
+  byId("what").textContent = visible(listing.title);
   rows = [];
   const caption = el("caption", { class: "unseen" }, `${visible(listing.title)}, sortable by its column headers`);
   byId("standings").replaceChildren(caption, el("thead", {}, el("tr", {}, listing.columns.map(column =>
     headOf(listing, column)))), el("tbody"));
-  arrangeRows(listing, FIRST);
+  arrangeRows(listing, FIRST_ROWS);
   filterRows(listing);
   byId("sentences").replaceChildren(...listing.sentences.map(sentence => el("li", {}, sentence)));
 }

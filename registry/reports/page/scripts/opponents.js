@@ -10,18 +10,27 @@ import { cellAt, range, visible } from "./values.js";
 
 export const FIRST = 40; // rows of the first paint; the others follow
 
-/**
- * @param {import("./types").Board} board
- * @param {import("./types").PairIndex} all
- */
-export function drawForest(board, all) {
-  const names = range(board.n).map(n => cellAt(board.standings.shown, n));
-  byId("forest-bar").replaceChildren(selectOf("Differences to", [["", `the first, ${names[0]}`], ...names.map(name => [name, name])],
+/** @param {import("./types").Board} board */
+export function drawDifferences(board) {
+  byId("differences").hidden = !board.pairs;
+  if (!board.pairs) return;
+  const all = shown.all ??= indexPairs(board), names = range(board.n).map(n => cellAt(board.standings.shown, n));
+  describeSignificance(board);
+  byId("against").replaceChildren(selectOf("Differences to", [["", `the first, ${names[0]}`], ...names.map(name => [name, name])],
     names.includes(view.of) ? view.of : "", value => {
       setView({ of: value });
       openSystem(board, all, names);
     }));
   openSystem(board, all, names);
+}
+
+// States what counts as significant.
+function describeSignificance(board) {
+  const raw = view.p === "raw" && board.corrected;
+  byId("p-values").hidden = !board.corrected;
+  for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (document.getElementsByName("p"))) input.checked = input.value === view.p;
+  byId("significant").textContent = `significant: ${board.corrected && !raw ? pairHeading("p_adjusted") : pairHeading("p_value")} ≤ ${board.alpha}` +
+    (raw ? ", without the correction that the leaderboard uses" : board.corrected ? "" : ", not corrected");
 }
 
 /**
@@ -42,8 +51,8 @@ async function openSystem(board, all, names) {
   const columns = await loadPairs(board.files, place);
   if (shown.board !== board || names[place] !== view.of) return; // the user has chosen another one meanwhile
   if (!columns) {
-    byId("forest-said").textContent = "The file of this system's pairs is not beside this page, or is of another state of " +
-      "the leaderboard; registry site writes both.";
+    byId("differences-note").textContent = "The pairs of this system are not available: their file is absent, or belongs to " +
+      "another version of the leaderboard.";
     return;
   }
   const of = withPairsOf(board, place, columns);
@@ -52,7 +61,7 @@ async function openSystem(board, all, names) {
 }
 
 function describeOpponents(board, against, place, which) {
-  byId("forest-said").textContent = `${counted(against.length, "pair")}${which}; ` +
+  byId("differences-note").textContent = `${counted(against.length, "pair")}${which}; ` +
     `differences above 0 are in favour of ${visible(cellAt(board.standings.shown, place))}.`;
 }
 
@@ -71,16 +80,16 @@ function drawOpponents(board, all, against, place) {
   const label = ({ difference, interval, significant }) => `${difference}${interval && `, ${interval}`}, ` +
     (significant ? "significant" : "not significant");
   const drawing = ({ interval, figures }) => (interval.value == null ? ""
-    : drawInterval(scale, interval, label(figures), { sure: figures.significant, zero: true }));
+    : drawInterval(scale, interval, label(figures), { isFilled: figures.significant, zero: true }));
   const columns = [
     numberColumn(boardHeading("rank"), ({ n }) => cellAt(board.standings.rank, n) ?? "–", { class: "right spare" }),
     column(boardHeading("system"), ({ n }) => nameElement(cellAt(board.standings.shown, n)), { isHeader: true }),
-    column(["on one scale", axisOf(scale, true)], drawing, { title: scale.rule }),
+    column(["", axisOf(scale, true)], drawing, { title: scale.rule }),
     numberColumn(pairHeading("difference"), ({ figures }) => figures.difference),
     numberColumn(intervalHeading(board), ({ figures }) => figures.interval, { isShown: rows.some(({ figures }) => figures.interval) }),
     numberColumn(pairHeading("p_value"), ({ figures }) => figures.p),
     numberColumn(pairHeading("p_adjusted"), ({ figures }) => figures.adjusted, { isShown: board.corrected }),
-    column(boardHeading("wins"), ({ n, figures }) => (figures.significant ? (place < n ? "win" : "loss") : "undecided")),
+    column("result", ({ n, figures }) => (figures.significant ? (place < n ? "win" : "loss") : "undecided")),
     column(pairHeading("messages"), ({ figures }) => notes.numbers(figures), { isShown: notes.list.length > 0 }),
   ].filter(({ isShown = true }) => isShown);
   const head = (/** @type {import("./types").TableColumn} */ { heading, right, class: name, title }) =>

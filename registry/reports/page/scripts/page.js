@@ -1,14 +1,14 @@
 // @ts-check
 // Draws a task's page, and draws again what a change of the view changes.
 
-import { boardListing, drawControls, findBoard, wideListing, wideOf } from "./boards.js";
+import { boardListing, drawControls, findBoard, firstBoardOf, wideListing, wideOf } from "./boards.js";
 import { drawCharts, redrawCharts } from "./charts.js";
-import { afterPaint, breakable, byId, hideTip } from "./dom.js";
+import { drawContents, listenToContents, markBoard } from "./contents.js";
+import { afterPaint, breakable, byId, el, hideTip } from "./dom.js";
 import { boardSheet, drawDownloads, wideSheet } from "./downloads.js";
 import { drawItems, listenToItems } from "./items.js";
-import { arrangeRows, drawTable, filterRows, fitTable } from "./listing.js";
+import { arrangeRows, drawColumnChoice, drawTable, filterRows, FIRST_ROWS, fitTable } from "./listing.js";
 import { setDecimals } from "./numbers.js";
-import { FIRST } from "./opponents.js";
 import { listenToMatrix } from "./pairs.js";
 import { drawPast } from "./past.js";
 import { chosenDimensions, data, readView, setShown, setView, shown, view } from "./state.js";
@@ -18,6 +18,7 @@ import { visible } from "./values.js";
 import { drawVersus } from "./versus.js";
 
 let isFollowingLink = false; // of the page itself
+let isChoosingBoard = false; // by a link of the overview
 
 /** @param {string} [last] the part of the view that was changed last */
 function draw(last) {
@@ -34,24 +35,29 @@ function draw(last) {
   setView({ show: wide ? "wide" : "",
     ...Object.fromEntries(chosenDimensions.map(([key, of]) => [key, board === data.boards[0] ? "" : board[of] ?? ""])) });
   drawControls(board, wide, draw);
+  byId("contents").hidden = byId("result").hidden = system !== undefined;
   if (system !== undefined) {
     drawSystem(board, system);
     revealTarget();
     return;
   }
+  byId("result").replaceChildren(el("bdi", {}, visible((wide ? firstBoardOf(wide) : board).result)));
+  markBoard(wide ? undefined : board);
+  drawColumnChoice(listing, () => draw());
   drawTable(listing);
   drawDownloads(() => (wide ? wideSheet(wide) : boardSheet(board)), wide ?? board);
-  byId("of-one").hidden = byId("charts").hidden = Boolean(wide);
-  if (!wide) drawCharts(board);
+  byId("of-one").hidden = Boolean(wide);
   byId("methods").textContent = visible(board.methods);
   byId("signature").replaceChildren(...breakable(board.signature));
-  afterPaint(() => { // charts and the first rows are painted first
+  afterPaint(() => { // the first rows are painted first
     if (shown.listing !== listing) return;
-    if (listing.n > FIRST) arrangeRows(listing);
+    if (listing.n > FIRST_ROWS) arrangeRows(listing);
+    if (!wide) drawCharts(board);
     drawVersus(board);
     drawItems(board);
     drawPast(board);
     drawSystems(board);
+    drawContents();
     revealTarget();
   });
 }
@@ -60,9 +66,10 @@ function draw(last) {
 function revealTarget() {
   byId("main").setAttribute("aria-busy", "false");
   if (!isFollowingLink) return;
-  isFollowingLink = false;
   const item = view.item && byId("item-list").querySelector("details[open] summary");
-  const to = systemNumbers.has(view.system) ? byId("system-heading") : item || (view.a && view.b ? byId("versus-heading") : null);
+  const to = systemNumbers.has(view.system) ? byId("system-heading") : isChoosingBoard ? byId("leaderboard")
+    : item || (view.a && view.b ? byId("versus-heading") : null);
+  isFollowingLink = isChoosingBoard = false;
   if (systemNumbers.has(view.system)) scrollTo(0, 0);
   else to?.scrollIntoView();
   to?.focus({ preventScroll: true });
@@ -84,8 +91,9 @@ for (const input of /** @type {NodeListOf<HTMLInputElement>} */ (document.getEle
 listenToItems();
 listenToMatrix();
 listenToAbout();
+listenToContents(() => { isChoosingBoard = true; });
+byId("options").open = Boolean(view.filter || view.hide) || (data.boards.length > 1 && innerWidth >= 640);
 addEventListener("hashchange", () => {
-  if (/^#[^=]+$/.test(location.hash)) return; // a link to a part of the page
   readView();
   byId("filter").value = view.filter;
   setShown();

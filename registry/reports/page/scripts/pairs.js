@@ -1,10 +1,10 @@
 // @ts-check
-// Pairs of systems: the matrix of their p-values, and what is said of a pair. All pairs of one system of a large
+// Pairs of systems: the matrix of their p-values, and sentences about a pair. All pairs of one system of a large
 // leaderboard are in a file next to the page, which is loaded when somebody chooses the system.
 
 import { byId, el, hideTip, nameElement, selectOf, showTip, tipLines } from "./dom.js";
 import { fixed, pValue, shortPValue, signed } from "./numbers.js";
-import { data, intervalHeading, shown, view } from "./state.js";
+import { data, intervalHeading, pairHeading, shown, view } from "./state.js";
 import { cellAt, range, visible } from "./values.js";
 
 const WINDOW = 40; // systems on a side of the matrix that are drawn at a time
@@ -55,8 +55,8 @@ export function pairFigures(board, all, i, j) {
     interval: ends.some(end => end != null) ? `${turn(ends[0])} to ${turn(ends[1])}` : "",
     p: pValue(cellAt(pairs.p_value, k)), adjusted: pValue(cellAt(pairs.p_adjusted, k)), significant: all.significant(k),
     notes: [
-      cellAt(pairs.resolved, k) === false ? "Hangs on Monte-Carlo error" : null,
-      all.sameTeam(k) ? "Both are of one team" : null,
+      cellAt(pairs.resolved, k) === false ? "Depends on simulation error" : null,
+      all.sameTeam(k) ? "Both systems are of one team" : null,
       cellAt(pairs.messages, k)?.replace(/^./u, first => first.toUpperCase()) || null,
     ].filter(note => note != null),
   };
@@ -138,15 +138,16 @@ export function drawMatrix(board, all) {
   byId("legend").replaceChildren(
     ...[["better", "the row's system is better"], ["worse", "the column's is"]].map(([side, text]) => el("li", {},
       levels.map(({ depth }) => el("i", { class: side + depth })), ` ${text}`)),
-    el("li", {}, `from strong to faint: p ≤ ${levels.map(({ level }) => level).join(", ")}`));
+    el("li", {}, `from strong to faint: ${pairHeading(view.p === "raw" || !board.corrected ? "p_value" : "p_adjusted")} ≤ ${levels.map(({ level }) => level).join(", ")}`),
+    el("li", {}, el("i", {}), " not significant"));
 }
 
 function drawWindows(board, all) {
   if (board.n <= WINDOW) return byId("windows").replaceChildren();
   const options = range(Math.ceil(board.n / WINDOW)).map(w =>
     [String(w * WINDOW), `${w * WINDOW + 1} to ${Math.min(board.n, (w + 1) * WINDOW)}`]);
-  const sides = board.pairs?.reach == null ? [["Places in rows", "rows"], ["Places in columns", "columns"]]
-    : [["Places", "rows", "columns"]]; // pairs of neighbours lie along the diagonal
+  const sides = board.pairs?.reach == null ? [["Rows", "rows"], ["Columns", "columns"]]
+    : [["Systems", "rows", "columns"]]; // pairs of neighbours lie along the diagonal
   byId("windows").replaceChildren(...sides.map(([title, ...moved], n) =>
     selectOf(title, options, String(corner[moved[0]]), value => {
       for (const side of moved) corner[side] = Number(value);

@@ -18,15 +18,15 @@ export function drawPast(board) {
   const rows = range(of.n), system = n => cellAt(of.of, n) ?? undefined, seconds = rows.map(n => cellAt(of.at, n));
   const dates = formatDates(seconds), first = n => n === 0 && !of.left_out;
   const name = n => visible(cellAt(of.shown, n)) + (cellAt(of.tied, n) ? ` and ${cellAt(of.tied, n)} more` : "");
-  const points = rows.map(n => ({ seconds: seconds[n], score: cellAt(of.score, n), filled: cellAt(of.significant, n) === true,
-    said: `${name(n)}, ${cellAt(of.printed, n)}` }));
+  const points = rows.map(n => ({ seconds: seconds[n], score: cellAt(of.score, n), isFilled: cellAt(of.significant, n) === true,
+    text: `${name(n)}, ${cellAt(of.printed, n)}` }));
   const label = `Best ${visible(board.metric)} over time, ${counted(of.n, "step")}; the table below has the same`;
-  byId("past-said").textContent = `The best score of ${counted(of.states, "comparison")} that this leaderboard has shown` +
+  byId("past-note").textContent = `The best score in ${counted(of.states, "comparison")} of this leaderboard` +
     (of.left_out ? `; the first ${counted(of.left_out, "step")} are left out` : "") +
     `. ${board.better === "lower" ? "Lower is better. " : ""}Times are UTC.`;
   byId("past-body").replaceChildren(
-    of.n > 1 ? el("div", { class: "charted" }, stepChart(points, label, widthOf(byId("past")))) : el("p", {}, `${name(0)} has been the best of all of them.`),
-    ...(of.n > 1 ? [el("ul", { class: "legend" }, el("li", {}, el("i", { class: "dot sure" }), " significantly better than the best before"),
+    of.n > 1 ? el("div", { class: "charted" }, stepChart(points, label, widthOf(byId("past")))) : el("p", {}, `${name(0)} was the best in all of them.`),
+    ...(of.n > 1 ? [el("ul", { class: "legend" }, el("li", {}, el("i", { class: "dot filled" }), " significantly better than the best before"),
       el("li", {}, el("i", { class: "dot" }), " not, or not compared"))] : []),
     scrollable("New bests", tableOf([
       column("since", n => el("time", { datetime: new Date(seconds[n] * 1000).toISOString() }, dates[n])),

@@ -8,8 +8,8 @@ import { range } from "./values.js";
 const SEVERAL = 5; // fewer values have no outliers
 const EDGE = 10; // pixels on either side of a scale
 
-const BEYOND = "The scale leaves out what is beyond Tukey's fences (1.5 interquartile ranges beyond the quartiles of all values " +
-  "and interval ends); arrows at its edge stand for it.";
+const BEYOND = "The scale ends at Tukey's fences (1.5 interquartile ranges from the quartiles of all values and interval ends); " +
+  "arrows at its edge mark values that are further away.";
 
 /**
  * Tukey's fences of numbers; infinite if half of these are the same.
@@ -67,14 +67,14 @@ export function axisOf({ low, high, width, x, digits }, zero = false) {
 const arrow = (tip, to, dot) => svg("path", { class: dot, d: `M${tip} 8l${-7 * to} -4v8z` });
 
 /**
- * A value as a dot on its interval, hollow if it is not `sure`; an arrow with the value if it is beyond the scale.
+ * A value as a dot on its interval, hollow if it is not `isFilled`; an arrow with the value if it is beyond the scale.
  * @param {import("./types").Scale} scale
  * @param {any} interval
  * @param {string} label
- * @param {{ sure?: boolean, zero?: boolean }} [style] `zero` draws the zero of differences
+ * @param {{ isFilled?: boolean, zero?: boolean }} [style] `zero` draws the zero of differences
  */
-export function drawInterval(scale, { value, low, high }, label, { sure = true, zero = false } = {}) {
-  const { x, width } = scale, dot = sure ? "sure" : "hollow";
+export function drawInterval(scale, { value, low, high }, label, { isFilled = true, zero = false } = {}) {
+  const { x, width } = scale, dot = isFilled ? "filled" : "hollow";
   const outside = value < scale.low ? -1 : value > scale.high ? 1 : 0;
   const cut = [[low, scale.low, -1], [high, scale.high, 1]];
   const known = low != null || high != null;
@@ -102,7 +102,7 @@ export const PLOT = { height: 320, left: 66, right: 14, top: 12, bottom: 42 };
 export const widthOf = panel => Math.max(300, Math.min(760, panel.clientWidth || 460));
 
 /**
- * A plot whose points are told by a tooltip: keys go from point to point, the pointer finds the nearest.
+ * A plot whose points have tooltips: keys go from point to point, the pointer finds the nearest.
  * @param {SVGSVGElement} drawn
  * @param {import("./types").Point[]} points
  * @param {Record<string, string>} labels attributes that name the slider
@@ -172,7 +172,7 @@ const STEPS = { height: 240, left: 62, right: 14, top: 12, bottom: 34 };
 
 /**
  * A step chart of scores over time.
- * @param {{ seconds: number, score: number, filled: boolean, said: string }[]} points `filled` marks, and what their tooltip says
+ * @param {{ seconds: number, score: number, isFilled: boolean, text: string }[]} points the texts of their tooltips
  * @param {string} label
  * @param {number} width
  */
@@ -197,6 +197,6 @@ export function stepChart(points, label, width) {
       svg("text", { x: left - 6, y: y(score) + 4, "text-anchor": "end" }, fixed(score, tickDecimals(ticks))))),
     shown.map(n => svg("text", { x: n === last && n ? width - right : x(n) - (n === 0 ? 8 : 0), y: height - 12, "text-anchor": anchor(n) }, dates[n])),
     svg("path", { class: "stepped", d: `${path.join("")}H${width - right}` }),
-    points.map((point, n) => svg("circle", { class: point.filled ? "sure" : "unsure", cx: x(n), cy: y(point.score), r: 5 },
-      svg("title", {}, `${dates[n]}: ${point.said}`))));
+    points.map((point, n) => svg("circle", { class: point.isFilled ? "filled" : "hollow", cx: x(n), cy: y(point.score), r: 5 },
+      svg("title", {}, `${dates[n]}: ${point.text}`))));
 }

@@ -7,7 +7,7 @@ export const data = JSON.parse(/** @type {HTMLElement} */ (document.getElementBy
 // The view selects the leaderboard, the order of its rows and so on. The fragment leaves out defaults.
 export const DEFAULTS = {
   show: "", metric: "", set: "", track: "", facet: "", sort: "rank", filter: "", p: "adjusted", item: "", a: "", b: "",
-  chart: "", of: "", by: "", more: "", find: "", order: "", on: "", diff: "", system: "",
+  chart: "", of: "", by: "", more: "", find: "", order: "", on: "", diff: "", system: "", hide: "", correct: "",
 };
 
 /** @type {typeof DEFAULTS} */

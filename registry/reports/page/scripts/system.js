@@ -33,7 +33,7 @@ export function drawSystem(board, n) {
     part("system-pairs", "Against the others", place === undefined || board.n < 2 ? null : opponentsOf(board, n, place)),
     part("system-strengths", "On every leaderboard", strengthsOf(n)),
     part("system-runs", "Runs", runsOf(board, n)),
-    part("system-items", "Items that set it apart", tellingOf(board, n)),
+    part("system-items", "Items on which it differs from the others", tellingOf(board, n)),
     part("system-confusions", "Confusions", confusionOf(board, n)),
     part("system-versions", "Versions", versionsOf(board, n)),
   ].filter(node => node != null));
@@ -42,14 +42,14 @@ export function drawSystem(board, n) {
 function describeStanding(board, n, place) {
   const of = board.standings, team = cellAt(data.details.team, n);
   const whose = team === cellAt(data.details.system, n) ? "" : ` of team ${visible(team)}`;
-  if (place === undefined) return el("p", {}, `A system${whose}. Not on the leaderboard that is chosen.`);
+  if (place === undefined) return el("p", {}, `A system${whose}. It is not on the chosen leaderboard.`);
   const rank = cellAt(of.rank, place), interval = cellAt(of.interval, place);
   const ranked = range(board.n).filter(other => cellAt(of.rank, other) != null).length;
   return [el("p", { class: "quiet" }, visible(board.title)),
     el("p", {}, `${KINDS[cellAt(of.kind, place)]}${whose}${cellAt(of.late, place) ? ", came late" : ""}. Score `,
       el("b", {}, withMinus(cellAt(of.printed, place))), interval ? ` (${intervalHeading(board)} ${withMinus(interval)})` : "",
       rank == null ? ", without a rank." : `, rank ${rank} of ${ranked}` +
-        (cellAt(of.rank_low, place) === cellAt(of.rank_high, place) ? "." : `; the significant differences leave ${cellAt(of.rank_low, place)} to ${cellAt(of.rank_high, place)} open.`))];
+        (cellAt(of.rank_low, place) === cellAt(of.rank_high, place) ? "." : `; the significant differences do not rule out ranks ${cellAt(of.rank_low, place)} to ${cellAt(of.rank_high, place)}.`))];
 }
 
 // Facts that the submission declares.
@@ -83,14 +83,14 @@ function opponentTable(board, n, place, against) {
   /** @type {[string, any[]][]} */
   const groups = [
     ["Better than", rows.filter(({ other, significant }) => significant && place < other)],
-    ["Not told apart from", rows.filter(({ significant }) => !significant)],
+    ["Not significantly different from", rows.filter(({ significant }) => !significant)],
     ["Worse than", rows.filter(({ other, significant }) => significant && other < place)],
   ];
   const name = ({ other }) => nameOf(numberOf(board.standings, other));
   const missing = board.n - 1 - rows.length;
   return [
     el("p", {}, `Significantly better than ${groups[0][1].length}, significantly worse than ${groups[2][1].length}, ` +
-      `and not told apart from ${counted(groups[1][1].length, "system")}${missing ? `; ${counted(missing, "pair is", "pairs are")} not on this page` : ""}. ` +
+      `and not significantly different from ${counted(groups[1][1].length, "system")}${missing ? `; ${counted(missing, "pair is", "pairs are")} not on this page` : ""}. ` +
       `Differences above 0 are in favour of ${visible(nameOf(n))}.`),
     scrollable("Pairs of this system", groupedTable([
       numberColumn(boardHeading("rank"), ({ other }) => cellAt(board.standings.rank, other) ?? "–"),
@@ -171,7 +171,7 @@ function tellingOf(board, n) {
   const k = range(of.n).find(row => cellAt(of.of, row) === n && cellAt(of.test_set, row) === board.test_set &&
     (cellAt(of.track, row) ?? "") === (board.track ?? ""));
   if (k === undefined) return null;
-  const sure = cellAt(of.right_or_wrong, k), metric = visible(data.boards[0].metric);
+  const isBinary = cellAt(of.right_or_wrong, k), metric = visible(data.boards[0].metric);
   const shownHere = new Set((data.items[board.test_set]?.items ?? []).map(({ item }) => item));
   const link = item => (shownHere.has(item)
     ? el("a", { href: hrefWith({ system: "", facet: "", item, a: nameOf(n), b: "" }) }, nameElement(item))
@@ -183,7 +183,7 @@ function tellingOf(board, n) {
       numberColumn(metric, ([, score]) => fixed(score)), numberColumn("the others' mean", ([, , others]) => fixed(others)),
       column("", ([, , , , alone]) => (alone ? words : ""), { isShown: rows.some(row => row[4]) })], rows))] : [];
   };
-  const words = sure ? ["alone is right", "alone is wrong"] : ["is better than all others", "is worse than all others"];
+  const words = isBinary ? ["alone is correct", "alone is incorrect"] : ["is better than all others", "is worse than all others"];
   return [el("p", {}, `It ${words[0]} on ${counted(cellAt(of.best_alone, k), "item")}, and ${words[1]} on ${cellAt(of.worst_alone, k)}, of ` +
       `${visible(board.test_set)}. Listed are those on which its score is furthest from the mean of the others.`),
     el("div", { class: "halves" }, el("div", {}, table("Above the others", true, words[0])), el("div", {}, table("Below the others", false, words[1])))];
@@ -196,15 +196,15 @@ function versionsOf(board, n) {
   if (!rows.length) return null;
   const dates = formatDates(rows.map(k => cellAt(of.at, k)));
   const scored = rows.filter(k => cellAt(of.score, k) != null);
-  const points = scored.map(k => ({ seconds: cellAt(of.at, k), score: cellAt(of.score, k), filled: true, said: `version ${visible(cellAt(of.version, k))}, ${fixed(cellAt(of.score, k), data.boards[0].decimals)}` }));
+  const points = scored.map(k => ({ seconds: cellAt(of.at, k), score: cellAt(of.score, k), isFilled: true, text: `version ${visible(cellAt(of.version, k))}, ${fixed(cellAt(of.score, k), data.boards[0].decimals)}` }));
   const label = "Scores of its versions over time; the table below has the same";
   return [points.length > 1 ? el("div", { class: "charted" }, stepChart(points, label, widthOf(byId("system")))) : null,
     scrollable("Versions, the last one first", tableOf([
       column("version", k => nameElement(cellAt(of.version, k)), { isHeader: true }),
-      column("came in (UTC)", k => dates[rows.indexOf(k)]),
-      numberColumn(`${visible(data.boards[0].metric)} by today's gold`, k => fixed(cellAt(of.score, k), data.boards[0].decimals)),
+      column("submitted (UTC)", k => dates[rows.indexOf(k)]),
+      numberColumn(`${visible(data.boards[0].metric)} by the current gold`, k => fixed(cellAt(of.score, k), data.boards[0].decimals)),
       column("", k => (cellAt(of.late, k) ? "came late" : ""), { isShown: rows.some(k => cellAt(of.late, k)) }),
     ], [...rows].reverse(), { id: "versions" }),
     rows.length > LONG),
-    scored.length < rows.length ? el("p", { class: "quiet" }, "n/a: not scored by today's gold, or not shown as long as it was the last one.") : null];
+    scored.length < rows.length ? el("p", { class: "quiet" }, "n/a: not scored by the current gold, or not public while it was the newest version.") : null];
 }

@@ -3,6 +3,7 @@
 // people copy.
 
 import { byId, el, nameElement } from "./dom.js";
+import { counted } from "./numbers.js";
 import { boardHeading, data, hrefWith } from "./state.js";
 import { cellAt, range, visible } from "./values.js";
 
@@ -50,10 +51,9 @@ export function drawSystems(board) {
   if (!declaring.length) return;
   const more = data.systems.left_out;
   const details = el("details", {},
-    el("summary", {}, `What ${declaring.length === board.n ? "the" : `${declaring.length} of the`} systems say of themselves`),
-    more ? el("p", { class: "quiet" }, `${more} descriptions are left out, as they would make the page too large; registry query ` +
-      '"SELECT attributes FROM submission" has them.') : null,
-    el("div", { class: "wide", role: "region", "aria-label": "What systems say of themselves", tabindex: 0 }, table));
+    el("summary", {}, `Descriptions of ${declaring.length === board.n ? "the systems" : `${declaring.length} of ${board.n} systems`}`),
+    more ? el("p", { class: "quiet" }, `${counted(more, "description is", "descriptions are")} left out, because the page would be too large.`) : null,
+    el("div", { class: "wide", role: "region", "aria-label": "Descriptions of systems", tabindex: 0 }, table));
   details.addEventListener("toggle", () => {
     const columns = FACTS.filter(([key]) => declaring.some(n => factsAt(n)[key] != null));
     table.replaceChildren(

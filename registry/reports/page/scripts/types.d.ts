@@ -34,6 +34,8 @@ export interface Board {
   metric_name: string;
   signature: string;
   title: string;
+  /** The sentence with the result. */
+  result: string;
   metric_label: string;
   decimals: number;
   better: "higher" | "lower";
@@ -42,13 +44,14 @@ export interface Board {
   corrected: boolean;
   unit: string;
   n: number;
+  n_items: number;
   /** The columns of the table, by their JSON names, in their order. */
   columns: string[];
   /** Headings that are other ones on this leaderboard. */
   headings: Record<string, string>;
   standings: Record<string, Column<any>>;
   numbers: Record<string, (number | null)[]>;
-  open: Column<number>;
+  undecided: Column<number>;
   n_pairs: number;
   pairs: Pairs | null;
   sentences: string[];
@@ -101,7 +104,8 @@ export interface WideColumn {
   name: string;
   title: string;
   better: string;
-  said: string;
+  /** How the pairs of the column are tested. */
+  basis: string;
   at: Column<number | null>;
   board?: number;
   figures?: Record<string, Column<any>>;
@@ -112,6 +116,8 @@ export interface Listing {
   title: string;
   n: number;
   columns: ListingColumn[];
+  /** The columns, with those that the reader hides. */
+  allColumns: ListingColumn[];
   /** The column that orders the rows by default. */
   first: ListingColumn;
   /** The cluster of a row, if rules separate clusters. */
@@ -163,7 +169,7 @@ export interface Scale {
   rule: string | null;
 }
 
-/** A value with its interval; an open or unknown end is null. */
+/** A value with its interval; an infinite or undefined end is null. */
 export interface Interval {
   value: number | null;
   low?: number | null;

@@ -40,11 +40,13 @@ export function drawVersus(board) {
   })];
   byId("versus-bar").replaceChildren(...[["First system", "a"], ["Second system", "b"]].map(([label, side]) =>
     selectOf(label, options, view[side], value => chooseTwo(board, { [side]: value }))));
-  const two = [systemNumbers.get(view.a), systemNumbers.get(view.b)];
+  byId("versus-bar").hidden = board.n === 2;
+  const names = board.n === 2 && !view.a && !view.b ? options.slice(1).map(([name]) => name) : [view.a, view.b];
+  const two = names.map(name => systemNumbers.get(name));
   const both = two.every(n => n !== undefined && placeOn(board, n) !== undefined) && two[0] !== two[1];
   byId("versus").classList.toggle("unprinted", !both);
   byId("versus-body").replaceChildren(...(both ? [compareScores(board, two[0], two[1]), ...regionsOf(board, two[0], two[1]), countDifferingItems(board)]
-    : [el("p", { class: "quiet" }, "Choose two systems: their difference by every metric, and the answers that only one of them gives.")])
+    : [el("p", { class: "quiet" }, "Choose two systems to see their difference by every metric, and the answers that only one of them gives.")])
     .filter(node => node != null));
 }
 
@@ -76,15 +78,15 @@ function compareScores(board, a, b) {
   ], rows, { id: "versus-metrics" }));
 }
 
-// The answers that only the first gives (D1), only the second (D2), and both, as they are right or wrong.
+// The answers that only the first gives (D1), only the second (D2), and both, each with its correct and incorrect ones.
 function regionsOf(board, a, b) {
   const of = data.details.regions[board.test_set];
   if (!of) return [];
   const k = of.a.findIndex((first, n) => (first === a && of.b[n] === b) || (first === b && of.b[n] === a));
   const title = el("h3", {}, "Answers of one and of both");
   if (k < 0) {
-    return [title, el("p", { class: "quiet" }, "This page counts the answers of systems next to each other on the leaderboard, and of each and " +
-      "the best one. For any other two, ask the macro ", el("code", {}, "regions"), " by ", el("code", {}, "registry query"), ".")];
+    return [title, el("p", { class: "quiet" }, "This page has these counts only for systems next to each other on the leaderboard, and for " +
+      "each system and the best one.")];
   }
   const counts = name => [cellAt(of[`${name}_tp`], k), cellAt(of[`${name}_fp`], k)];
   const [d1, d2] = of.a[k] === a ? ["d1", "d2"] : ["d2", "d1"];
@@ -93,17 +95,17 @@ function regionsOf(board, a, b) {
   const most = Math.max(1, ...rows.map(([, right, wrong]) => right + wrong));
   const count = n => (Number.isInteger(n) ? n.toLocaleString("en") : fixed(n, 1));
   return [title,
-    el("p", { class: "quiet" }, `On all items of ${visible(board.test_set)}, whose gold has ${counted(of.gold, "answer")}. What both give says nothing of which is better.`),
+    el("p", { class: "quiet" }, `On all items of ${visible(board.test_set)}, whose gold has ${counted(of.gold, "answer")}. Answers of both do not show which is better.`),
     scrollable("Answers that one or both give", tableOf([
-      column("given by", ([who]) => who, { isHeader: true }),
+      column("answers of", ([who]) => who, { isHeader: true }),
       numberColumn("answers", ([, right, wrong]) => count(right + wrong)),
-      numberColumn("right", ([, right]) => count(right)), numberColumn("wrong", ([, , wrong]) => count(wrong)),
-      numberColumn("right of these", ([, right, wrong]) => (right + wrong ? percent(right / (right + wrong)) : "–")),
+      numberColumn("correct", ([, right]) => count(right)), numberColumn("incorrect", ([, , wrong]) => count(wrong)),
+      numberColumn("share correct", ([, right, wrong]) => (right + wrong ? percent(right / (right + wrong)) : "–")),
       column("", ([, right, wrong]) => drawBar(right, wrong, most)),
     ], rows, { id: "regions" }))];
 }
 
-// A bar of right and wrong answers; the longest one is 160 wide.
+// A bar of correct and incorrect answers; the longest one is 160 wide.
 const drawBar = (right, wrong, most) => svg("svg", { class: "stacked", width: 160, height: 10, "aria-hidden": "true" },
   svg("rect", { class: "wins", x: 0, y: 0, width: (160 * right) / most, height: 10 }),
   svg("rect", { class: "losses", x: (160 * right) / most, y: 0, width: (160 * wrong) / most, height: 10 }));
@@ -118,6 +120,6 @@ function countDifferingItems(board) {
     byId("items-heading").scrollIntoView();
     byId("items-heading").focus({ preventScroll: true });
   });
-  return el("p", {}, `Of ${of.items.length === 1 ? "the item" : `the ${of.items.length} items`} below they answer ${n} differently. `,
+  return el("p", {}, `They answer ${n} of ${counted(of.items.length, "item")} below differently. `,
     n ? button : null);
 }
