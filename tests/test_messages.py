@@ -7,7 +7,7 @@ from string import Formatter
 
 import pytest
 
-from registry.messages import BOARD_CODES, KINDS, NO_MESSAGES, Message, Messages, drop_advice, on_board
+from registry.messages import BOARD_CODES, KINDS, NO_MESSAGES, Message, Messages, on_board
 from tests.conftest import ROOT
 
 
@@ -76,22 +76,3 @@ def test_a_sentence_has_a_capital_and_an_end():
     assert Message("score-undefined").sentence == "A score is undefined."
     named = Message("unordered-rows", {"submissions": ["aspen"]})
     assert named.sentence == "aspen: its labels agree with the gold's no more than by chance."
-
-
-@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
-def test_without_advice_no_text_names_a_command_or_a_setting(kind):
-    text = Message(kind.code, kind.example).sentence
-    finding = drop_advice(text)
-    assert not re.search(r"registry [a-z]|--[a-z]|[`\"]|[;:] (?:add|increase|run|set|use) ", finding)
-    assert text.startswith(finding[:20])
-    assert re.search(r"[.?]$", finding)
-    assert not re.search(r"\d [A-Z][a-z]+ says", finding), "sentences keep their ends"
-
-
-@pytest.mark.parametrize(("text", "finding"), [
-    ("a; use b.", "a."), ("a; add runs. B is so.", "a. B is so."),
-    ("a, at 5 %: registry pairs shows which.", "a, at 5 %."),
-    ("a (unit = \"item\"); 2 of 3.", "a; 2 of 3."), ("--''!? and `rm` are equal; ranks use all digits.",) * 2,
-    ("a: `registry pairs --format json` gives the reasons", "a")])
-def test_only_advice_is_dropped(text, finding):
-    assert drop_advice(text) == finding

@@ -25,7 +25,6 @@ from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.errors import counted
 from registry.identity import digest_lines, replace_undefined
 from registry.manifest.spec import FACTS, Task
-from registry.messages import drop_advice
 from registry.rendering.table import format_interval, make_number_format
 from registry.reports.boards import (
     CELL_KEYS,
@@ -35,9 +34,9 @@ from registry.reports.boards import (
     make_wide_boards,
 )
 from registry.reports.columns import STANDING_KEYS, make_page_headings, select_fields
+from registry.reports.leads import find_lead, list_names
 from registry.reports.paper_tables import render_latex_board, render_latex_wide
 from registry.reports.papers import bibtex, describe_methods
-from registry.reports.results import describe_lead, describe_result, find_lead, list_names
 from registry.studies.suites import MacroBoard
 
 Json = dict[str, Any]
@@ -122,7 +121,7 @@ def _make_overview_row(board: Leaderboard, boards: Sequence[Leaderboard]) -> Jso
     score = board.standings[lead.best[0]].score if lead.best else None
     return {"link": make_board_link("", board), "title": describe_part(board, boards) or "all items",
             "best": list_names(names, _BEST) if names else "–", "score": make_number_format(board.decimals)(score),
-            "n": len(board.standings), "better_than": describe_lead(lead)}
+            "n": len(board.standings), "better_than": str(lead)}
 
 
 def describe_part(board: Leaderboard, boards: Sequence[Leaderboard], *, has_metric: bool = True) -> str:
@@ -143,10 +142,22 @@ def describe_part(board: Leaderboard, boards: Sequence[Leaderboard], *, has_metr
 
 
 def make_result(board: Leaderboard, boards: Sequence[Leaderboard]) -> str:
-    """Return the sentence with a leaderboard's result, which begins with its part of the task if it has one."""
+    """Return a sentence with the metric, the part of the task and the result of a leaderboard."""
     part = describe_part(board, boards, has_metric=False)
-    part = part if part == board.facet else part[:1].upper() + part[1:]
-    return f"{part}: {describe_result(board)}" if part else describe_result(board)
+    place = f"By {board.metric_label}{f' ({part})' if part else ''}"
+    if board.result:
+        return f"{place}, {board.result}"
+    names = [standing.display_name for standing in board.standings if standing.score is not None]
+    if len(names) != 1:
+        return f"{place}, {counted(len(names), 'system is', 'systems are')} scored, but not compared."
+    score = make_number_format(board.decimals)(board.standings[0].score)
+    return f"{place}, {names[0]} scores {score}; there is no other system to compare it with."
+
+
+def list_notes(board: Leaderboard) -> list[str]:
+    """Return all sentences about a leaderboard except its result, without advice on commands and settings."""
+    readers_board = board.for_readers
+    return [sentence for sentence in (*readers_board.captions, *readers_board.notes) if sentence != board.result]
 
 
 def make_board_link(page: str, board: Leaderboard) -> str:
@@ -396,7 +407,7 @@ def _get_pair_facts(pairs: Decisions, name: str) -> list[Any]:
     column: list[Any] = pairs.columns[name].tolist()
     if name != "messages":
         return column
-    texts = {messages: drop_advice(str(messages)) for messages in set(column)}
+    texts = {messages: str(messages.for_readers) for messages in set(column)}
     return [texts[messages] for messages in column]
 
 
@@ -508,8 +519,7 @@ def make_board_data(board: Leaderboard, boards: Sequence[Leaderboard], reach: in
         "undecided": make_column(_count_undecided(board)), "n_pairs": len(board.decisions),
         "pairs": make_pairs_data(board.decisions, n, reach, board.decimals) if board.decisions else None,
         "warnings": [message.described() for message in board.warnings],
-        "sentences": [drop_advice(sentence) for sentence in (*board.sentences, *board.footnotes)],
-        "methods": drop_advice(describe_methods(board)),
+        "sentences": list_notes(board), "methods": describe_methods(board.for_readers),
         "latex": render_latex_board(board) if n <= LATEX else None,
     }
 
@@ -745,13 +755,14 @@ def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]
 
     A track with a single column of scores has no wide board.
     """
+    boards = [board.for_readers for board in boards]
     for wide in make_wide_boards(boards, averages, boards[0].metric):
         if len(wide.columns) > 1:
             rows = {key: make_column(getattr(standing, key) for _, standing in wide.rows)
                     for key in ("system", "team", "kind", "late")}
             names = [name for name, _ in wide.rows]
             yield {"track": wide.track, "title": wide.title, "n": len(wide.rows),
-                   "notes": list(map(drop_advice, wide.notes)),
+                   "notes": wide.notes,
                    "parts": CELL_KEYS, "rows": rows | {"shown": make_column(wide.display_names)},
                    "latex": render_latex_wide(wide) if len(wide.rows) <= LATEX else None,
                    "columns": [_make_wide_column(column, names, boards) for column in wide.columns]}
@@ -766,7 +777,7 @@ def _make_wide_column(column: WideColumn, names: Sequence[str], boards: Sequence
     """
     places = {name: n for n, name in enumerate(column.cells)}
     data: Json = {"name": column.name, "title": column.title, "better": column.better,
-                  "basis": drop_advice(column.basis),
+                  "basis": column.basis,
                   "at": make_column(places.get(name) for name in names)}
     if column.board is not None:
         return data | {"board": next(n for n, board in enumerate(boards) if board is column.board)}

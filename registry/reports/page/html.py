@@ -20,7 +20,6 @@ from markupsafe import Markup
 from registry.arrays import Ints
 from registry.boards.leaderboard import DECIMALS, Decisions, Leaderboard
 from registry.boards.snapshot import TaskBoards
-from registry.messages import drop_advice
 from registry.rendering.table import escape_controls, make_number_format
 from registry.reports.columns import BOARD_KEYS, make_page_columns
 from registry.reports.page.data import (
@@ -28,6 +27,7 @@ from registry.reports.page.data import (
     Json,
     dump_json,
     find_reaches,
+    list_notes,
     make_about,
     make_board_data,
     make_board_key,
@@ -81,8 +81,7 @@ def make_environment(package: str) -> Environment:
     """
     environment = Environment(loader=PackageLoader(package, "templates"), autoescape=True, undefined=StrictUndefined,
                               trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True)
-    environment.filters |= {"visible": escape_controls, "score": _format_score, "breakable": _allow_breaks,
-                            "without_advice": drop_advice}
+    environment.filters |= {"visible": escape_controls, "score": _format_score, "breakable": _allow_breaks}
     return environment
 
 
@@ -122,7 +121,7 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
     css, js, about = load_styles(STYLES), load_script("page"), make_about(contents)
     return render_template("page.html", heading=f"{contents.title or contents.task}: leaderboards",
                            preview=about["preview"], contents=contents, about=about, home=home,
-                           result=make_result(boards[0], boards),
+                           result=make_result(boards[0], boards), notes=list_notes(boards[0]),
                            overview=make_board_overview(boards) if len(boards) > 1 else None, script=js, style=css,
                            data=Markup(dump_json(data)),  # noqa: S704
                            policy=make_policy(css, js, has_files=has_files))

@@ -17,6 +17,7 @@ from registry.boards.details import (
     Version,
 )
 from registry.boards.items import ItemView, KnownAnswer, SystemOutput
+from registry.boards.results import describe_result
 from registry.boards.snapshot import TaskAbout, TaskBoards
 from registry.manifest.spec import Task
 from tests.reports.boards import leaderboard
@@ -41,6 +42,7 @@ def contents(names=NAMES, items=()):
     board = leaderboard(names, scores)
     boards = [board, replace(board, facet="domain=news", signature="acc|facet:domain=news"),
               replace(leaderboard(names[::-1]), metric="p", signature="p|task")]
+    boards = [replace(board, result=describe_result(board)) for board in boards]
     return TaskBoards("task", "A task", "1", "acc", boards, TaskAbout(Task(id="task")), items=items)
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from registry.boards.results import describe_result
 from registry.messages import KINDS, Message, Messages
 from tests.reports.boards import changed, leaderboard
 from tests.reports.page.contents import ITEMS, NAMES, contents, detailed, labels, translations
@@ -17,7 +18,8 @@ LONG = "Sentiment of reviews in several domains and languages, shared task 2026"
 
 def boards_of(n, systems):
     """All items and n - 1 facets, with pairs of neighbours that do not differ significantly."""
-    board = changed(leaderboard(systems), lambda _: {"ci_low": -0.1, "ci_high": 0.2})
+    board = changed(leaderboard(systems), lambda _: {"ci_low": -0.1, "ci_high": 0.2, "alternative": "two-sided"})
+    board = replace(board, result=describe_result(board))
     return [board, *(replace(board, facet=f"genre=g{k}", signature=f"g{k}") for k in range(1, n))]
 
 
@@ -66,13 +68,13 @@ def test_the_overview_has_a_row_for_each_leaderboard_that_links_to_it(page):
                     ["p", "fir", "1.0000", "4", "2 of 3"]]
     assert page.locator("#overview [aria-current]").all_inner_texts() == ["acc"]
     page.locator("#overview").get_by_role("link", name="p", exact=True).click()
-    page.get_by_text("fir has the best p (1.0000)").wait_for()
+    page.get_by_text("By p, fir is significantly better than all other systems except ash.").wait_for()
     page.locator('main[aria-busy="false"]').wait_for()
     assert page.evaluate("document.activeElement.id") == "leaderboard"
     assert systems(page) == list(NAMES[::-1])
     assert page.locator("#overview [aria-current]").all_inner_texts() == ["p"]
     page.go_back()
-    page.get_by_text("oak has the best acc (0.9000)").wait_for()
+    page.get_by_text("By acc, oak is significantly better than all other systems except elm.").wait_for()
 
 
 def test_many_facets_are_folded(open_page):
@@ -80,7 +82,7 @@ def test_many_facets_are_folded(open_page):
     assert page.locator("#overview tbody tr:visible").count() == 1
     page.locator("#overview summary").click()
     page.locator("#overview").get_by_role("link", name="genre=g40").click()
-    page.get_by_text("genre=g40: oak has").wait_for()
+    page.get_by_text("By acc (genre=g40), oak is").wait_for()
 
 
 def test_the_address_has_hidden_columns_order_and_filter(page, open_page):
@@ -130,7 +132,7 @@ def test_no_sentence_of_a_page_speaks_of_commands(open_page):
     messages = tuple(Message(kind.code, kind.example) for kind in KINDS.values())
     board = changed(leaderboard(NAMES), lambda _: {"messages": Messages(messages)})
     standings = tuple(replace(standing, messages=Messages(messages)) for standing in board.standings)
-    board = replace(board, statements=(*messages, "No two differ: registry pairs shows which."), outdated=messages,
+    board = replace(board, statements=messages, outdated=messages,
                     rank_warnings=messages, standings=standings)
     of, page = detailed(replace(contents(items=ITEMS), boards=[board, *contents().boards[1:]])), None
     for view in ("", "#chart=gains", "#system=oak", "#a=elm&b=fir", "#show=wide"):
