@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from registry.errors import counted, listed
@@ -61,17 +62,10 @@ class Message:
     Attributes:
         code: A key of `KINDS`.
         parameters: Values for the text, which JSON can represent.
-        has_remedy: False to leave the remedy out of all texts.
     """
 
     code: str
     parameters: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    has_remedy: bool = True
-
-    @property
-    def for_readers(self) -> Message:
-        """The message without its remedy, for readers of results, who cannot run the program."""
-        return replace(self, has_remedy=False)
 
     @property
     def severity(self) -> Severity:
@@ -87,7 +81,7 @@ class Message:
         kind, parameters = KINDS[self.code], dict(self.parameters)
         place = _place(parameters, about_pairs=kind.about_pairs)
         text, remedy = kind.make_text(parameters)
-        return place + text, remedy if self.has_remedy else ""
+        return place + text, remedy
 
     @property
     def sentence(self) -> str:
@@ -105,7 +99,7 @@ class Message:
 
     def with_parameters(self, **parameters: Any) -> Message:
         """Return a copy of the message with further parameters."""
-        return replace(self, parameters={**self.parameters, **parameters})
+        return Message(self.code, {**self.parameters, **parameters})
 
     def stored(self) -> dict[str, Any]:
         """Return the content for the database."""
@@ -129,11 +123,6 @@ class Messages(tuple[Message, ...]):
     def codes(self) -> tuple[str, ...]:
         """The codes of the messages."""
         return tuple(message.code for message in self)
-
-    @property
-    def for_readers(self) -> Messages:
-        """The messages without remedies."""
-        return Messages(message.for_readers for message in self)
 
     @classmethod
     def of(cls, code: str, **parameters: Any) -> Messages:
@@ -202,6 +191,27 @@ def _listed(names: Sequence[str]) -> str:
 def sentence(statement: str | Message) -> str:
     """Return a text, or the text of a message, as a sentence."""
     return statement if isinstance(statement, str) else statement.sentence
+
+
+_CLAUSE = re.compile(r"(; |: (?=`?registry [a-z])|(?<=\.) (?=[A-Z]))")
+_ADVICE = re.compile(r"(?:add|correct|give|have|increase|name|rename|run|set|use|write|if every system has) |"
+                     r"`?registry [a-z]|.*(?:`registry |--[a-z])")
+_SETTING = re.compile(r" \([a-z_]+ = \"[^\"]*\"\)")
+
+
+def drop_advice(sentence: str) -> str:
+    """Return a sentence without advice on commands and settings, for readers who only see the results.
+
+    >>> drop_advice("No p-value is small enough; set resamples to 299 or more.")
+    'No p-value is small enough.'
+    """
+    text, *rest = _CLAUSE.split(_SETTING.sub("", sentence))
+    for mark, clause in zip(rest[::2], rest[1::2], strict=True):
+        if not _ADVICE.match(clause):
+            text += mark + clause
+        elif clause.endswith(".") and not text.endswith("."):
+            text += "."
+    return text
 
 
 def on_board(pair_message: Message, pairs: int, of_pairs: int) -> Message:

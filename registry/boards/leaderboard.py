@@ -10,7 +10,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal, NamedTuple, overload
@@ -391,16 +391,6 @@ class Leaderboard:
     def sentences(self) -> tuple[str, ...]:
         """The result, the details of a pair, and all statements about the comparison."""
         return tuple(filter(None, (self.result, *self.details, *map(sentence, self.statements))))
-
-    @property
-    def for_readers(self) -> Leaderboard:
-        """A copy for readers of results: its messages about the board have no remedies."""
-        return replace(
-            self, statements=tuple(statement.for_readers if isinstance(statement, Message) else statement
-                                   for statement in self.statements),
-            outdated=tuple(message.for_readers for message in self.outdated),
-            rank_warnings=tuple(message.for_readers for message in self.rank_warnings),
-            standings=tuple(replace(standing, messages=standing.messages.for_readers) for standing in self.standings))
 
     @property
     def captions(self) -> tuple[str, ...]:

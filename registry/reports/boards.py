@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -224,6 +224,15 @@ class WideBoard:
 
         The first sentence ends with a colon: print the `basis` of every column after it, then the other sentences.
         """
+        return [*self._explanations, *self.footnotes]
+
+    @property
+    def findings(self) -> list[str]:
+        """Sentences like `notes`, without remedies, for readers who cannot run the program."""
+        return [*self._explanations, *self._list_footnotes(lambda board: board.footnote_findings)]
+
+    @property
+    def _explanations(self) -> list[str]:
         ranks = {column.board.ranks for column in self.columns if column.board is not None}
         sources = " and ".join(_RANK_SOURCES[convention] for convention in sorted(ranks))
         averages = "" if ranks <= {"range"} or all(column.board for column in self.columns) else (
@@ -231,7 +240,7 @@ class WideBoard:
         notes = [f"Rows are in the order of {self.columns[0].title}. In parentheses the ranks that {sources} leave "
                  f"open{averages}. Every column is a family of its own, and nothing is corrected for their number:"]
         late = ["* came late."] if any(standing.late for _, standing in self.rows) else []
-        return [*notes, *late, *self.footnotes]
+        return [*notes, *late]
 
     @property
     def footnotes(self) -> list[str]:
@@ -240,11 +249,14 @@ class WideBoard:
         If there are several test sets, a footnote begins with the name of its test set. Leaderboards of facets (parts
         of a test set) count only if there are no others.
         """
+        return self._list_footnotes(lambda board: board.footnotes)
+
+    def _list_footnotes(self, get_footnotes: Callable[[Leaderboard], Sequence[str]]) -> list[str]:
         boards = [column.board for column in self.columns if column.board is not None]
         has_several = len({board.test_set for board in boards}) > 1
         boards = [board for board in boards if board.facet is None] or boards
         return list(dict.fromkeys(f"{board.test_set}: {footnote}" if has_several else footnote
-                                  for board in boards for footnote in board.footnotes))
+                                  for board in boards for footnote in get_footnotes(board)))
 
 
 def make_wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard], primary: str) -> list[WideBoard]:

@@ -11,7 +11,6 @@ from registry.boards.leaderboard import Leaderboard, Ranks
 from registry.boards.statements import describe_sample, has_observed_direction
 from registry.errors import counted
 from registry.manifest.spec import Task
-from registry.messages import sentence
 from registry.metrics import METRICS
 from registry.rendering.latex import escape_latex
 from registry.significance import CORRECTIONS, TESTS
@@ -48,7 +47,8 @@ def describe_methods(board: Leaderboard) -> str:
         return scoring
     ranks = _RANKS[board.ranks].format(rest=100 * (1 - comparison.confidence), level=100 * (1 - comparison.alpha))
     return " ".join([scoring, _describe_tests(board), _describe_correction(board), ranks,
-                     *map(sentence, board.intervals.statements(comparison))])
+                     *(statement if isinstance(statement, str) else statement.finding
+                       for statement in board.intervals.statements(comparison))])
 
 
 def _describe_tests(board: Leaderboard) -> str:

@@ -154,12 +154,6 @@ def make_result(board: Leaderboard, boards: Sequence[Leaderboard]) -> str:
     return f"{place}, {names[0]} scores {score}; there is no other system to compare it with."
 
 
-def list_notes(board: Leaderboard) -> list[str]:
-    """Return all sentences about a leaderboard except its result, without advice on commands and settings."""
-    readers_board = board.for_readers
-    return [sentence for sentence in (*readers_board.captions, *readers_board.notes) if sentence != board.result]
-
-
 def make_board_link(page: str, board: Leaderboard) -> str:
     """Return the link to one leaderboard on the page of its task."""
     view = {"metric": board.metric, "set": board.test_set, "track": board.track, "facet": board.facet}
@@ -407,7 +401,7 @@ def _get_pair_facts(pairs: Decisions, name: str) -> list[Any]:
     column: list[Any] = pairs.columns[name].tolist()
     if name != "messages":
         return column
-    texts = {messages: str(messages.for_readers) for messages in set(column)}
+    texts = {messages: " ".join(message.finding for message in messages).removesuffix(".") for messages in set(column)}
     return [texts[messages] for messages in column]
 
 
@@ -519,7 +513,7 @@ def make_board_data(board: Leaderboard, boards: Sequence[Leaderboard], reach: in
         "undecided": make_column(_count_undecided(board)), "n_pairs": len(board.decisions),
         "pairs": make_pairs_data(board.decisions, n, reach, board.decimals) if board.decisions else None,
         "warnings": [message.described() for message in board.warnings],
-        "sentences": list_notes(board), "methods": describe_methods(board.for_readers),
+        "sentences": board.findings, "methods": describe_methods(board),
         "latex": render_latex_board(board) if n <= LATEX else None,
     }
 
@@ -755,14 +749,12 @@ def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]
 
     A track with a single column of scores has no wide board.
     """
-    boards = [board.for_readers for board in boards]
     for wide in make_wide_boards(boards, averages, boards[0].metric):
         if len(wide.columns) > 1:
             rows = {key: make_column(getattr(standing, key) for _, standing in wide.rows)
                     for key in ("system", "team", "kind", "late")}
             names = [name for name, _ in wide.rows]
-            yield {"track": wide.track, "title": wide.title, "n": len(wide.rows),
-                   "notes": wide.notes,
+            yield {"track": wide.track, "title": wide.title, "n": len(wide.rows), "notes": wide.findings,
                    "parts": CELL_KEYS, "rows": rows | {"shown": make_column(wide.display_names)},
                    "latex": render_latex_wide(wide) if len(wide.rows) <= LATEX else None,
                    "columns": [_make_wide_column(column, names, boards) for column in wide.columns]}
@@ -776,8 +768,7 @@ def _make_wide_column(column: WideColumn, names: Sequence[str], boards: Sequence
     leaderboard or in these averages.
     """
     places = {name: n for n, name in enumerate(column.cells)}
-    data: Json = {"name": column.name, "title": column.title, "better": column.better,
-                  "basis": column.basis,
+    data: Json = {"name": column.name, "title": column.title, "better": column.better, "basis": column.basis,
                   "at": make_column(places.get(name) for name in names)}
     if column.board is not None:
         return data | {"board": next(n for n, board in enumerate(boards) if board is column.board)}

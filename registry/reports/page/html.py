@@ -27,7 +27,6 @@ from registry.reports.page.data import (
     Json,
     dump_json,
     find_reaches,
-    list_notes,
     make_about,
     make_board_data,
     make_board_key,
@@ -121,7 +120,7 @@ def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str
     css, js, about = load_styles(STYLES), load_script("page"), make_about(contents)
     return render_template("page.html", heading=f"{contents.title or contents.task}: leaderboards",
                            preview=about["preview"], contents=contents, about=about, home=home,
-                           result=make_result(boards[0], boards), notes=list_notes(boards[0]),
+                           result=make_result(boards[0], boards),
                            overview=make_board_overview(boards) if len(boards) > 1 else None, script=js, style=css,
                            data=Markup(dump_json(data)),  # noqa: S704
                            policy=make_policy(css, js, has_files=has_files))
