@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -191,27 +190,6 @@ def _listed(names: Sequence[str]) -> str:
 def sentence(statement: str | Message) -> str:
     """Return a text, or the text of a message, as a sentence."""
     return statement if isinstance(statement, str) else statement.sentence
-
-
-_CLAUSE = re.compile(r"(; |: (?=`?registry [a-z])|(?<=\.) (?=[A-Z]))")
-_ADVICE = re.compile(r"(?:add|correct|give|have|increase|name|rename|run|set|use|write|if every system has) |"
-                     r"`?registry [a-z]|.*(?:`registry |--[a-z])")
-_SETTING = re.compile(r" \([a-z_]+ = \"[^\"]*\"\)")
-
-
-def drop_advice(sentence: str) -> str:
-    """Return a sentence without advice on commands and settings, for readers who only see the results.
-
-    >>> drop_advice("No p-value is small enough; set resamples to 299 or more.")
-    'No p-value is small enough.'
-    """
-    text, *rest = _CLAUSE.split(_SETTING.sub("", sentence))
-    for mark, clause in zip(rest[::2], rest[1::2], strict=True):
-        if not _ADVICE.match(clause):
-            text += mark + clause
-        elif clause.endswith(".") and not text.endswith("."):
-            text += "."
-    return text
 
 
 def on_board(pair_message: Message, pairs: int, of_pairs: int) -> Message:

@@ -33,7 +33,7 @@ export function pageData(changes = {}) {
   const board = { task: "t", test_set: "test", track: null, facet: null, metric: "acc", signature: "s", title: "t/test",
     metric_label: "acc", decimals: 4, better: "higher", alpha: 0.05, confidence: 0.95, corrected: true, unit: "item", n: 2, n_items: 5,
     columns: ["rank", "system", "score"], headings: { score: "acc" }, standings, numbers: {}, undecided: [1, 1], n_pairs: 1, pairs,
-    sentences: [], methods: "", latex: null, files: null, ...changes };
+    warnings: [], sentences: [], methods: "", latex: null, files: null, ...changes };
   const heading = (name, right) => [name, { heading: name, right }];
   return {
     task: { id: "t", title: "t", version: "1", cost_unit: null }, keys: ["system", "score"],

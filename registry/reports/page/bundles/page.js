@@ -2684,7 +2684,7 @@
       revealTarget();
       return;
     }
-    byId("result").replaceChildren(el("bdi", {}, visible((wide ? firstBoardOf(wide) : board).result)));
+    drawResult(wide ? firstBoardOf(wide) : board);
     markBoard(wide ? void 0 : board);
     drawColumnChoice(listing, () => draw());
     drawTable(listing);
@@ -2703,6 +2703,13 @@
       drawContents();
       revealTarget();
     });
+  }
+  function drawResult(board) {
+    const n = board.warnings.filter(({ severity }) => severity !== "info").length;
+    byId("result").replaceChildren(
+      el("bdi", {}, visible(board.result)),
+      ...n ? [" ", el("a", { class: "unprinted", href: "#sentences" }, counted(n, "warning"))] : []
+    );
   }
   function revealTarget() {
     byId("main").setAttribute("aria-busy", "false");

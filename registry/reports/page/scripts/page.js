@@ -8,7 +8,7 @@ import { afterPaint, breakable, byId, el, hideTip } from "./dom.js";
 import { boardSheet, drawDownloads, wideSheet } from "./downloads.js";
 import { drawItems, listenToItems } from "./items.js";
 import { arrangeRows, drawColumnChoice, drawTable, filterRows, FIRST_ROWS, fitTable } from "./listing.js";
-import { setDecimals } from "./numbers.js";
+import { counted, setDecimals } from "./numbers.js";
 import { listenToMatrix } from "./pairs.js";
 import { drawPast } from "./past.js";
 import { chosenDimensions, data, readView, setShown, setView, shown, view } from "./state.js";
@@ -41,7 +41,7 @@ function draw(last) {
     revealTarget();
     return;
   }
-  byId("result").replaceChildren(el("bdi", {}, visible((wide ? firstBoardOf(wide) : board).result)));
+  drawResult(wide ? firstBoardOf(wide) : board);
   markBoard(wide ? undefined : board);
   drawColumnChoice(listing, () => draw());
   drawTable(listing);
@@ -60,6 +60,13 @@ function draw(last) {
     drawContents();
     revealTarget();
   });
+}
+
+/** @param {import("./types").Board} board */
+function drawResult(board) {
+  const n = board.warnings.filter(({ severity }) => severity !== "info").length;
+  byId("result").replaceChildren(el("bdi", {}, visible(board.result)),
+    ...(n ? [" ", el("a", { class: "unprinted", href: "#sentences" }, counted(n, "warning"))] : []));
 }
 
 // Marks the page as complete, and scrolls to the target of a link that was followed.

@@ -54,6 +54,7 @@ export interface Board {
   undecided: Column<number>;
   n_pairs: number;
   pairs: Pairs | null;
+  warnings: { code: string; severity: string; text: string }[];
   sentences: string[];
   methods: string;
   latex: string | null;
