@@ -45,7 +45,7 @@ class RegistryError(Exception):
 
 
 class StoreError(RegistryError):
-    """A database, file or folder that cannot be used or written; `path` is its path."""
+    """A database, file or folder (`path`) that cannot be used or written."""
 
     def __init__(self, path: str | Path, message: str) -> None:
         super().__init__(f"{path}: {message}")
@@ -180,10 +180,10 @@ def combine_errors(errors: Sequence[E]) -> E:
 
 
 def add_keys(errors: Sequence[tuple[str, InputError]], path: Path) -> RegistryError:
-    """Combine the errors of a manifest into one error that names their places.
+    """Combine several errors in a manifest into one error.
 
     Args:
-        errors: Pairs of a key, such as `submit[2]`, and an error. Errors that already name a key keep it.
+        errors: Pairs of a key, such as `submit[2]`, and an error. The error gets this key unless it already names one.
         path: Path of the manifest.
     """
     return combine_errors([error if isinstance(error, ManifestError) else combine_errors(
@@ -194,7 +194,7 @@ def add_keys(errors: Sequence[tuple[str, InputError]], path: Path) -> RegistryEr
 def clip(text: str) -> str:
     """Shorten a text of more than 1000 characters by cutting out its middle.
 
-    Messages quote files of strangers, whose texts may be of any length.
+    Error messages quote texts from files, which may be of any length.
     """
     return text if len(text) <= 1000 else f"{text[:600]} ... {text[-300:]}"
 
@@ -205,7 +205,7 @@ def one_line(message: str) -> str:
 
 
 def suggest(name: str, known: Iterable[str]) -> str:
-    """Return advice for an unknown name: similar names, and all known names.
+    """Suggest correct names for a misspelt one, and list all valid names.
 
     >>> suggest("Acuracy", ["Accuracy", "BLEU"])
     "did you mean 'Accuracy'? Known: Accuracy, BLEU"
@@ -224,7 +224,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Return existing names (`known`) that are similar to `name`, best match first.
+    """Return the valid names that are most similar to a misspelt one, best first.
 
     >>> nearest("PERSON", ["LOC", "PER"])
     ['PER']
@@ -242,7 +242,7 @@ def counted(n: int, thing: str, plural: str | None = None) -> str:
     Args:
         n: The number.
         thing: The noun in the singular.
-        plural: The plural, if it is irregular or has a verb. Default: the noun with "s".
+        plural: The plural if it is not the noun with "s". Noun and plural may include a verb.
 
     >>> counted(1, "pair"), counted(2, "pair"), counted(1, "item has", "items have")
     ('1 pair', '2 pairs', '1 item has')
@@ -251,7 +251,7 @@ def counted(n: int, thing: str, plural: str | None = None) -> str:
 
 
 def listed(names: Sequence[str], most: int, separator: str = ", ") -> str:
-    """Join names for a message; if there are more than `most`, count the others.
+    """Join names for a message, but at most `most` of them: `a, b and 7 more`.
 
     >>> listed(["a", "b", "c"], 2), listed(["a", "b", "c"], 3)
     ('a, b and 1 more', 'a, b, c')
@@ -274,5 +274,8 @@ Refuse = Callable[[RegistryError], None]  # handles an error: raises it, or coll
 
 
 def raise_error(error: RegistryError) -> None:
-    """Raise an error: the default for functions that can also collect errors."""
+    """Raise an error.
+
+    This is the default of parameters that can also be a function that collects errors.
+    """
     raise error

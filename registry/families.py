@@ -73,7 +73,7 @@ FAMILIES: dict[str, Family] = {family.name: family for family in (
 
 
 def check_exact(values: Floats) -> None:
-    """Raise an error if sums of these statistics would have rounding errors.
+    """Check that sums of these numbers have no rounding errors.
 
     Raises:
         ValueError: A value is not finite, or too large.
@@ -89,7 +89,7 @@ def check_exact(values: Floats) -> None:
 
 
 def remove_rounding(statistics: Floats, *, are_ranked: bool = False) -> Floats:
-    """Return statistics without rounding errors: 0.30000000000000004 becomes 0.3.
+    """Remove rounding errors from numbers: 0.30000000000000004 becomes 0.3.
 
     Args:
         statistics: Computed statistics, [items, columns].
@@ -112,7 +112,7 @@ def remove_rounding(statistics: Floats, *, are_ranked: bool = False) -> Floats:
 
 
 def finest_places(largest: float, largest_sum: float) -> int:
-    """Return the largest number of decimal places for which sums are exact.
+    """Return how many decimals numbers may have so that floats can sum them exactly.
 
     Args:
         largest: The largest absolute value of a statistic.
@@ -125,9 +125,9 @@ def finest_places(largest: float, largest_sum: float) -> int:
 
 
 def decimal_places(values: Floats) -> int | None:
-    """Return how many decimal places the values have, apart from rounding errors.
+    """Return how many decimals the numbers have, apart from rounding errors.
 
-    Returns None if this number is so large that sums would not be exact.
+    The result is None if sums of numbers with so many decimals would not be exact.
     """
     import numpy as np
 
@@ -150,10 +150,10 @@ def _are_whole(values: Floats) -> bool:
 
 
 def find_step(values: Floats) -> float:
-    """Return the unit, such as 0.01, of which all statistics are multiples.
+    """Return the largest unit (1, 0.1, 0.01, ...) of which numbers are multiples.
 
-    This is the largest of the units 1, 0.1, 0.01, ... with this property. If it is too small for exact sums, the
-    smallest unit with exact sums is returned.
+    For example, the result for 0.5 and 0.25 is 0.01. If sums of such multiples would not be exact, the smallest unit
+    with exact sums is returned.
 
     Args:
         values: Statistics, [items, ..., columns], or one column of statistics, [items].

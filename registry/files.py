@@ -23,9 +23,9 @@ _RESERVED = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9]|data)(\..*)?", re.IG
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:
-    """Write a new file safely: yield a temporary path, then rename it to `path`.
+    """Write a new file completely or not at all.
 
-    If the block fails, nothing appears at `path`.
+    The `with` block gets a temporary path, and writes to it. If the block succeeds, the file is renamed to `path`.
 
     Raises:
         InputError: `path` already exists, its folder does not exist, or this system does not permit the name.
@@ -47,9 +47,9 @@ def new_file(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Make a new folder safely: yield a temporary folder, then rename it to `path`.
+    """Make a new folder completely or not at all.
 
-    If the block fails, nothing appears at `path`.
+    The `with` block gets a temporary folder. If the block succeeds, the folder is renamed to `path`.
 
     Raises:
         InputError: `path` already exists, its parent folder does not exist, or this system does not permit the name.
@@ -70,8 +70,9 @@ def new_folder(path: Path) -> Iterator[Path]:
 def working_folder(path: Path) -> Iterator[Path]:
     """Make a temporary folder next to `path`, and remove it at the end of the block.
 
-    This process locks the folder. A folder without a lock was left by a killed process, and the next call for the same
-    path removes it. The name is random, because process ids of several containers with a common disk may be equal.
+    If the process is killed, the next call for the same path removes the folder. Each process locks its folder, so a
+    folder without a lock belongs to a killed process. (Process ids do not help: those of containers with a common disk
+    may be equal.)
     """
     _remove_leftovers(path)
     while True:

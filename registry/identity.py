@@ -17,7 +17,7 @@ _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 
 
 def canonical_json(value: Any) -> str:
-    """Return a value as JSON in a unique form: sorted keys, no spaces, no nan.
+    """Convert a value to JSON in a unique form: sorted keys, no spaces, no nan.
 
     >>> canonical_json({"b": 1, "a": [True, None, "é"]})
     '{"a":[true,null,"é"],"b":1}'
@@ -26,7 +26,7 @@ def canonical_json(value: Any) -> str:
 
 
 def canonical_text(text: str) -> str:
-    r"""Return a string as JSON, as `canonical_json` does, but faster.
+    r"""Convert a string to JSON, as `canonical_json` does, but faster.
 
     >>> print(canonical_text('say "é"'))
     "say \"é\""
@@ -53,7 +53,10 @@ def digest(content: bytes) -> str:
 
 
 def digest_json(value: Any) -> str:
-    """Return the SHA-256 digest of a value, from its JSON in a unique form."""
+    """Return the SHA-256 digest of a value that JSON can represent.
+
+    Equal values have equal digests, because the JSON has a unique form.
+    """
     return digest(canonical_json(value).encode())
 
 

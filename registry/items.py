@@ -70,9 +70,10 @@ class Tagged:
 
 
 class Response(NamedTuple):
-    """One element of an answer that is a set, identified by `key` and `type`.
+    """One element of an answer that is a set, such as one of several labels.
 
-    `score` is the system's confidence (higher is better); None if the file has no score, as in the gold.
+    `key` and `type` identify it. `score` is the system's confidence (higher is better), or None if the file has none,
+    as in the gold.
     """
 
     key: str
@@ -82,7 +83,10 @@ class Response(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AnswerSet:
-    """An answer that is a set of responses, unique and sorted by key and type."""
+    """An answer that is a set of responses, such as several labels or spans.
+
+    Responses are unique, and sorted by key and type.
+    """
 
     responses: tuple[Response, ...] = ()
 
@@ -107,7 +111,7 @@ Keyed = TypeVar("Keyed", Item, Answer)
 
 def index_by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep one",
            report: Callable[[InputError], None] = raise_error) -> dict[str, Keyed]:
-    """Return items or answers by key; if a key occurs twice, the first one is kept.
+    """Map keys to items or answers; if a key occurs twice, the first one counts.
 
     Args:
         entries: Items or answers.
@@ -127,10 +131,10 @@ def index_by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep
 
 def make_duplicate_error(entry: Item | Answer, first: Item | Answer, path: str | Path,
                    remedy: str = "keep one") -> InputError:
-    """Make the error that an item or answer has the same key as an earlier one.
+    """Make the error that two items or answers have the same key.
 
     Args:
-        entry: The item or answer.
+        entry: The later item or answer.
         first: The earlier item or answer.
         path: Path of the file.
         remedy: Advice in the error message.

@@ -36,16 +36,17 @@ FEW_WEIGHTED = 100
 
 
 def make_columns(judge: Number, human: Number, w: Number, a: Number) -> tuple[Number | float, ...]:
-    """Compute the statistics of items that a judge scored and people may have scored.
+    """Compute the numbers per item from which human scores are estimated.
 
-    Their sums over items are all that the estimates in this module need; `COLUMNS` lists their names.
+    An automatic judge has scored all items, and people have scored some. The sums of these numbers over items are
+    sufficient for all estimates in this module; `COLUMNS` lists their names.
 
     Args:
         judge: The automatic judge's score of an item, or an array of scores.
         human: People's score; ignored if people did not judge the item.
         w: 1 over the probability that people judge the item, or 1 in a simple random sample; 0 if people did not judge
             the item.
-        a: The weight of the item in the slope.
+        a: The weight of the item in the estimate of the slope.
     """
     ones = w * 0.0 + 1.0
     return (ones, judge, a, a * judge, a * judge * judge,
@@ -53,10 +54,10 @@ def make_columns(judge: Number, human: Number, w: Number, a: Number) -> tuple[Nu
 
 
 def estimate_mean(sums: Floats, slope: float | None) -> Floats:
-    """Estimate people's mean score of all items from their scores of a sample.
+    """Estimate people's mean score of all items, although they judged only a sample.
 
-    The judge's scores of all items improve the estimate: people's mean + slope * (judge's mean of all items - judge's
-    mean of the sample). The result is nan if people judged no item.
+    An automatic judge's scores of all items improve the estimate: people's mean + slope * (judge's mean of all items -
+    judge's mean of the sample). The result is nan if people judged no item.
 
     Args:
         sums: Sums of the columns in `COLUMNS`, [..., columns].
@@ -68,10 +69,10 @@ def estimate_mean(sums: Floats, slope: float | None) -> Floats:
 
 
 def compute_slopes(sums: Floats) -> Floats:
-    """Return the weight of the judge's scores with the smallest standard error.
+    """Compute the weight of the judge's scores with the smallest standard error.
 
-    This is the covariance of people's and the judge's scores, divided by the variance of the judge's scores of all
-    items. It is 0 if the judge gives all items the same score.
+    The weight is used in `estimate_mean`. It is the covariance of people's and the judge's scores, divided by the
+    variance of the judge's scores of all items, or 0 if the judge gives all items the same score.
 
     Args:
         sums: Sums of the columns in `COLUMNS`, [..., columns].
@@ -86,15 +87,18 @@ def compute_slopes(sums: Floats) -> Floats:
 
 
 def compute_influences(statistics: Floats, slope: Floats) -> Floats:
-    """Return how much each item moves the estimate of people's mean, [items].
+    """Compute how much each item moves the estimate of people's mean score.
 
-    The sum of the squared influences is the squared standard error. In a simple random sample the number of judged
+    The sum of the squared influences is the squared standard error. In a simple random sample, the number of judged
     items is fixed. Influences then have the mean 0 among judged items and among other items, and the standard error
-    equals the one of ppi-python.
+    equals that of the package ppi-python.
 
     Args:
         statistics: Statistics of one system, [items, columns].
         slope: The weight of the judge's scores.
+
+    Returns:
+        The influences, [items].
     """
     items, judge, _, _, _, labelled, w, w_human, w_judge = statistics.sum(axis=0)[:9]
     of_items, of_judge, of_labelled = statistics[:, ITEMS], statistics[:, JUDGE], statistics[:, LABELLED] > 0
@@ -120,7 +124,7 @@ def compute_error(influence: Floats, units: Units | None) -> float:
 
 
 def subtract_statistics(a: Floats, b: Floats, *, lower: bool) -> Floats:
-    """Return the statistics of the score difference of two systems, [items, columns].
+    """Compute statistics from which the score difference of two systems is estimated.
 
     The difference is positive if A is better. An item counts as judged by people if people judged it for both systems.
     If items have different probabilities, and people judged different items of A and of B, then the probability that
@@ -130,6 +134,9 @@ def subtract_statistics(a: Floats, b: Floats, *, lower: bool) -> Floats:
         a: Statistics of system A, [items, columns].
         b: Statistics of system B, [items, columns].
         lower: True if lower scores are better.
+
+    Returns:
+        The statistics, [items, columns].
     """
     of_a, of_b = a[:, LABELLED] > 0, b[:, LABELLED] > 0
     w = np.where(of_a & of_b & (is_random(a) or np.array_equal(of_a, of_b)), a[:, WEIGHT], 0.0)
@@ -141,7 +148,7 @@ def subtract_statistics(a: Floats, b: Floats, *, lower: bool) -> Floats:
 
 @dataclass(frozen=True)
 class Estimate:
-    """An estimate of people's mean score, from people's scores and a judge's scores.
+    """Estimate of people's mean score, from the scores of people and of a judge.
 
     The numbers are nan if people judged fewer than two items.
 
@@ -161,7 +168,7 @@ class Estimate:
 
 
 def estimate(statistics: Floats, slope: float | None, units: Units | None) -> Estimate:
-    """Estimate people's mean score, with standard errors, from the items' statistics.
+    """Estimate people's mean score and its standard error from statistics of items.
 
     Args:
         statistics: Statistics of one system, or of the difference of two systems (see `subtract_statistics`),

@@ -28,8 +28,8 @@ class Kind:
     Attributes:
         code: The stable identifier, such as `rare-class`.
         severity: `error`, `warning` or `info`.
-        text: A template for `str.format`, or a function that makes the text from the parameters. It can also return the
-            text and the remedy.
+        text: A template for `str.format`, or a function that makes the text (or the text and the remedy) from the
+            parameters.
         example: Example parameters for the documentation; a message has parameters of the same names.
         about_pairs: True if the message can be about several pairs of a board (parameters `pairs` and `of_pairs`).
         remedy: A template of the clause that says what to do, such as `add units`; empty if a function returns it.
@@ -56,7 +56,9 @@ _NAMED = 5  # submissions in a text
 
 @dataclass(frozen=True)
 class Message:
-    """A message about a result; `str(message)` is its text, a clause without a full stop.
+    """A message about a result.
+
+    `str(message)` is its text, which is a clause without a full stop.
 
     Attributes:
         code: A key of `KINDS`.
@@ -84,12 +86,15 @@ class Message:
 
     @property
     def sentence(self) -> str:
-        """The text with a full stop, and with a capital unless it begins with a name."""
+        """The text as a sentence, with a full stop and usually a capital."""
         return self._make_sentence(str(self))
 
     @property
-    def finding(self) -> str:
-        """The sentence without the remedy, for readers of results, who cannot run the program."""
+    def sentence_without_remedy(self) -> str:
+        """The text as a sentence that does not say what to do about the problem.
+
+        Readers of published results cannot follow such advice.
+        """
         return self._make_sentence(self._parts[0])
 
     def _make_sentence(self, text: str) -> str:
@@ -101,16 +106,19 @@ class Message:
         return Message(self.code, {**self.parameters, **parameters})
 
     def stored(self) -> dict[str, Any]:
-        """Return the content for the database."""
+        """Return code and parameters in the form that the database stores."""
         return {"code": self.code, "parameters": dict(self.parameters)}
 
     def described(self) -> dict[str, Any]:
-        """Return the content for JSON output."""
+        """Return code, severity, parameters and text for JSON output."""
         return {"code": self.code, "severity": self.severity, "parameters": dict(self.parameters), "text": str(self)}
 
 
 class Messages(tuple[Message, ...]):
-    """Messages about one result; `str` joins their texts with semicolons."""
+    """Several messages about one result.
+
+    `str(messages)` joins their texts with semicolons.
+    """
 
     __slots__ = ()
 
@@ -150,13 +158,13 @@ BOARD_CODES = (
 
 
 class BoardWarning(NamedTuple):
-    """A message about one board, named `board`; `str` gives the line for the terminal."""
+    """A message about one leaderboard, which is named in the attribute `board`."""
 
     board: str
     message: Message
 
     def __str__(self) -> str:
-        """Return the board and the text."""
+        """Return the name of the leaderboard and the text as one line."""
         return f"{self.board}: {self.message}"
 
 
@@ -166,7 +174,12 @@ def message(stored: Mapping[str, Any]) -> Message:
 
 
 def _place(parameters: dict[str, Any], *, about_pairs: bool) -> str:
-    """Remove the parameters that name submissions, runs, test sets and pairs; return them as a text such as `a: `."""
+    """Return the beginning of a message, such as `a: `, which names what it is about.
+
+    Args:
+        parameters: Parameters of the message. Those that name submissions, runs, test sets and pairs are removed.
+        about_pairs: True if the message can be about several pairs.
+    """
     submissions = parameters.pop("submissions", ())
     of_all = ", in all items of the test set" if parameters.pop("in_whole_test_set", False) else ""
     place = f"{_listed(submissions)}{of_all}: " if submissions else ""
@@ -188,15 +201,20 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def sentence(statement: str | Message) -> str:
-    """Return a text, or the text of a message, as a sentence."""
+    """Convert a text or a message to a sentence."""
     return statement if isinstance(statement, str) else statement.sentence
 
 
 def on_board(pair_message: Message, pairs: int, of_pairs: int) -> Message:
-    """Return the message that summarizes a board: `pairs` of its `of_pairs` pairs have the message of a pair.
+    """Make a message about a board from a message that several of its pairs have.
 
     >>> str(on_board(Message("not-normal"), 2, 6))[:50]
     'in 2 of 6 pairs, the p-value may be too small, bec'
+
+    Args:
+        pair_message: The message of a pair.
+        pairs: The number of pairs with this message.
+        of_pairs: The number of all pairs on the board.
     """
     return pair_message.with_parameters(pairs=pairs, of_pairs=of_pairs)
 

@@ -79,9 +79,9 @@ def common_metric(name: str, takes: str) -> Metric:
 
 
 def usual_metric(takes: str) -> Metric | None:
-    """Return the default metric of a kind of answers, such as accuracy of labels.
+    """Return the default metric for a kind of answers, such as accuracy for labels.
 
-    Returns None if the kind has no default.
+    The result is None if the kind has no default.
 
     Args:
         takes: The kind of answers: `label`, `span`, `segment`, `score`, ...
@@ -139,8 +139,8 @@ def _folded(name: str) -> str:
 def metric_label(name: str, metric_name: str, declared: str | None = None) -> str:
     """Return the heading of a metric's column of scores on a leaderboard.
 
-    The heading is the title that the task declares, or else the metric's id. If the id only repeats the name of the
-    metric, and the usual title is not longer, the heading is the usual title: F1 instead of SpanF.
+    The heading is the title that the task declares, or else the metric's id. An id that only repeats the name of the
+    metric, such as SpanF, is replaced by the usual title, such as F1, unless this is longer.
 
     Args:
         name: The id of the metric in the task.
@@ -155,7 +155,7 @@ def metric_label(name: str, metric_name: str, declared: str | None = None) -> st
 def metric_title(metric_name: str) -> str:
     """Return the usual title of a metric: `SpanF(type=none, beta=1)` -> `F1`.
 
-    For a plugin's metric, which may not be installed, the name is returned.
+    A metric of a plugin may not be installed; its title is its name.
     """
     return metric_name if find_package(metric_name) else parse("metric", METRICS, metric_name).title
 
@@ -175,7 +175,7 @@ def metric_decimals(metric_name: str) -> int:
 
 
 def is_redundant_id(name: str, metric_name: str, usual: str) -> bool:
-    """Return True if a task's id of a metric only repeats the metric's name or title.
+    """Return True if the id of a metric in a task only repeats its name or title.
 
     Args:
         name: The id.

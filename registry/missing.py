@@ -13,7 +13,7 @@ _MANY = 0.05  # of the items: leaving out so many for all systems would make ano
 
 
 class Scorer(Protocol):
-    """The attributes of a metric that policies for missing answers use."""
+    """The part of a metric's interface that policies for missing answers use."""
 
     name: ClassVar[str]
 

@@ -280,7 +280,7 @@ class Board(_FrameSource):
     def _load_board_for(self, kind: Kind) -> Leaderboard:
         """Return the leaderboard with the data that a kind of figure requires.
 
-        Only the figure `ranks` requires more: how often each system has each rank in resamples, which is computed here.
+        The figure `ranks` requires the ranks of the systems in resamples, which are computed here.
         """
         if kind != "ranks":
             return self._board

@@ -76,11 +76,10 @@ def select_columns(frame: Any, names: Sequence[Any]) -> tuple[Any, list[Any]]:
 
     Args:
         frame: The data frame. Any other object is returned unchanged.
-        names: Names of columns. An entry that does not name a column (such as a list of values) is allowed.
+        names: Names of columns. Entries that are no names of columns, such as lists of values, are returned unchanged.
 
     Returns:
-        The frame without the named columns, and a list with the column of each name. The list has all other entries of
-        `names` unchanged.
+        The frame without the named columns; and a list with the column for each name.
     """
     columns = list(frame.columns) if _is_frame(frame) else []
     named = [name for name in names if isinstance(name, str) and name in columns]
@@ -137,12 +136,12 @@ def read_systems(given: Any) -> dict[tuple[str, str | None], Any]:
 
 
 def align(given: Column, items: Column, owner: str) -> list[Any]:
-    """Return values in the order of the items; None for items without a value.
+    """Return values in the order of the items.
 
-    Values with keys are aligned by key, other values by position.
+    Values with keys are matched by key, other values by position. An item without a value gets None.
 
     Args:
-        given: The values to align.
+        given: The values.
         items: The items.
         owner: The beginning of error messages, such as `system 'a'`.
 
@@ -169,7 +168,7 @@ def align(given: Column, items: Column, owner: str) -> list[Any]:
 
 
 def check_complete(values: Sequence[Any], items: Column, owner: str, missing: MissingPolicy) -> None:
-    """Raise an error if values are missing and the policy does not allow this.
+    """Check that no values are missing, unless the policy allows missing values.
 
     Args:
         values: The values in the order of the items; None if missing.
@@ -191,9 +190,9 @@ def check_complete(values: Sequence[Any], items: Column, owner: str, missing: Mi
 
 
 def merge_items(columns: Sequence[Column]) -> Column:
-    """Return a column with the items of all given columns, whose values are all None.
+    """Collect the items of several columns into a column that has no values yet.
 
-    If no column has keys, the longest column determines the number of items.
+    If no column has keys, the number of items is the length of the longest column.
     """
     keys = list(dict.fromkeys(key for column in columns if column.keys is not None for key in column.keys))
     return Column([None] * len(keys), keys) if keys else Column([None] * max(len(column.values) for column in columns))

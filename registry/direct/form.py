@@ -25,7 +25,7 @@ class Items:
         names: The names of the items.
         golds: The gold value of each item; None for an item without a gold.
         clusters: The cluster of each item; None without clusters.
-        has_keys: True if the user named the items. Values are then aligned by name instead of position.
+        has_keys: True if the user named the items. Values are then matched by name instead of position.
     """
 
     names: Sequence[str]
@@ -42,7 +42,7 @@ class Form(ABC):
 
     Attributes:
         items: The items with their gold.
-        takes: The kind of values, such as `label`. Metrics name the kind that they compare in the same way.
+        takes: The kind of values, such as `label`. A metric declares the kind that it compares by the same word.
         reader: The name of the reader that reads the files.
         ending: The end of the file names.
     """
@@ -60,7 +60,7 @@ class Form(ABC):
 
     @property
     def attributes(self) -> Row:
-        """Option that lets the reader load the clusters of items; empty without clusters."""
+        """Reader option that loads the clusters of the items; empty without clusters."""
         return {} if self.items.clusters is None else {"attributes": ["cluster"]}
 
     def test_set(self) -> tuple[Row, dict[str, bytes]]:
@@ -72,14 +72,15 @@ class Form(ABC):
         return table, {gold: self.write(self.items.golds, gold=True)}
 
     def metric_options(self) -> Row:
-        """Return the options of the metric that follow from the gold.
-
-        For example, texts with several references need the names of the references.
-        """
+        """Return metric options that depend on the gold, such as names of references."""
         return {}
 
     def check_gold(self, metric: Metric) -> None:  # noqa: B027  # most forms have nothing to check
-        """Raise an InputError if the metric cannot score a gold value."""
+        """Check that a metric can score all gold values.
+
+        Raises:
+            InputError: The metric cannot score a gold value.
+        """
 
     def is_blank(self, value: Any, gold: Any) -> bool:  # noqa: ARG002
         """Return True if an empty answer counts as missing.
@@ -98,7 +99,7 @@ class Form(ABC):
         """
 
     def iterate(self, values: Sequence[Any], convert: Callable[[Any], Any]) -> Iterator[tuple[str, Any, Row]]:
-        """Yield (item name, converted value, attributes) for each item with a value.
+        """Convert all values; yield item name, converted value and attributes of each.
 
         Args:
             values: One value per item; items with the value None are skipped.

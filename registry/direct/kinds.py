@@ -44,9 +44,9 @@ def find_forms(golds: Sequence[Any]) -> list[type[Form]]:
 
 
 def require_sets(golds: Sequence[Any], names: Sequence[str], systems: Iterable[Sequence[Any]]) -> None:
-    """Raise an error if the order of the values in lists probably matters.
+    """Check that lists of texts are sets of answers, whose order does not matter.
 
-    Lists of texts are scored as sets of answers, which is wrong if they are sequences, such as one tag per token.
+    Lists of texts are scored as sets. This would be wrong for sequences, such as one tag per token.
 
     Args:
         golds: The gold value of each item.
@@ -79,17 +79,18 @@ def require_sets(golds: Sequence[Any], names: Sequence[str], systems: Iterable[S
 
 
 def require_references_by_item(golds: Sequence[Any], systems: Iterable[Sequence[Any]]) -> None:
-    """Raise an error if the gold has one list per reference, not one per item.
+    """Check that the gold has one list of references per item.
 
-    sacrebleu expects one list per reference, so users can confuse both orders.
+    Users may give one list per reference instead, because sacrebleu expects this.
 
     Args:
         golds: The gold value of each item.
         systems: The texts of each system.
 
     Raises:
-        InputError: Each list is as long as the output of a system, and the number of lists is different. If both
-            numbers are equal: the texts of the systems resemble the gold more if each list is one reference.
+        InputError: There is probably one list per reference. Either each list is as long as the output of a system, but
+            the number of lists differs from this length; or both numbers are equal, and the texts of the systems
+            resemble the gold more under this interpretation.
     """
     n_items = len(golds)
     lengths = {len(gold) for gold in golds if isinstance(gold, list | tuple)}

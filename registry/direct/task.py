@@ -162,8 +162,8 @@ def _name_items(items: Column) -> list[str]:
 def _choose_form(items: Items, request: EvaluationRequest) -> tuple[Form, Metric]:
     """Choose the data type of the values, such as labels or texts, and the metric.
 
-    If the request names a metric, the first possible data type that this metric can score is chosen. Otherwise, the
-    gold decides on the data type, which has a default metric.
+    If the user names a metric, the data type is one that this metric can score. Otherwise the gold decides on the data
+    type, which has a default metric.
 
     Raises:
         InputError: The metric cannot score the values, or the data type is ambiguous.
@@ -195,7 +195,7 @@ def _choose_form(items: Items, request: EvaluationRequest) -> tuple[Form, Metric
 
 
 def _choose_form_by_values(kinds: Sequence[type[Form]], golds: Sequence[Any]) -> type[Form]:
-    """Choose the data type of the gold if no metric is named.
+    """Choose the data type of the gold if the user names no metric.
 
     Args:
         kinds: The possible data types, the most likely one first.
@@ -214,10 +214,10 @@ def _choose_form_by_values(kinds: Sequence[type[Form]], golds: Sequence[Any]) ->
 
 
 def _check_settings(given: Mapping[str, Any], names: Mapping[str, str], *, clustered: bool) -> dict[str, Any]:
-    """Check the user's settings of significance tests, and return them with the seed.
+    """Check the user's settings of significance tests, and complete them.
 
-    The default seed is 1. The setting `candidate` (the system that is compared with all others) is changed to its name
-    in the task.
+    The default seed is added. The name of the `candidate` (the system that is compared with all others) is replaced by
+    its name in the task.
 
     Args:
         given: The settings.
@@ -244,10 +244,7 @@ def _check_settings(given: Mapping[str, Any], names: Mapping[str, str], *, clust
 
 @contextmanager
 def _name_owner(owner: str) -> Iterator[None]:
-    """Context manager that adds `owner` to errors about invalid values in the block.
-
-    `owner` names the values for the message, such as `system 'a'` or `the gold`.
-    """
+    """Name the values, such as `the gold`, in errors raised in a `with` block."""
     try:
         yield
     except InputError as error:
@@ -299,12 +296,15 @@ def list_submissions(files: Mapping[Name, str]) -> Iterator[dict[str, Any]]:
 
 
 def name_systems(names: Iterable[Name]) -> dict[str, str]:
-    """Return the user's name of each system, by its name `team/system` in the task.
+    """Convert the user's names of systems to names `team/system`.
 
     Example: `a/b` becomes team `a`, system `b`; `c` becomes `c/c`.
 
     Args:
         names: The systems as tuples (name, run).
+
+    Returns:
+        The user's name of each system, by its name `team/system`.
 
     Raises:
         InputError: Two different names would be the same name in the task.

@@ -28,7 +28,7 @@ from registry.values import Value
 
 
 def make_title(path: Path) -> str:
-    """Return the title "Imported from NAME" for a task; NAME is that of `path`."""
+    """Return the title "Imported from NAME" of a task, with the file name of `path`."""
     return f"Imported from {path.name or 'a folder'}".encode(errors="replace").decode()
 
 
@@ -59,13 +59,16 @@ class Importer(Value):
 
 
 def check_metric_name(importer: str, metric: str) -> None:
-    """Raise InputError if a metric's name is not valid on leaderboards.
+    """Check that the name of a metric is valid on leaderboards.
 
     A valid name has only letters, digits, `.`, `_` and `-`, such as `pass-1`.
 
     Args:
         importer: Name of the importer, for the error.
         metric: Name that leaderboards will show.
+
+    Raises:
+        InputError: The name is not valid.
     """
     try:
         check_slug(metric)
@@ -88,7 +91,13 @@ class Place(NamedTuple):
     line: int | None = None
 
     def error(self, message: str, item: str | None = None, *, category: Category = "format") -> InputError:
-        """Return an InputError that names this file and line, and `item` if set."""
+        """Make an InputError that names this file and line.
+
+        Args:
+            message: The problem.
+            item: Name of the item with the problem, if any.
+            category: Kind of the problem.
+        """
         return InputError(message, path=self.path, line=self.line, item=item, category=category)
 
 
@@ -162,13 +171,16 @@ def find_files(path: Path, matches: Callable[[str], bool], noun: str, *, deep: b
 
 
 def check_known(requested: Iterable[str], available: Iterable[str], noun: str, path: Path) -> None:
-    """Raise InputError if a requested name does not occur in the imported files.
+    """Check that requested names, such as metrics, occur in the imported files.
 
     Args:
         requested: Names in an import option, such as the names of metrics to import.
         available: Names that occur in the files.
         noun: Kind of name, such as "metric", for the error "no NOUN 'NAME'".
         path: The imported folder or file, for the error.
+
+    Raises:
+        InputError: A name does not occur.
     """
     available = set(available)
     for name in requested:
@@ -239,7 +251,9 @@ _KINDS: dict[Any, str] = {
 
 
 def get_member(value: Any, *keys: str, kind: type | tuple[type, ...], place: Place) -> Any:
-    """Look up nested keys in a parsed JSON object: `value[keys[0]][keys[1]]...`.
+    """Get a nested value of a parsed JSON object, and check its type.
+
+    For example, the keys "a", "b" give `value["a"]["b"]`.
 
     Raises:
         InputError: A key is absent, or the value is not of type `kind`; the error names the keys.
@@ -254,7 +268,7 @@ def get_member(value: Any, *keys: str, kind: type | tuple[type, ...], place: Pla
 
 
 def require_list(value: Any, place: Place, noun: str, kind: type = object) -> list[Any]:
-    """Return `value` unchanged if it is a list whose elements have the type `kind`.
+    """Check that a JSON value is a list with elements of one type, and return it.
 
     Raises:
         InputError: It is not such a list; the message is "not a list of NOUN".
@@ -293,7 +307,7 @@ def add_score(run: Run, item: str, score: Score, place: Place, label: str = "", 
 class Measure:
     """Rule that computes a system's score from numbers of its items.
 
-    The rule is the mean of one number per item, or a formula over the sums of several numbers per item.
+    The rule is the mean of one number per item, or a formula over sums of several numbers per item.
 
     Attributes:
         statistics: Names of an item's numbers, such as ("nats", "units"); empty if an item has one number.
@@ -306,9 +320,9 @@ class Measure:
     name: str = "score"
 
     def describe_reader(self, attributes: Sequence[str]) -> dict[str, Any]:
-        """Return the manifest entries that declare the format of score files.
+        """Return the keys `format` and `options` of a test set's table in the manifest.
 
-        The entries are the keys `format` and `options` of a test set in the task's manifest (TOML).
+        They declare the format of the score files.
 
         Args:
             attributes: Names of the items' attributes, such as "document".
@@ -494,15 +508,18 @@ class ScoreCollection(Sources):
         return next(iter(examples), "higher")
 
     def _check_complete(self, scores: Run, items: list[str], test_set: str, system: str) -> None:
-        """Raise InputError if one run of a system lacks the scores of some items.
+        """Check that a run of a system has a score for every item.
 
-        If the user set `missing = "drop"`, raise the error only if the run has no score at all.
+        If the user set `missing = "drop"`, one score is enough.
 
         Args:
             scores: Maps each item of the run to its score and `Place`.
             items: All items of the test set.
             test_set: Name of the test set, for the error.
             system: Name of the system, for the error.
+
+        Raises:
+            InputError: Scores are missing.
         """
         missing = [item for item in items if item not in scores or scores[item][0] is None]
         if not missing or (self._missing == "drop" and len(missing) < len(items)):
@@ -593,11 +610,14 @@ def split_model(model: str) -> dict[str, str]:
 
 
 def make_slugs(names: Iterable[str], path: Path) -> dict[str, str]:
-    """Map each name to a distinct slug: a form that is valid as a file name.
+    """Convert names to slugs, which are valid as file names, and all different.
 
     Args:
         names: Names of systems or test sets.
         path: The imported folder or file, for errors.
+
+    Returns:
+        The slug of each name.
 
     Raises:
         InputError: Two names have the same slug, or a name has no letter or digit.

@@ -85,7 +85,7 @@ class Result:
         metric: Id or name of the metric.
         parameters: Parameters of the metric.
         lower: True if lower scores are better.
-        has_unknown: True if a sample's score of -1 means that the sample has no score.
+        has_unknown: True if the score -1 of a sample means that it has no score.
         score: Score of the model on all samples.
         interval: Confidence limits of the score; None if the record has none.
     """
@@ -217,10 +217,10 @@ class Record:
             get_member(entry, "input", "raw", kind=str, place=place), tuple(reference), metadata)
 
     def find_results(self, sample: Sample) -> tuple[Result, ...]:
-        """Return the results (total scores) of this record to which a sample may belong.
+        """Return the total scores of this record to which a sample may belong.
 
-        Results are found by the sample's `result_id`, or else by the name of its benchmark. If several are returned,
-        the sample is ambiguous.
+        A sample names its total score by `result_id`, or names only the benchmark. If several total scores are
+        returned, the sample is ambiguous.
         """
         if sample.result_id is not None and any(result.id is not None for result in self.results):
             return tuple(result for result in self.results if result.id == sample.result_id)
@@ -341,7 +341,8 @@ class Declaration:
     Attributes:
         layout: Kind of data in the samples from which the task is restored: `statistics`, `labels`, `scores` or
             `answers`.
-        metrics: Metrics of the task, by id. A metric `Recorded` is replaced by the metric whose statistics it stores.
+        metrics: Metrics of the task, by id. For a metric `Recorded` (which stores the statistics of another metric), it
+            is the other metric.
         columns: Maps the id of each metric to the names of its statistics.
         main_alias: Id of the metric whose samples contain all data that the layout needs.
     """
@@ -401,7 +402,7 @@ class RestoredTestSet:
 
 @dataclass
 class SubmissionReader:
-    """Reader that restores one submission from the samples of one exported record.
+    """Reader that restores one submission from an exported record.
 
     Attributes:
         declaration: Description of the exported task.
@@ -515,7 +516,7 @@ class SubmissionReader:
     def write(self, prefix: str) -> None:
         """Add the submission to the restored test set.
 
-        Added are one file per run, and the table `[[submit]]` of the manifest.
+        This adds one file per run, and the table `[[submit]]` of the manifest.
 
         Args:
             prefix: Beginning of the file names, which makes them unique among all submissions.
@@ -539,12 +540,12 @@ class SubmissionReader:
 
 
 def _name_runs(factors: Any, n_runs: int, place: Place) -> tuple[str, list[str]]:
-    """Return a file-name pattern for all runs of a system, and the name of each run.
+    """Name the files of a system's runs: return a pattern of the names, and the names.
 
     For example, factors `[{"seed": "1"}, {"seed": "2"}]` give "/{seed}" and `["/1", "/2"]`.
 
     Args:
-        factors: What distinguishes each run; empty to number the runs.
+        factors: Properties that distinguish the runs; empty to number the runs.
         n_runs: Number of runs.
         place: Path of the record, for errors.
     """
@@ -795,8 +796,7 @@ class EveryEvalEver(ScoredImporter):
     def _read_runs(self, record: Record, selected: Mapping[Result, str], report: _ImportReport) -> dict[Result, Runs]:
         """Return the scores of a record's samples as nested dicts: result, run, item.
 
-        If the user selects metrics, samples are assigned only to selected results. A sample that still fits several
-        results is ignored.
+        A sample can fit several total scores (results). It is then ignored, unless the user selects only one of them.
 
         Args:
             record: The record.
@@ -832,7 +832,7 @@ class EveryEvalEver(ScoredImporter):
                     collection.add_run(test_set, model, f"{n}.{run}" if len(selected) > 1 else run, scores, better)
 
     def _select_evaluations(self, candidates: Sequence[_Evaluation]) -> list[_Evaluation]:
-        """Select evaluations to import if a model has several on the same test set.
+        """Select the evaluations to import if a model has several on the same test set.
 
         Returns:
             One evaluation; all different evaluations if the option `repeated` is `runs`.
@@ -862,7 +862,7 @@ class EveryEvalEver(ScoredImporter):
 
 @dataclass
 class _ImportReport:
-    """Collector of problems that are found while records are imported.
+    """Problems that are found while records are imported.
 
     Attributes:
         untestable: Descriptions of total scores without samples.
@@ -878,12 +878,12 @@ class _ImportReport:
     _items: dict[tuple[str, str], tuple[int, tuple[str, ...], Place]] = field(default_factory=dict)
 
     def check_item(self, test_set: str, sample: Sample) -> None:
-        """Compare a sample's item with earlier samples of the same item.
+        """Check that a sample has the same input and correct answers as earlier samples.
 
-        If the input (prompt) differs from an earlier sample, add the item to `changed`.
+        An item with another input (prompt) is added to `changed`.
 
         Raises:
-            InputError: The item's correct answers differ from an earlier sample.
+            InputError: The correct answers of the item differ.
         """
         prompt = hash(sample.prompt)  # prompts themselves may need much memory
         first_prompt, reference, first = self._items.setdefault(
@@ -895,9 +895,9 @@ class _ImportReport:
             self.changed[test_set, sample.item] = None
 
     def compare_mean(self, model: str, test_set: str, result: Result, runs: Runs) -> None:
-        """Add a total score to `different` if it is not the mean of its samples.
+        """Check that a total score is the mean of its samples, and report it otherwise.
 
-        A total score of 100 times the mean is also accepted, because some records have percentages.
+        100 times the mean is accepted too, because some records have percentages.
         """
         scores = [score for run in runs.values() for score, _ in run.values() if isinstance(score, float)]
         mean = compute_mean(scores) if scores else math.nan
@@ -926,7 +926,7 @@ class _ImportReport:
 
 
 def _drop_copies(records: Iterable[Record]) -> tuple[list[Record], list[str]]:
-    """Return the distinct records, and a message that counts the removed copies.
+    """Remove records that occur several times; return a message with their number.
 
     Raises:
         InputError: Two records of the same evaluation have different contents.
@@ -946,10 +946,13 @@ def _drop_copies(records: Iterable[Record]) -> tuple[list[Record], list[str]]:
 
 
 def _name_test_sets(records: Sequence[Record]) -> list[dict[Result, str]]:
-    """Return for each record a dict that maps its results to names of test sets.
+    """Make names of test sets, such as "BENCHMARK.METRIC", for scores in records.
 
-    A name is "BENCHMARK.METRIC". It also contains the data set if the benchmark has several, and the metric's
-    parameters if the same metric occurs several times.
+    A name also contains the data set if the benchmark has several, and the metric's parameters if the same metric
+    occurs several times.
+
+    Returns:
+        For each record, a dict that maps its results (total scores) to names.
     """
     sources: dict[str, set[tuple[str, str]]] = defaultdict(set)
     ambiguous: set[tuple[str, str]] = set()

@@ -115,9 +115,9 @@ def _split_name(spec: Any, place: Place) -> tuple[str, str]:
 
 
 def _read_stats(entries: Any, place: Place) -> Iterator[_Stat]:
-    """Yield every statistic of every instance from a parsed file of HELM.
+    """Yield the value of every statistic (metric) for every instance (item).
 
-    An instance may have several entries, because each metric of HELM adds its own entry.
+    An instance may have several entries in the file, because each metric of HELM adds its own entry.
 
     Args:
         entries: Parsed `per_instance_stats.json`.

@@ -311,7 +311,7 @@ class LogFile(ABC):
 
     @abstractmethod
     def read_reductions(self) -> Any:
-        """Return the logged scores that combine several epochs; None if there are none."""
+        """Return logged scores that combine several epochs; None if there are none."""
 
     @abstractmethod
     def check(self) -> None:
@@ -502,7 +502,7 @@ class Inspect(ScoredImporter):
                 for (task, model), files in dates.items()}
 
     def _read_runs(self, samples: list[Sample], known_scorers: set[str]) -> Runs:
-        """Return one run of scores for each pair of scorer and epoch.
+        """Return a run of scores for each pair of scorer and epoch.
 
         A sample without a score has the score None.
 
@@ -524,10 +524,10 @@ class Inspect(ScoredImporter):
 
     def _read_scores(self, sample: dict[str, Any], place: Place,
                      known_scorers: set[str]) -> Iterator[tuple[str, float | None]]:
-        """Yield pairs of scorer and score for one sample, for all requested scorers.
+        """Yield the name and score of each requested scorer for one sample.
 
-        An unfinished or invalid sample has no pairs. If a scorer returns several values by key, there is one pair per
-        key, with the name "scorer.key".
+        An unfinished or invalid sample yields nothing. If a scorer returns several values by key, each has the name
+        "scorer.key".
         """
         scores = sample.get("scores")
         if sample.get("error") is not None or sample.get("invalidation") is not None or not sample.get(
@@ -543,7 +543,7 @@ class Inspect(ScoredImporter):
     def _read_reduced(self, log: LogFile, runs: Runs) -> Runs:
         """Return the logged scores that the selected reducer computed from epochs.
 
-        Samples without such a score have the score None.
+        A reducer combines the scores of a sample in several epochs. Samples without such a score have the score None.
 
         Args:
             log: The log.

@@ -55,7 +55,7 @@ from registry.readers import Document
 
 
 def list_groups(logs: Iterable[Log]) -> list[str]:
-    """Return the names of task groups that have a score in at least one log."""
+    """Return the names of groups of tasks that have a score in at least one log."""
     return list(dict.fromkeys(name for log in logs for name in log.get_result("groups", kind=dict) or ()))
 
 
@@ -94,15 +94,15 @@ class Group:
         self._scores: dict[tuple[str, str], tuple[float, Path]] = {}
 
     def may_have_score(self, metric: str, filter_: str, log: Log) -> bool:
-        """Return True if a log has the group's score by this metric and filter.
+        """Return True if a log may have a score of the group by a metric and a filter.
 
-        Return True also if the log has no score of the group at all.
+        It may, unless the log has scores of the group, but none by this metric and filter.
         """
         scores = log.get_result("groups", self.name, kind=dict)
         return not scores or f"{metric},{filter_}" in scores
 
     def add_task(self, log: Log, metric: str, filter_: str, run: Run) -> None:
-        """Store the mean score of a task's samples, and the group's logged score.
+        """Store the mean score of a task in the group, and the logged score of the group.
 
         Args:
             log: Log of the task.
@@ -187,7 +187,7 @@ class Log:
         return self.get_result("model_name", kind=str) or self.path.absolute().parent.name
 
     def get_result(self, *keys: str, kind: type | tuple[type, ...]) -> Any:
-        """Look up nested keys in the parsed results: `results[keys[0]][keys[1]]...`.
+        """Return a nested value of the results: keys "a", "b" give `results["a"]["b"]`.
 
         Returns:
             The value; None if a key is absent or the value is not of type `kind`.
@@ -289,7 +289,8 @@ class _Import:
     Attributes:
         collection: Imported scores.
         tasks: Maps each test set to its task.
-        measures: Maps each rule that computes a score to the name of one imported metric with this rule.
+        measures: The different rules that compute scores (such as the mean), each with the name of a metric that uses
+            it.
         ignored: Maps each test set that is not imported to the reason.
         metrics: Names of the metrics in all samples.
         filters: Names of the filters in all samples.
@@ -380,10 +381,9 @@ class LmEval(ScoredImporter):
             for (task, model), files in selected.items()]
 
     def _add_scores(self, log: Log, run: str, group: Group | None, data: _Import) -> None:
-        """Read the requested scores of a log, and add them to `data`.
+        """Read the requested scores of a log, and add them to the imported data.
 
-        Each pair of filter and metric makes a test set. If its total score cannot be computed from the samples, it is
-        ignored.
+        Each pair of filter and metric becomes a test set, unless its total score cannot be computed from the samples.
 
         Args:
             log: The log.
@@ -426,7 +426,7 @@ class LmEval(ScoredImporter):
         return reason
 
     def _join_group(self, data: _Import, group: Group | None, path: Path) -> tuple[str, ...]:
-        """Join the test sets of a group's tasks into one.
+        """Join the test sets of a group of tasks into one test set.
 
         They are joined only if the group's score is the mean over all samples.
 
@@ -448,10 +448,12 @@ class LmEval(ScoredImporter):
                 f"the samples of its {len(tasks)} tasks, {name!r}, which is the group's score in the harness",)
 
     def _read_samples(self, log: Log, data: _Import) -> dict[tuple[str, str], Samples]:
-        """Return the requested values of a log's samples as nested dicts.
+        """Return the requested values of a log's samples.
 
-        The keys are (filter, metric), then the name of the sample. The names of all filters and metrics in the log are
-        added to `data`.
+        The names of all filters and metrics in the log are added to `data`.
+
+        Returns:
+            Nested dicts: the keys are (filter, metric), then the name of the sample.
         """
         values: dict[tuple[str, str], Samples] = defaultdict(dict)
         for entry, place in read_objects(data.collection.load(log.path), nan=True):

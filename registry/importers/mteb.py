@@ -98,9 +98,8 @@ class Mteb(ScoredImporter):
     def _read_task(self, results: Any, place: Place) -> tuple[str, float | None, Parts]:
         """Return a task's name, its mean score, and the parts of the task in the mean.
 
-        A part is a pair of split and subset.
-
-        The score is None if a subset has no score. Only requested splits and languages count.
+        A part is a pair of split and subset. Only requested splits and languages count. The score is None if a part has
+        no score.
 
         Args:
             results: Parsed results of one model on one task.
@@ -140,7 +139,7 @@ class Mteb(ScoredImporter):
 
 
 def _make_parts_error(task: str, first: tuple[str, Parts], second: tuple[str, Parts], place: Place) -> InputError:
-    """Return the InputError for two models that have scores on different data.
+    """Make the error that two models have scores on different parts of a task.
 
     Args:
         task: Name of the task.

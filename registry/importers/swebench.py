@@ -95,9 +95,12 @@ def _list_nodes(root: Any) -> Iterator[Any]:
 
 
 def _check_node(node: Any, file: Path) -> None:
-    """Raise InputError if a YAML node is not supported.
+    """Check that a YAML file uses no unsupported features.
 
     Not supported are custom tags, merge keys (`<<`) and duplicate keys.
+
+    Raises:
+        InputError: The node, or a node below it, has such a feature.
     """
     line = node.start_mark.line + 1
     kind = node.tag.removeprefix("tag:yaml.org,2002:")

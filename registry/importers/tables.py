@@ -151,7 +151,7 @@ class Wide(Importer):
         return _Head(columns, first)
 
     def _check_columns(self, systems: tuple[str, ...], first: dict[str, Any], place: Place, *, text: bool) -> None:
-        """Raise InputError if a system's column has text instead of a score in row 1.
+        """Check that the columns of systems have scores, not text, in the first row.
 
         Blank cells, and the values of the option `unscored`, are valid.
 
@@ -160,6 +160,9 @@ class Wide(Importer):
             first: Cells of the first row, by column.
             place: File and line of the first row.
             text: True if cells are text that must be parsed as numbers.
+
+        Raises:
+            InputError: A column has another text.
         """
         for name in systems:
             cell = first.get(name)

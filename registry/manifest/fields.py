@@ -41,9 +41,12 @@ class ContradictionsError(ValueError):
 
 
 def check_slug(text: str) -> str:
-    """Return a text if it is a valid slug; otherwise raise a ValueError.
+    """Check that a text is a valid slug, and return it.
 
     A slug is an id that has only letters, digits, `.`, `_` and `-`, so it can be part of paths, signatures and SQL.
+
+    Raises:
+        ValueError: The text is no slug.
     """
     if not _SLUG.fullmatch(text):
         raise ValueError(f"{text!r} is not made of letters, digits, '.', '_' and '-' with a letter or digit first")
@@ -51,10 +54,12 @@ def check_slug(text: str) -> str:
 
 
 def check_name(text: str) -> str:
-    """Return a text if it is a valid name of a team or system.
+    """Check that a text is a valid name of a team or system, and return it.
 
-    Other texts raise a ValueError. A name is one line without `/`, `@` and invisible characters, so that
-    `team/system@version` is unambiguous.
+    A name is one line without `/`, `@` and invisible characters, so that `team/system@version` is unambiguous.
+
+    Raises:
+        ValueError: The text is no such name.
     """
     if not text or text != text.strip() or len(text) > 200:
         raise ValueError(f"{text!r} is empty, longer than 200 characters, or begins or ends with a space")
@@ -66,9 +71,12 @@ def check_name(text: str) -> str:
 
 
 def check_facet(text: str) -> str:
-    """Return the name of a facet if it has no `=`; otherwise raise a ValueError.
+    """Check that the name of a facet has no `=`, and return it.
 
     A facet is a part of a test set, such as `genre=news`, where `=` separates its name from its value.
+
+    Raises:
+        ValueError: The name has `=`.
     """
     if "=" in text:
         raise ValueError(f"{text!r} contains '=', which separates a facet's name from its value")
@@ -76,7 +84,7 @@ def check_facet(text: str) -> str:
 
 
 def check_attribute(value: Any) -> Any:
-    """Return an attribute's value if it is text, a finite number, true or false.
+    """Check that the value of an attribute is text, a finite number, true or false.
 
     Raises:
         ValueError: The value has another type.
@@ -96,7 +104,7 @@ def list_captures(text: str) -> list[str]:
 
 
 def make_validator(expected: str, is_valid: Callable[[float], bool]) -> AfterValidator:
-    """Make a pydantic validator of numbers.
+    """Make a function with which pydantic checks numbers.
 
     Args:
         expected: A description of valid numbers, for the error.
@@ -111,9 +119,12 @@ def make_validator(expected: str, is_valid: Callable[[float], bool]) -> AfterVal
 
 
 def check_resamples(value: Any) -> Any:
-    """Return the number of resamples if it is valid; otherwise raise a ValueError.
+    """Check a number of resamples, and return it.
 
     Valid values are whole numbers from 100 to 2^30, and "auto".
+
+    Raises:
+        ValueError: The value is not valid.
     """
     if value != "auto" and not (type(value) is int and 100 <= value <= 2**30):
         shown = str(value).lower() if isinstance(value, bool) else repr(value)
@@ -122,10 +133,12 @@ def check_resamples(value: Any) -> Any:
 
 
 def check_family(value: Any) -> Any:
-    """Return a declared family if it is valid; otherwise raise a ValueError.
+    """Check the declaration of the pairs whose p-values are corrected together.
 
-    A family is a set of pairs whose p-values are corrected together. Valid values are "board", "task", and a list of
-    metrics and leaderboards.
+    Such pairs are called a family. Valid values are "board", "task", and a list of metrics and leaderboards.
+
+    Raises:
+        ValueError: The value is not valid.
     """
     names = isinstance(value, list) and value and all(isinstance(name, str) and name for name in value)
     if value not in ("board", "task") and not names:
@@ -168,9 +181,10 @@ def check_moment(value: Any) -> datetime:
 
 
 def check_line(text: str) -> str:
-    """Return one line of text without spaces at its ends.
+    """Return a line of text without spaces at its ends.
 
-    Empty texts, long texts and texts of several lines raise a ValueError.
+    Raises:
+        ValueError: The text is empty, long, or has several lines.
     """
     if not text.strip() or len(text) > 1000 or any(unicodedata.category(c) in ("Cc", "Zl", "Zp", "Cs") for c in text):
         raise ValueError(f"{text[:50]!r} is empty, longer than 1000 characters, or more than one line")
@@ -178,7 +192,7 @@ def check_line(text: str) -> str:
 
 
 def check_heading(text: str) -> str:
-    """Return a text if it is short enough for a heading or an axis.
+    """Check that a text is short enough for a heading or an axis, and return it.
 
     Raises:
         ValueError: The text is empty, too long, begins or ends with a space, or has invisible characters.
@@ -195,11 +209,14 @@ def to_whole(value: float) -> float:
 
 
 def check_until(value: Any) -> Any:
-    """Return the declared end of an embargo; raise a ValueError for invalid values.
+    """Check the declared end of an embargo, and return it.
 
     Args:
         value: True for an embargo without end, False for none, or a time with time zone (a TOML value or text in ISO
             8601).
+
+    Raises:
+        ValueError: The value is not valid.
     """
     if isinstance(value, bool):
         return value
@@ -212,9 +229,10 @@ def check_until(value: Any) -> Any:
 
 
 def check_system(text: str) -> str:
-    """Return a text if it names a system, or `team/system`.
+    """Check that a text has the form `system` or `team/system`, and return it.
 
-    Other texts raise a ValueError.
+    Raises:
+        ValueError: The text has another form.
     """
     for name in text.split("/", 1):
         check_name(name)
@@ -231,14 +249,18 @@ def is_active(until: bool | datetime) -> bool:
 
 
 def check_address(text: str) -> str:
-    """Return a text if it is a web address; otherwise raise a ValueError."""
+    """Check that a text is a web address, and return it.
+
+    Raises:
+        ValueError: The text is no web address.
+    """
     if urlsplit(text).scheme not in ("http", "https") or not urlsplit(text).netloc or re.search(r"[\s<>\"]", text):
         raise ValueError(f"{text!r} is no web address such as https://example.org/task")
     return text
 
 
 def check_licence(text: str) -> str:
-    """Return a licence such as `CC-BY-4.0` in its official letter case.
+    """Check an SPDX licence such as `CC-BY-4.0`; return it in its usual letter case.
 
     Raises:
         ValueError: The text is not an SPDX identifier or an expression of several.

@@ -217,10 +217,10 @@ class _Search:
 
 
 def _make_expression(part: str, captured: Mapping[str, str], quantifier: str) -> re.Pattern[str]:
-    """Compile one part of a pattern, such as `{system}.tsv`, to a regular expression.
+    """Convert part of a file pattern, such as `{system}.tsv`, to a regex.
 
     Args:
-        part: The part, which is between two slashes of the pattern.
+        part: The text between two slashes of the pattern.
         captured: The text that names in braces matched in earlier parts. They must match the same text again.
         quantifier: The quantifier of new names in braces: `+`, or `+?` for the shortest match.
     """

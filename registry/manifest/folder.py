@@ -32,7 +32,8 @@ class TaskFolder:
         sources: Digests of the user's files from which the task was made, by file name.
         notes: Messages for the user, for example about ignored data.
         advice: Sentences about further commands, in which the caller replaces `{task}` by the task's id.
-        copies: Path of the user's file, by path of its copy in `files`; errors name the user's file.
+        copies: For files that are copies of the user's files: the path of the user's file, by path of the copy in
+            `files`.
         comments: Comment lines above a table of the manifest, by the table's name.
     """
 
@@ -46,16 +47,18 @@ class TaskFolder:
 
     @contextmanager
     def write(self, folder: Path, task: str, *, dry_run: bool = False, conflict: str = CONFLICT) -> Iterator[Path]:
-        """Write the task into a folder in a `with` block, which gets the manifest's path.
+        """Write the task into a folder, for a `with` block that uses it.
 
-        If the block of the `with` statement fails, the new files are removed. Existing files with the same content stay
-        unchanged.
+        If the block fails, the new files are removed. Existing files with the same content stay unchanged.
 
         Args:
             folder: Folder of the task.
             task: Id of the task.
             dry_run: True to write into a temporary folder instead.
             conflict: Message of the error if a file with other content exists.
+
+        Yields:
+            Path of the manifest.
 
         Raises:
             InputError: A file with other content exists, or the folder cannot be written.
@@ -83,9 +86,10 @@ class TaskFolder:
             raise
 
     def translate_error(self, error: InputError, folder: Path, remedy: str = "") -> InputError:
-        """Return an error that names the user's file instead of its copy in the task.
+        """Make an error about a generated file an error about the user's file.
 
-        Errors about the generated manifest get no path, because the user has not written it.
+        The task contains copies of the user's files. Errors about the generated manifest get no path, because the user
+        has not written it.
 
         Args:
             error: The error, which names a file of the task.

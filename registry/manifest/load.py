@@ -98,9 +98,9 @@ def decode_manifest(stored: str) -> Manifest:
 
 
 def _list_faults(tables: dict[str, Any], error: ValidationError) -> list[tuple[str, str]]:
-    """Return (key, message) for every invalid key of a manifest.
+    """Return the key and an error message for every invalid key of a manifest.
 
-    The value of a misspelled key is checked under the correct key, which then does not count as missing.
+    If a key is misspelled, its value is checked under the correct key, which is then not reported as missing.
 
     Args:
         tables: The parsed TOML.
@@ -151,10 +151,7 @@ def _explain(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
 
 
 def _format_message(detail: ErrorDetails) -> str:
-    """Return a message that names the invalid value and the expected value.
-
-    `detail` is an error of pydantic.
-    """
+    """Convert an error of pydantic to a message with invalid and expected value."""
     location, kind, value = detail["loc"], detail["type"], detail["input"]
     heading = _format_heading(location) if location else ""
     if kind == "extra_forbidden":
@@ -176,9 +173,10 @@ def _format_message(detail: ErrorDetails) -> str:
 
 
 def _format_heading(location: tuple[int | str, ...]) -> str:
-    """Return the TOML heading of a table of the manifest: `[task]` or `[[metric]]`.
+    """Return the heading of a table in TOML: `[task]` or `[[metric]]`.
 
-    The heading is empty if `location`, the path of a key, is not such a table.
+    Args:
+        location: The path of a key in the manifest. If it is not such a table, the heading is empty.
     """
     name, *deeper = location
     if deeper or name not in Manifest.model_fields:
@@ -211,9 +209,9 @@ def _find_model(annotation: Any) -> type[BaseModel] | None:
 
 
 def make_submit(**options: Any) -> Submit:
-    """Make a `[[submit]]` table of a manifest from command-line options.
+    """Make the declaration of a submission from command-line options.
 
-    The table declares a submission.
+    It is the same as a `[[submit]]` table of a manifest.
 
     Args:
         **options: Values of keys; None if an option is absent.

@@ -86,7 +86,7 @@ class Task(Table):
 
     @property
     def summary(self) -> str:
-        """Organisers, date, licence and address on one line; empty if none is declared."""
+        """Organisers, date, licence and address in one line; empty if none is declared."""
         return "; ".join(filter(None, (", ".join(self.organisers), self.date, self.licence, self.url)))
 
 
@@ -218,7 +218,7 @@ class Significance(Table):
 
     @property
     def draws(self) -> int:
-        """Number of resamples; if `resamples` is "auto", the number in the first step."""
+        """Number of resamples; with "auto", the number with which a comparison begins."""
         return DRAWS if self.resamples == "auto" else self.resamples
 
     def _find_contradictions(self) -> Iterator[tuple[str, str]]:
@@ -358,12 +358,15 @@ class Manifest(Table):
             yield "significance.candidate", NAMES_PARTICIPANT
 
     def find_family_fault(self, family: str | list[str]) -> str:
-        """Return an error message if a family contains an unknown name; otherwise ''.
+        """Check that all metrics and leaderboards in a declared family exist.
 
         A family is a set of pairs whose p-values are corrected together.
 
         Args:
             family: Names of metrics and leaderboards (such as `"test, f1"`), or "board" or "task".
+
+        Returns:
+            The error message; empty if all names exist.
         """
         test_sets, metrics = [t.name for t in self.test_set], [m.id for m in self.metric]
         for name in family if isinstance(family, list) else ():

@@ -62,7 +62,7 @@ class Metric(Value):
     score_range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def format_name(self) -> tuple[str, Collection[str]]:
-        """Return the usual name, and the names of options whose values it contains.
+        """Return the usual name, such as `F1`, and the options whose values it contains.
 
         For example, `("F1", ["beta"])`. The name is empty if the metric has no usual name.
         """
@@ -112,7 +112,7 @@ class Metric(Value):
     def types(self) -> tuple[str, ...]:
         """Return the types of answers that the metric counts, such as ("PER",).
 
-        Empty if it counts all types.
+        The result is empty if it counts all types.
         """
         type_ = getattr(self, "type", None)
         return () if type_ is None else (type_,)
@@ -140,11 +140,14 @@ class Metric(Value):
         return None
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return the statistics of many items as an array, [items, columns].
+        """Compute the numbers per item from which the score is computed, for many items.
 
         Args:
             items: Items with their gold values.
             answers: Answer to each item; None if there is none.
+
+        Returns:
+            Statistics, [items, columns].
         """
         columns = FAMILIES[self.family].columns
         if not (self.takes_columns and isinstance(answers, JoinedColumns) and answers.is_numeric and (
@@ -168,7 +171,7 @@ class Metric(Value):
         return type(self).statistics_of_columns is not Metric.statistics_of_columns
 
     def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
-        """Return the statistics of many items as an array, without a call for each item.
+        """Compute the numbers per item from answers that are stored in arrays.
 
         Metrics may override this fast alternative to `statistics`.
 
@@ -182,7 +185,7 @@ class Metric(Value):
         raise NotImplementedError
 
     def make_unanswered_error(self, item: Item) -> InputError:
-        """Return the InputError for an item without an answer.
+        """Make the error that an item has no answer.
 
         Metrics without a worst value raise it.
         """
@@ -196,10 +199,11 @@ class AdditiveMetric(Metric):
 
     @property
     def quotient(self) -> Quotient | None:
-        """Coefficients of a score that is a quotient of two weighted sums; else None.
+        """Weights of a score that divides one weighted sum of statistics by another.
 
-        The coefficients are whole numbers: a tuple for the numerator and one for the denominator. For example,
-        precision is `((1, 0, 0), (0, 1, 0))` if the statistics are correct, predicted and gold answers.
+        Weights are whole numbers: a tuple for the numerator and one for the denominator. For example, precision is
+        `((1, 0, 0), (0, 1, 0))` if the statistics are correct, predicted and gold answers. None if the score has
+        another form.
         """
         return None
 
@@ -292,11 +296,14 @@ class FScore(Metric):
 
 
 def check_beta(beta: float, name: str) -> None:
-    """Raise InputError if the weight of recall is not a number from 0 to 1000.
+    """Check that the weight of recall is a number from 0 to 1000.
 
     Args:
         beta: Weight of recall.
         name: Name of the metric, for the error.
+
+    Raises:
+        InputError: It is another number.
     """
     if not 0 <= beta <= 1000:
         raise InputError(f"option 'beta' of {name} is {beta!r}; expected a number from 0 to 1000")

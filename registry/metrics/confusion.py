@@ -44,9 +44,9 @@ class Accuracy(QuotientMetric):
 
 @lru_cache(maxsize=2**12)
 def make_label_code(name: str) -> int:
-    """Return a number that identifies a label in statistics.
+    """Convert the name of a label to a number, for arrays of numbers.
 
-    The number is 1 plus 48 bits of the label's digest, so that it is never 0, the code of a missing label.
+    The number is 1 plus 48 bits of the label's digest. It is never 0, the code of a missing label.
     """
     return 1 + int(digest(name.encode())[-12:], 16)
 
@@ -69,9 +69,9 @@ class ConfusionMetric(AdditiveMetric):
 
     @property
     def includes_system_classes(self) -> bool:
-        """True if the score averages also over classes that the gold does not contain.
+        """True if the score is an average also over classes that only systems predict.
 
-        These classes occur only in the system's answers.
+        Such classes are absent from the gold.
         """
         return False
 
@@ -84,9 +84,9 @@ class ConfusionMetric(AdditiveMetric):
         return self.classes or ()
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the codes of the gold label and of the system's label.
+        """Return the gold label and the system's label of one item, as numbers.
 
-        The codes are counted when the score is computed, because classes are not known for a single item.
+        Items are counted per class when the score is computed, because the classes are not known for a single item.
         """
         return (make_label_code(item.gold), NO_LABEL if answer is None else make_label_code(answer.value))
 
@@ -172,9 +172,14 @@ class _ByClass(ConfusionMetric):
 
     @abstractmethod
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
-        """Return numerator and denominator of the score of each class.
+        """Return the numerator and denominator of the score of each class.
 
-        For example, precision returns `correct` and `predicted`. All arrays are counts, [..., classes].
+        For precision, these are the arguments `correct` and `predicted`.
+
+        Args:
+            correct: Number of items whose label and gold label are this class, [..., classes].
+            predicted: Number of items whose label is this class, [..., classes].
+            gold: Number of items whose gold label is this class, [..., classes].
         """
 
 
@@ -235,9 +240,9 @@ class MCC(ConfusionMetric):
     citation = "Matthews 1975; Gorodkin 2004"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
-        """Divide the covariance of system and gold labels by the root of both variances.
+        """Compute the correlation of predicted and gold classes from counts per class.
 
-        Missing answers count as a further class of the system.
+        It is the covariance over the root of the product of both variances. Missing answers count as a further class.
         """
         n = gold.sum(axis=-1)
         silent = n - predicted.sum(axis=-1)
@@ -258,9 +263,9 @@ class Kappa(ConfusionMetric):
     citation = "Cohen 1960"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
-        """Divide the agreement above chance by its largest possible value.
+        """Compute Cohen's kappa from counts per class.
 
-        This is (observed - expected) / (1 - expected), both multiplied by the squared number of items.
+        Kappa is (observed - expected agreement) / (1 - expected agreement).
         """
         n = gold.sum(axis=-1)
         chance = (predicted * gold).sum(axis=-1)

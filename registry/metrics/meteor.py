@@ -36,9 +36,9 @@ _ONE_WORD = "\ue000"  # replaces the separator in text that is already tokenized
 
 @cache
 def find_program(options: tuple[str, ...]) -> Jar:
-    """Return the METEOR process with these command-line options.
+    """Return the running METEOR program for some command-line options.
 
-    The process is started at the first call, and then reused.
+    It is started at the first call, and then reused.
 
     Raises:
         InputError: Java, or the package that contains the program, is not installed.
@@ -233,7 +233,7 @@ class METEOR(ReferenceMetric):
         return np.where(np.isnan(scores), 0.0, np.maximum(scores, 0.0))
 
     def _share_matched(self, sums: Floats, parameters: _Parameters, side: int) -> Floats:
-        """Return the weighted share of matched words, which is precision or recall.
+        """Compute precision or recall: the weighted share of words that are matched.
 
         A match counts with the weight of its kind (exact, stem, synonym, paraphrase). Content words have the weight
         delta, and function words 1 - delta.

@@ -60,7 +60,7 @@ class Tokens(_ParsingMetric):
     called = "tokenization score"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return three numbers for one sentence: correct, system and gold tokens."""
+        """Count the correct, the system's and the gold tokens of one sentence."""
         gold = {(token.start, token.end) for token in item.gold.tokens}
         system = frozenset() if answer is None else answer.value.tokens
         return (len(gold & system), len(system), len(gold))
@@ -72,9 +72,10 @@ class Sentences(_ParsingMetric):
     called = "sentence segmentation score"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the numbers of correct, system and gold sentences for one gold sentence.
+        """Count the correct sentences, the system's and the gold sentences.
 
-        The first number is 1 if the system has exactly this sentence, else 0. The last number is 1.
+        For one gold sentence, the first number is 1 if the system has exactly this sentence, else 0. The last number is
+        1.
         """
         system = frozenset() if answer is None else answer.value.sentences
         return (int((0, len(item.gold.text)) in system), len(system), 1)
@@ -90,7 +91,7 @@ class _WordMetric(_ParsingMetric):
     counts: ClassVar[Callable[[str], bool] | None] = None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return three numbers for one sentence: correct, system and gold words."""
+        """Count the correct words, the system's words and the gold words of a sentence."""
         gold: Sentence = item.gold
         counts = type(self).counts
         if counts is None:

@@ -52,9 +52,12 @@ class RetrievalMetric(AdditiveMetric):
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return an array of two numbers per query: its score, and 1.
+        """Return two numbers for each query: its score, and 1.
 
         The mean over queries is the sum of scores over the sum of ones. The score of a query without results is 0.
+
+        Returns:
+            The numbers, [queries, 2].
         """
         # pytrec_eval writes beyond its arrays if all grades are negative; trec_eval counts such documents as not judged
         judgments = {item.key: {name: grade for name, grade in item.gold.items() if grade >= 0} for item in items}
@@ -304,10 +307,10 @@ class _RelevantMetric(TrecEvalMetric):
     rel: int = field(default=1, kw_only=True)
 
     def calculate(self, options: Mapping[str, float], judgments: Judgments, run: Run) -> dict[str, float]:
-        """Compute the measure for every query from judgments that are reduced to 1 and 0.
+        """Compute a measure for every query, with relevance reduced to 1 and 0.
 
-        pytrec_eval counts every relevance of 1 or more as relevant. This method therefore applies the option `rel`
-        first: a document is relevant if its relevance is at least `rel`.
+        A document is relevant if its relevance is at least the option `rel`. The reduction is necessary because
+        pytrec_eval counts every relevance of 1 or more as relevant.
         """
         relevant = {query: {name: int(grade >= self.rel) for name, grade in judged.items()}
                     for query, judged in judgments.items()}

@@ -51,7 +51,7 @@ class Mean(DeclaredRange, QuotientMetric):
         return self.worst is not None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return two numbers for one item: its score, and 1.
+        """Return the score of one item, and 1.
 
         The mean is the sum of the first numbers over the sum of the second.
         """
@@ -98,7 +98,10 @@ class _ErrorMetric(AdditiveMetric):
         """
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return two numbers for one item: the loss of its error, and 1."""
+        """Return the loss of the error of one item, such as its square, and 1.
+
+        The mean loss is the sum of the first numbers over the sum of the second.
+        """
         if answer is None:
             raise self.make_unanswered_error(item)
         return (self.loss(answer.value - item.gold), 1)
@@ -128,9 +131,12 @@ class RMSE(_ErrorMetric):
         return error * error
 
     def score(self, sums: Floats) -> Floats:
-        """Compute the root mean squared error from sums of (squared error, 1) over items.
+        """Compute the root of the mean squared error from sums over items.
 
         The result is NaN if there is no item.
+
+        Args:
+            sums: Sum of squared errors, and number of items, [..., 2].
         """
         return np.asarray(np.sqrt(share(sums[..., 0], sums[..., 1])), dtype=np.float64)
 
@@ -224,10 +230,10 @@ class JudgedMean(AdditiveMetric):
     slope: float | None = None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return the terms that one item adds to the sums in the estimate.
+        """Return the numbers of one item that the estimate of the mean needs.
 
-        The terms are those that `registry.judged.COLUMNS` names, such as the judge's score. Zeros are appended up to
-        16 numbers, the width of the stored table.
+        `registry.judged.COLUMNS` names them: the judge's score, for example. Zeros are appended up to 16 numbers, the
+        width of the stored table.
 
         Raises:
             InputError: The item has no answer, or its human score is missing although it was certain to be sampled.
@@ -298,7 +304,7 @@ class BitsPerCharacter(QuotientMetric):
         return ("text",)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return an item's negative log-probability (bits), and number of characters."""
+        """Return the negative log-probability of a text in bits, and its length."""
         if answer is None:
             raise self.make_unanswered_error(item)
         return (-answer.value[0] / math.log(2), item.gold)

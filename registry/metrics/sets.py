@@ -47,9 +47,9 @@ class MatchMetric(QuotientMetric):
 
     @abstractmethod
     def members(self, value: Any) -> Set[Hashable]:
-        """Return the set of answers that the metric counts for one item.
+        """Return the answers to one item that the metric counts, as a set.
 
-        A system's answer is correct if an equal answer is in the set of the gold.
+        An answer of a system is correct if the set of the gold contains it.
 
         Args:
             value: Gold value of the item, or a system's answer value.
@@ -57,7 +57,7 @@ class MatchMetric(QuotientMetric):
 
     def accept(self, names: Sequence[tuple[str, str, str]], returned: Flags,  # noqa: ARG002
                scores: Floats) -> Flags:  # noqa: ARG002
-        """Return which returned answers count as answers of each system.
+        """Decide which returned answers count as answers of each system.
 
         By default all do; metrics with a threshold count only answers with high scores.
 
@@ -72,7 +72,7 @@ class MatchMetric(QuotientMetric):
         return returned
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return three numbers for one item: correct answers, system and gold answers."""
+        """Count the correct answers, the system's and the gold answers of one item."""
         gold = self.members(item.gold)
         system: Set[Hashable] = frozenset() if answer is None else self.members(answer.value)
         return (len(gold & system), len(system), len(gold))
@@ -110,7 +110,7 @@ Ties = Literal["random", "include", "exclude"]
 
 
 def order_ties(seed: int, answers: Iterable[tuple[str, str, str]]) -> Ints:
-    """Return the rank of every answer in a random order that decides ties of scores.
+    """Return a random order that decides between answers with equal scores.
 
     The order depends only on the seed and the answers' names, not on a system.
 
@@ -119,7 +119,7 @@ def order_ties(seed: int, answers: Iterable[tuple[str, str, str]]) -> Ints:
         answers: Item, key and type of every answer.
 
     Returns:
-        Ranks from 0, [answers].
+        The rank of each answer from 0, [answers].
     """
     digests = [hashlib.md5(f"{seed}/{item}/{key}/{type_}".encode(), usedforsecurity=False).digest()
                for item, key, type_ in answers]
@@ -142,7 +142,9 @@ def sort_best_first(scores: Floats, order: Ints) -> Ints:
 
 
 def count_accepted(ranked: Floats, n: Ints, ties: Ties) -> Ints:
-    """Return the actual sizes of n-best lists if scores at the cut-off are tied.
+    """Return how many answers are in the n-best list of a system, in view of ties.
+
+    Several answers may have the same score as the n-th.
 
     Args:
         ranked: Scores from the best to the worst, [answers].
@@ -238,16 +240,20 @@ class _SetMetric(MatchMetric):
                      for key in lacking), None)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return three numbers for one item: correct, accepted and gold answers.
+        """Count the correct, accepted and gold answers of one item.
 
-        The n best answers are selected from this item alone; see `corpus_statistics` for many items.
+        If only the n best answers are accepted, they are selected from this item alone; see `corpus_statistics` for
+        many items.
         """
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return the numbers of correct, accepted and gold answers per item, [items, 3].
+        """Count the correct, accepted and gold answers of each item.
 
-        The accepted answers, such as the n best, are selected from all items together, and then counted per item.
+        The accepted answers, such as the n best, are selected from all items together.
+
+        Returns:
+            The counts, [items, 3].
         """
         if isinstance(answers, JoinedColumns) and answers.is_numeric:
             return Metric.corpus_statistics(self, items, answers)
@@ -320,7 +326,7 @@ class _AlignmentMetric(QuotientMetric):
     scorer = "published results of GIZA++ and awesome-align"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return four numbers of links for one sentence pair.
+        """Count the links of one sentence pair, in four ways.
 
         1. The system's links that are sure in the gold.
         2. The system's links that are sure or possible in the gold.

@@ -46,15 +46,15 @@ Spans = Set[Span]
 
 
 def count_same_boundaries(gold: Spans, system: Spans) -> int:
-    """Count system spans with the same start and end as a gold span.
+    """Count the system's spans that have the same start and end as a gold span.
 
-    Types do not count. Each gold span matches at most one system span.
+    Types may differ. Each gold span matches at most one span of the system.
     """
     return (_count_boundaries(gold) & _count_boundaries(system)).total()
 
 
 def count_correct_by_type(gold: Spans, system: Spans) -> int:
-    """Count pairs of a system span and a gold span that have the same type.
+    """Count the system's spans that are paired with a gold span of the same type.
 
     Each span is in at most one pair. A system span is paired with an equal gold span, or else with the nearest
     overlapping one of the same type, or else with the first overlapping one.
@@ -63,7 +63,7 @@ def count_correct_by_type(gold: Spans, system: Spans) -> int:
 
 
 def count_correct_by_first(gold: Spans, system: Spans) -> int:
-    """Count pairs of a system span and a gold span that have the same type.
+    """Count the system's spans that are paired with a gold span of the same type.
 
     Each span is in at most one pair. A system span is paired with an equal gold span, or else with the first
     overlapping one.
@@ -72,7 +72,7 @@ def count_correct_by_first(gold: Spans, system: Spans) -> int:
 
 
 def count_overlapping(gold: Spans, system: Spans) -> int:
-    """Count pairs of a system and a gold span that overlap with other boundaries.
+    """Count pairs of a system and a gold span that overlap but have other boundaries.
 
     Each span is in at most one pair. Spans with the same start and end are paired first, and do not count.
     """
@@ -92,7 +92,7 @@ def _count_boundaries(spans: Spans) -> Counter[tuple[int, int]]:
 
 
 def _remove_boundaries(spans: Spans, removed: Counter[tuple[int, int]]) -> Spans:
-    """Return the spans except those with certain boundaries.
+    """Remove spans with certain boundaries.
 
     Args:
         spans: The spans.
@@ -169,7 +169,7 @@ class _SpanMetric(MatchMetric):
         return _select_type(value, self.type)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return three numbers for one item: correct spans, system and gold spans."""
+        """Count the correct spans, the system's spans and the gold spans of one item."""
         if self.match == "strict":
             return super().statistics(item, answer)
         gold = self.members(item.gold)
@@ -201,7 +201,7 @@ class _PartialMetric(QuotientMetric):
     """Base class of precision, recall and F-score with half credit for overlap.
 
     Each span is paired with at most one span of the other side. It counts 1 if both have equal boundaries, and 1/2 if
-    they only overlap. Types do not count. Both cases are counted separately, so that all statistics are whole numbers,
+    they only overlap. Types do not matter. Both cases are counted separately, so that all statistics are whole numbers,
     which exact tests require.
 
     Attributes:
@@ -216,7 +216,7 @@ class _PartialMetric(QuotientMetric):
     type: str | None = None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return four numbers for one item, then zeros up to the table's width.
+        """Return four numbers for one item, followed by zeros to fill a table's columns.
 
         They are the pairs of spans with equal boundaries, the other overlapping pairs, the system's spans, and the
         gold's spans.
@@ -291,11 +291,14 @@ class _OverlapMetric(AdditiveMetric):
     type: str | None = None
 
     def sum_credits(self, item: Item, answer: Answer | None) -> tuple[float, int, float, int]:
-        """Return four numbers for one item: credit and number of spans on each side.
+        """Sum the credits of the spans of one item, separately for system and gold.
 
-        They are the total credit of the system's spans, their number, the total credit of the gold's spans, and their
-        number. The credit of a span is the share of its positions that spans of the same type on the other side cover;
-        with the option `credit = "any"` it is 1 if they cover any position.
+        The credit of a span is the share of its positions that spans of the same type on the other side cover. With the
+        option `credit = "any"` it is 1 if they cover any position.
+
+        Returns:
+            The total credit of the system's spans, their number, the total credit of the gold's spans, and their
+                number.
         """
         gold = self._select(item.gold.spans)
         system = [] if answer is None else self._select(answer.value.spans)
@@ -314,7 +317,7 @@ class _OverlapMetric(AdditiveMetric):
 
 
 def _make_cover(spans: list[Span]) -> Callable[[int], int]:
-    """Return a function f(n): the number of positions below n that are inside spans.
+    """Make a function that counts the positions below n that are inside spans.
 
     Positions in several spans count once. The function stores intervals, because spans may be very long.
 
@@ -377,7 +380,7 @@ class SpanOverlapF(FScore, _OverlapMetric):
     family = "additive"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Return four numbers for one item, then zeros up to the table's width.
+        """Return four numbers for one item, followed by zeros to fill a table's columns.
 
         They are credit and number of the system's spans, and credit and number of the gold's spans.
         """

@@ -87,12 +87,13 @@ class Expression:
         return np.asarray(function(*arguments), dtype=np.float64)
 
     def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Return whole-number weights if the formula is a quotient of two weighted sums.
+        """Write the formula as a quotient of two weighted sums, if it is one.
 
         For example, `2*tp / (pred + gold)` gives `((2, 0, 0), (0, 1, 1))`.
 
         Returns:
-            Weights of numerator and denominator, in the order of `names`; None if the formula has another form.
+            Whole-number weights of numerator and denominator, in the order of `names`; None if the formula has another
+                form.
         """
         if (ratio := _to_ratio(self)) is None or "" in ratio[0] or "" in ratio[1] or not ratio[1]:
             return None
@@ -131,7 +132,7 @@ class _Parser:
         return expression
 
     def _step(self) -> None:
-        """Read the formula's next token into `kind`, `token` and `at` (its position)."""
+        """Move to the next token of the formula, and store its kind, text and position."""
         self.at = self.next + len(self.text[self.next:]) - len(self.text[self.next:].lstrip())
         match = _TOKEN.match(self.text, self.next)
         if match is None:

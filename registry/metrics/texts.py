@@ -71,7 +71,7 @@ class ReferenceMetric(AdditiveMetric):
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     def find_tokenization_fault(self, texts: Sequence[str]) -> str | None:  # noqa: ARG002
-        """Return a warning if the metric's tokenizer does not suit the gold's texts.
+        """Check whether the metric's tokenizer suits the gold's texts.
 
         Args:
             texts: Texts of the gold.
@@ -103,7 +103,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 
 
 def choose_tokenizer(texts: Iterable[str]) -> Literal["char", "zh"] | None:
-    """Return the BLEU tokenizer for texts in a script without blanks between words.
+    """Choose the BLEU tokenizer for texts in a script without blanks between words.
 
     Returns:
         The tokenizer; None if at most half of the characters belong to such a script.
@@ -118,9 +118,9 @@ def choose_tokenizer(texts: Iterable[str]) -> Literal["char", "zh"] | None:
 
 
 def describe_undivided(texts: Iterable[str], name: str, remedy: str) -> str | None:
-    """Return a message if texts are in a script without blanks between words.
+    """Describe the problem that texts have no blanks between words, such as Chinese.
 
-    Such texts do not suit metrics that split words at blanks.
+    A metric that splits words at blanks does not suit them.
 
     Args:
         texts: Texts of the gold.
@@ -136,7 +136,7 @@ def describe_undivided(texts: Iterable[str], name: str, remedy: str) -> str | No
 
 
 def count_tokenized(texts: Iterable[str]) -> tuple[int, int]:
-    """Count sentences, and those of them that seem to be tokenized.
+    """Count sentences, and sentences that seem to be tokenized.
 
     A sentence is a text that ends in a full stop, question mark or exclamation mark. It seems to be tokenized if a
     blank precedes this mark.
@@ -424,7 +424,13 @@ class ROUGE(QuotientMetric, ReferenceMetric):
                 'option tokenize = "whitespace", or "characters" for a script without blanks between words')
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return an array of two numbers per segment: its ROUGE score, and 1."""
+        """Return two numbers for each segment: its ROUGE score, and 1.
+
+        The mean is the sum of the scores over the sum of the ones.
+
+        Returns:
+            The numbers, [items, 2].
+        """
         variant = f"rouge{self.variant}"
         scorer = import_extra("rouge_score.rouge_scorer", self).RougeScorer(
             [variant], use_stemmer=self.stemmer,
@@ -519,7 +525,11 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
                                  "sclite", item=item.key)
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Return an array of two numbers per segment: errors, and reference length."""
+        """Return two numbers for each segment: errors, and reference length.
+
+        Returns:
+            The numbers, [items, 2].
+        """
         if not items:
             return np.zeros((0, 2))
         jiwer = import_extra("jiwer", self)

@@ -45,12 +45,14 @@ _LARGEST_MESSAGE = "1 TiB"  # by default dask warns above 10 MB, and a submissio
 
 def submit_ahead(submit: Callable[[Task], Any], tasks: Iterable[Task], n_ahead: int,
                  get_result: Callable[[Any], Any] = lambda future: future.result()) -> Iterator[Any]:
-    """Submit tasks to a pool, and yield their results in the order of the tasks.
+    """Run tasks in a pool, of which only some wait at a time, to limit the memory.
+
+    Results are yielded in the order of the tasks.
 
     Args:
         submit: Function that submits a task and returns its future.
         tasks: The tasks.
-        n_ahead: Largest number of tasks that are submitted before their results are needed; this limits the memory.
+        n_ahead: Largest number of tasks that are submitted before their results are needed.
         get_result: Function that waits for the result of a future.
     """
     futures: deque[Any] = deque()
@@ -111,9 +113,9 @@ class Cluster:
 
     @property
     def client(self) -> Client:
-        """Connection to the dask scheduler; it is opened at the first use.
+        """Connection to the dask scheduler, which is opened at the first use.
 
-        All workers have been checked to have the same versions of the software as this process.
+        All workers have the same versions of the software as this process; this is checked.
 
         Raises:
             InputError: dask is not installed, no scheduler or worker answers, or a worker has other versions.

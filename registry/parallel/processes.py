@@ -64,11 +64,10 @@ def shared_folder() -> Path:
 
 
 def preload(modules: list[str]) -> None:
-    """Start the fork server, and let it import modules that worker processes need.
+    """Import modules in advance, so that worker processes start faster.
 
-    Worker processes are forks of the fork server, so they start with these modules. The fork server ends with this
-    process. Windows has no fork server. The fork server does not import modules from the current folder, because a
-    submission there may be called `random.py`.
+    A server process imports them, and worker processes are forked from it. It ends with this process. Windows has no
+    such server. Modules are not imported from the current folder, because a submission there may be called `random.py`.
     """
     previous = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
