@@ -90,8 +90,8 @@ class Message:
         return self._make_sentence(str(self))
 
     @property
-    def sentence_without_remedy(self) -> str:
-        """The text as a sentence that does not say what to do about the problem.
+    def finding(self) -> str:
+        """The text as a sentence that says what is wrong, but not what to do about it.
 
         Readers of published results cannot follow such advice.
         """

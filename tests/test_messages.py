@@ -27,15 +27,15 @@ def test_every_text_is_made_of_the_declared_parameters(kind):
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_a_finding_names_no_command_and_no_option(kind):
-    finding = Message(kind.code, kind.example).sentence_without_remedy
+    finding = Message(kind.code, kind.example).finding
     assert not re.search(r"`|--[a-z]|; (add|use|set|run|increase|have|write)\b", finding)
     assert finding.endswith(".")
 
 
 def test_only_the_remedy_of_a_message_names_a_command():
     message = Message("few-units-ranks", {"units": 12, "least": 20, "method": "x; y --z", "is_judged": False})
-    assert message.sentence == message.sentence_without_remedy.removesuffix(".") + "; use --method holm."
-    assert "x; y --z" in message.sentence_without_remedy, "parameters are no remedy"
+    assert message.sentence == message.finding.removesuffix(".") + "; use --method holm."
+    assert "x; y --z" in message.finding, "parameters are no remedy"
 
 
 def test_every_code_of_the_program_is_declared_and_each_is_used():

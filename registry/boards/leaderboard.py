@@ -429,16 +429,19 @@ class Leaderboard:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """The texts of all statements and footnotes without remedies, for readers who cannot run the program."""
-        statements = (statement if isinstance(statement, str) else statement.sentence_without_remedy for statement in self.statements)
+        """All statements and messages as sentences, without advice on what to do.
+
+        Readers of published results cannot follow such advice.
+        """
+        statements = (statement if isinstance(statement, str) else statement.finding for statement in self.statements)
         return (*statements, *self.footnote_findings)
 
     @property
     def footnote_findings(self) -> tuple[str, ...]:
-        """The texts of `footnotes` without remedies."""
-        return (*(message.sentence_without_remedy for message in self.outdated),
-                *(f"Simultaneous ranks: {warning.sentence_without_remedy}" for warning in self.rank_warnings),
-                *(message.sentence_without_remedy for message in (*self._rounding_messages, *self._submission_messages)))
+        """The `footnotes` without advice on what to do."""
+        return (*(message.finding for message in self.outdated),
+                *(f"Simultaneous ranks: {warning.finding}" for warning in self.rank_warnings),
+                *(message.finding for message in (*self._rounding_messages, *self._submission_messages)))
 
     @property
     def _submission_messages(self) -> tuple[Message, ...]:
