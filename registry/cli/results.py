@@ -118,8 +118,8 @@ def pairs(
     database = find_private_database(db, at, public=public)
     if wide:
         with database.reading() as connection:
-            studies = _plan_macro_studies(connection, task, metric)
-        if not (averages := _load_averages(studies, database)):
+            studies = plan_macro_studies(connection, task, metric)
+        if not (averages := load_averages(studies, database)):
             raise MismatchError("no task has averages, because each has only one test set")
         past = "" if database.moment is None else database.moment.heading
         print_tables([make_macro_pair_table(average, past) for average in averages], format_)
@@ -219,7 +219,7 @@ def add_averages(snapshot: Snapshot, database: Database) -> Snapshot:
 
     Averages that are not stored are computed, and stored if possible.
     """
-    return snapshot.with_averages(_load_averages(snapshot.asked, database))
+    return snapshot.with_averages(load_averages(snapshot.asked, database))
 
 
 def _plan_averages(connection: Connection, snapshot: Snapshot, metric: str | None) -> Iterator[PlannedStudy]:
@@ -231,12 +231,13 @@ def _plan_averages(connection: Connection, snapshot: Snapshot, metric: str | Non
         if len({board.test_set for board in contents.boards}) < 2:
             continue
         try:
-            yield from _plan_macro_studies(connection, contents.task, metric)
+            yield from plan_macro_studies(connection, contents.task, metric)
         except MismatchError as error:
             report(f"info: {contents.task}: without averages over test sets: {error}")
 
 
-def _plan_macro_studies(connection: Connection, task: str | None, metric: str | None) -> Sequence[PlannedStudy]:
+def plan_macro_studies(connection: Connection, task: str | None, metric: str | None) -> Sequence[PlannedStudy]:
+    """Plan the averages over test sets, one study per metric and track."""
     from registry.studies.run import plan_studies
     from registry.studies.study import Choice
     from registry.studies.suites import Macro
@@ -244,7 +245,8 @@ def _plan_macro_studies(connection: Connection, task: str | None, metric: str | 
     return plan_studies(connection, Macro(), Choice(task, metric))
 
 
-def _load_averages(studies: Sequence[PlannedStudy], database: Database) -> list[MacroBoard]:
+def load_averages(studies: Sequence[PlannedStudy], database: Database) -> list[MacroBoard]:
+    """Load averages over test sets; compute missing ones, and store them if possible."""
     from registry.store.database import Database, Patience
     from registry.store.embargoes import is_public
     from registry.studies.suites import load_macro_boards

@@ -64,7 +64,7 @@ OptionalTask = Annotated[str | None, typer.Argument(metavar="TASK", help=(
 Shown = Annotated[str | None, typer.Option("--show", metavar="TABLE", help=(
     "The table of the study to print. Default: the first."))]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help=(
-    "Also draw a figure into this .svg, .png or .pdf file; requires the extra plot."))]
+    "Also draw a figure into this .svg, .pdf, .png or .pgf file; requires the extra plot."))]
 
 OPTIONS: dict[str, Any] = SIGNIFICANCE | {
     "metric": ChosenMetric, "test_set": TestSet, "track": Track, "facet": Facet,

@@ -40,6 +40,7 @@ class Sizes(TypedDict, total=False):
     limits: tuple[float, float]
     label: str
     palette: Literal["okabe-ito", "grey"]
+    dpi: int
 
 
 @dataclass(frozen=True)
@@ -257,12 +258,13 @@ class Board(_FrameSource):
         """Draw a figure of the leaderboard, like the command `registry plot`.
 
         Args:
-            kind: `scores` with intervals, the decisions of all `pairs`, confidence against the `gains` of pairs,
-                `groups` of systems that do not differ significantly, or the frequency of `ranks` in resamples.
+            kind: `scores` with intervals, the decisions of all `pairs`, 1 - p against the differences of pairs
+                (`gains`), `groups` of systems that do not differ significantly, or the frequency of `ranks` in
+                resamples.
             path: A file to write, which ends in .svg, .pdf, .png or .pgf; None: the figure is only returned.
             look: `width` and `height` are texts such as `"7.7cm"` or `"acl"` (a column of a paper), `font_size` is in
-                points, `limits` and `label` belong to the axis of scores or gains, and `palette` is `"okabe-ito"` or
-                `"grey"`.
+                points, `limits` and `label` belong to the axis of scores or gains, `palette` is `"okabe-ito"` or
+                `"grey"`, and `dpi` is the resolution of PNG files.
 
         Raises:
             InputError: An argument is invalid, or matplotlib (the extra `plot`) is not installed.

@@ -13,7 +13,7 @@ from registry.boards.leaderboard import Decisions, Leaderboard, PairDecision, St
 from registry.errors import InputError, MismatchError, counted
 from registry.reports.boards import format_rank_ranges
 from registry.reports.columns import shows_letters
-from registry.reports.figures.drawing import COLOURS, COLUMN, USUAL, Look, drawing, format_name
+from registry.reports.figures.drawing import COLOURS, COLUMN, USUAL, Look, drawing, format_name, shorten_names
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
@@ -118,6 +118,8 @@ def _draw_lines(axes: Axes, rows: Sequence[Row], names: Sequence[str], low: str,
 _PITCH = 0.135  # inches between two systems
 _BAND = "#EEEEEE"
 _INK = "#333333"
+_MANY_LETTERS = 40  # in the width of a figure; with fewer, the scale of shares has few ticks
+_LONGEST_METRIC = 80  # characters; the label of an axis can have several lines
 _BESIDE = 12  # letters that fit to the right of a system
 
 
@@ -136,7 +138,7 @@ def draw_scores(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
         MismatchError: No score is defined.
     """
     scored = _select_scored(board)
-    with drawing(path, look.size(0.55 + _PITCH * len(board.standings)), look.font) as figure:
+    with drawing(path, look.size(0.55 + _PITCH * len(board.standings)), look.font, look.dpi) as figure:
         axes = figure.subplots()
         low, high = look.limits or robust_limits(
             [standing.score for standing in scored if standing.score is not None],
@@ -152,7 +154,7 @@ def draw_scores(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
         has_no_intervals = all(standing.ci_low is None for standing in board.standings)
         level = "" if has_no_intervals else f", {100 * board.comparison.confidence:g} % intervals"
         outside = any(standing.score is not None and not low <= standing.score <= high for standing in scored)
-        set_axis_label(axes, look, format_name(board.metric_label) + level + (", arrows: off scale" if outside else ""))
+        set_axis_label(axes, look, _format_metric(board) + level + (", arrows: off scale" if outside else ""))
         axes.spines["left"].set_visible(False)
 
 
@@ -192,9 +194,12 @@ def _draw_score(axes: Axes, n: int, standing: Standing, limits: tuple[float, flo
 def _write_letters(axes: Axes, board: Leaderboard) -> None:
     """Write the group letters of each system at the right of the figure.
 
-    Systems that share a letter do not differ significantly. If the board has no letters, write the rank ranges.
+    Systems that share a letter do not differ significantly. If the board has no letters, write the rank ranges, unless
+    all of them are single ranks.
     """
     has_letters = shows_letters(board)
+    if not has_letters and all(low == high for low, high in filter(None, board.rank_ranges)):
+        return
     for n, (standing, rank_range) in enumerate(zip(board.standings, format_rank_ranges(board), strict=True)):
         text = standing.letters if has_letters else rank_range if board.decisions else ""
         if len(text) <= _BESIDE:
@@ -224,7 +229,7 @@ def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
     bars, half = _find_bars(board, len(ranked)), (len(ranked) + 1) // 2
     below = 0.1 + 0.06 * len(bars)
     height = 0.5 + 0.06 * len(bars) + _PITCH * half
-    with drawing(path, look.size(height), look.font) as figure:
+    with drawing(path, look.size(height), look.font, look.dpi) as figure:
         axes = figure.subplots()
         room = len(ranked) / 40
         axes.set_xlim(1 - room, len(ranked) + room)
@@ -232,9 +237,9 @@ def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
         axes.xaxis.set_ticks_position("top")
         axes.xaxis.set_label_position("top")
         places = range(1, len(ranked) + 1, -(-len(ranked) // 8))
-        longest = look.letters(0.27)
+        longest = look.letters(0.3)
         axes.set_xticks(places, [str(ranked[place - 1].rank) for place in places])
-        set_axis_label(axes, look, f"rank by {format_name(board.metric_label)}")
+        set_axis_label(axes, look, f"rank by {_format_metric(board)}")
         axes.set_yticks([])
         axes.spines["top"].set_visible(True)
         axes.spines[["bottom", "left"]].set_visible(False)
@@ -244,12 +249,13 @@ def draw_groups(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
             for first, last in _find_runs(bar):
                 axes.plot((first + 1, last + 1), (y, y), "o-", color=look.colours[1], linewidth=2.2, markersize=2.2,
                           markeredgewidth=0, solid_capstyle="round", zorder=3)
+        names = shorten_names([standing.display_name for standing in ranked], longest)
         for n, standing in enumerate(ranked):
             is_left = n < half
             y = below + _PITCH * ((n if is_left else len(ranked) - 1 - n) + 0.5)
             edge = 1 - room if is_left else len(ranked) + room
             axes.plot((n + 1, n + 1, edge), (0, y, y), "-", color=_INK, linewidth=0.5, clip_on=False)
-            name = f"{format_name(standing.display_name, longest)}{'*' if standing.late else ''}"
+            name = format_name(names[n], longest) + "*" * standing.late
             axes.text(-0.01 if is_left else 1.01, y,
                       f"{name}  {standing.rank}" if is_left else f"{standing.rank}  {name}",
                       ha="right" if is_left else "left", va="center", transform=axes.get_yaxis_transform())
@@ -271,12 +277,12 @@ def draw_ranks(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
     ranked = [standing for standing in board.standings if standing.frequencies]
     if not ranked:
         raise MismatchError(f"{board.title}: ranks of a single system cannot be resampled")
-    with drawing(path, look.size(0.85 + _PITCH * len(ranked)), look.font) as figure:
+    with drawing(path, look.size(0.95 + _PITCH * len(ranked)), look.font, look.dpi) as figure:
         from matplotlib.colors import PowerNorm
         from matplotlib.patches import Rectangle
         from matplotlib.ticker import MaxNLocator
 
-        axes = figure.subplots()
+        axes, scale = figure.subplots(2, 1, height_ratios=[_PITCH * len(ranked), 0.05])
         n = len(ranked[0].frequencies)
         if len(ranked) < n:  # only the best systems are drawn: leave out ranks that they never have
             n = max(place for standing in ranked for place, share in enumerate(standing.frequencies, 1) if share > 0)
@@ -292,11 +298,16 @@ def draw_ranks(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
                     0.84, fill=False, linewidth=0.7, edgecolor="black"))
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         level = 100 * board.comparison.confidence
-        set_axis_label(axes, look, f"rank by {format_name(board.metric_label)}; frames: {level:g} % of resamples")
+        set_axis_label(axes, look, f"rank by {_format_metric(board)}; frames: {level:g} % of resamples")
         axes.spines["left"].set_visible(False)
-        bar = figure.colorbar(image, ax=axes, location="bottom", fraction=0.03, pad=0.01, aspect=40,
-                              ticks=[0, 0.05, 0.25, 0.5, 1], format=lambda share, _: f"{100 * share:g} %")
+        bar = figure.colorbar(image, cax=scale, orientation="horizontal", format=lambda share, _: f"{100 * share:g} %",
+                              ticks=[0, 0.05, 0.25, 0.5, 1] if look.letters() > _MANY_LETTERS else [0, 0.25, 1])
+        bar.set_label("share of resamples")
         bar.outline.set_visible(False)
+
+
+def _format_metric(board: Leaderboard) -> str:
+    return format_name(board.metric_label, _LONGEST_METRIC)
 
 
 def _select_scored(board: Leaderboard) -> list[Standing]:
@@ -309,9 +320,10 @@ def _select_scored(board: Leaderboard) -> list[Standing]:
 def write_names(axes: Axes, standings: Sequence[Standing], look: Look) -> None:
     """Write the rank and the name of each system at the left of a figure."""
     longest, digit = look.letters(0.4), 4.6 * look.scale
+    names = shorten_names([standing.display_name for standing in standings], longest)
     for n, standing in enumerate(standings):
         place = "-" if standing.rank is None else str(standing.rank)
-        name = format_name(standing.display_name, longest) + ("*" if standing.late else "")
+        name = format_name(names[n], longest) + "*" * standing.late
         for text, left in ((place, 2), (name, 5 + digit * len(str(len(standings))))):
             axes.annotate(text, (0, n), (-left, 0), xycoords=("axes fraction", "data"), ha="right", va="center",
                           textcoords="offset points", annotation_clip=False)
@@ -377,7 +389,7 @@ def draw_pairs(board: Leaderboard, path: Path, look: Look = USUAL) -> None:
     """
     _require_pairs(board)
     n = len(board.standings)
-    with drawing(path, look.size(0.6 + 0.135 * max(8, n)), look.font) as figure:
+    with drawing(path, look.size(0.6 + 0.135 * max(3, n)), look.font, look.dpi) as figure:
         axes = figure.subplots()
         size = min(6.0, 30 * look.width / n)  # points
         named_columns = range(0, n, -(-n // int(5 * look.width / look.scale)))
@@ -426,7 +438,7 @@ def draw_gains(board: Leaderboard, path: Path, by: str, values: Mapping[str, str
                 (abs(decision.difference), 1 - decision.p_value))
     gains = [gain for drawn in points.values() for gain, _ in drawn]
     low, high = look.limits or (0.0, robust_limits(gains, always=[0.0])[1] if gains else 1.0)
-    with drawing(path, look.size(2.3, least=False), look.font) as figure:
+    with drawing(path, look.size(2.3, least=False), look.font, look.dpi) as figure:
         axes = figure.subplots()
         axes.set_xlim(low, low + 1.04 * (high - low) if high > low else 1.0)
         _draw_points(axes, points, by, high, look)
@@ -438,7 +450,7 @@ def draw_gains(board: Leaderboard, path: Path, by: str, values: Mapping[str, str
             axes.annotate(f"{counted(len(outside), 'pair')} beyond the scale →, up to "
                           f"{max(outside):.{board.decimals}f}", (1, 1), (0, 3), xycoords="axes fraction",
                           textcoords="offset points", ha="right", va="bottom")
-        set_axis_label(axes, look, f"gain in {format_name(board.metric_label)}")
+        set_axis_label(axes, look, f"difference in {_format_metric(board)}")
         axes.set_ylabel("1 - p, not corrected")
         axes.set_ylim(-0.03, 1.03)
         axes.legend(loc="lower right", handletextpad=0.2)
@@ -491,15 +503,16 @@ def _add_levels_legend(figure: Figure, board: Leaderboard, look: Look) -> None:
     from matplotlib.lines import Line2D
 
     alpha = board.comparison.alpha
+    adjusted = "" if board.comparison.correction == "none" else "adjusted "
     drawn, shades = _group_by_level(board.decisions, alpha), _SHADES[look.palette]
     marks = [Line2D([], [], marker="s", color=shades[n], linestyle="none", markersize=5,
-                    label=f"p ≤ {min(most, alpha):g}") for n, most in enumerate(_LEVELS) if n in drawn]
+                    label=f"{adjusted}p ≤ {min(most, alpha):g}") for n, most in enumerate(_LEVELS) if n in drawn]
     if None in drawn:
         marks.append(Line2D([], [], marker="o", markerfacecolor="none", markeredgecolor="#777777", linestyle="none",
                             markersize=3.5, markeredgewidth=0.6, label="not significant"))
     if any(decision.row["same_team"] for decision in board.decisions):
         marks.append(Line2D([], [], color=look.colours[4], markersize=2.5, label="same team", **_DOT))
-    columns = min(len(marks), max(1, look.letters(0.95) // 14))  # width of an entry in letters
+    columns = min(len(marks), max(1, look.letters(0.95) // 22))  # width of an entry in letters
     figure.legend(handles=marks, loc="outside lower center", ncols=columns, handletextpad=0.2, columnspacing=1)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -29,6 +29,7 @@ WIDTHS = {  # of columns and pages of papers
 _LEAST, _MOST = 1.0, 40.0  # inches
 COLUMN = 7.7 / 2.54
 _SMALLEST, _LARGEST = 4, 30  # points
+_COARSEST, _FINEST = 72, 1200  # dots per inch
 _LETTER = 0.6  # width of most letters, as a share of the font size
 
 
@@ -79,6 +80,7 @@ class Look:
         limits: The ends of the axis of scores or differences; None: the range of the data, with outliers at the edge.
         label: The label of this axis; None: the metric.
         palette: The name of the colours, a key of `PALETTES`.
+        dpi: The resolution of PNG files in dots per inch.
     """
 
     width: float = COLUMN
@@ -87,6 +89,7 @@ class Look:
     limits: tuple[float, float] | None = None
     label: str | None = None
     palette: str = "okabe-ito"
+    dpi: int = 300
 
     @property
     def colours(self) -> tuple[str, ...]:
@@ -126,8 +129,8 @@ USUAL = Look()
 
 
 def parse_look(width: str = "acl", height: str | None = None, font_size: float = 7,
-            limits: tuple[float, float] | None = None, label: str | None = None,
-            palette: str = "okabe-ito") -> Look:
+               limits: tuple[float, float] | None = None, label: str | None = None,
+               palette: str = "okabe-ito", dpi: int = 300) -> Look:
     """Return the size and the style of a figure from the options of a user.
 
     Args:
@@ -137,9 +140,10 @@ def parse_look(width: str = "acl", height: str | None = None, font_size: float =
         limits: The ends of the axis of scores or differences; None: the range of the data.
         label: The label of this axis; None: the metric.
         palette: The name of the colours, a key of `PALETTES`.
+        dpi: The resolution of PNG files in dots per inch.
 
     Raises:
-        InputError: A length, the font size, the limits or the palette is not valid.
+        InputError: A length, the font size, the limits, the palette or the resolution is not valid.
     """
     if not _SMALLEST <= font_size <= _LARGEST:
         raise InputError(f"text of {font_size:g} points cannot be read; give it {_SMALLEST} to {_LARGEST}")
@@ -147,8 +151,10 @@ def parse_look(width: str = "acl", height: str | None = None, font_size: float =
         raise InputError(f"no palette is called {palette!r}; {suggest(palette, PALETTES)}")
     if limits is not None and not limits[0] < limits[1] < float("inf"):
         raise InputError(f"limits are two numbers, the lower one first, not {limits!r}")
+    if not _COARSEST <= dpi <= _FINEST:
+        raise InputError(f"{dpi} dots per inch: expected {_COARSEST} to {_FINEST}")
     return Look(parse_length(width), None if height is None else parse_length(height), font_size, limits, label,
-                palette)
+                palette, dpi)
 
 
 _FORMS = (".svg", ".png", ".pdf", ".pgf")
@@ -158,13 +164,14 @@ _LONGEST = 24  # characters of a name that a figure has room for
 
 
 @contextmanager
-def drawing(path: Path, size: tuple[float, float], font: float = 7) -> Iterator[Figure]:
+def drawing(path: Path, size: tuple[float, float], font: float = 7, dpi: int = 300) -> Iterator[Figure]:
     """Provide an empty figure in a `with` block, and write it to a file at the end.
 
     Args:
         path: The file to write. The ending (.svg, .png, .pdf, .pgf) selects the format.
         size: The width and the height in inches.
         font: The size of all text in points.
+        dpi: The resolution of PNG files in dots per inch.
 
     Raises:
         InputError: matplotlib is not installed, or the ending is no known format.
@@ -184,7 +191,7 @@ def drawing(path: Path, size: tuple[float, float], font: float = 7) -> Iterator[
                          "legend.frameon": False,
                          "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6,
                          "xtick.major.width": 0.6, "ytick.major.width": 0.6}):
-        figure = Figure(figsize=size, dpi=300 if size[0] <= COLUMN else 150, layout="constrained")
+        figure = Figure(figsize=size, dpi=dpi, layout="constrained")
         yield figure
         form = path.suffix.removeprefix(".")
         if form == "pgf":  # matplotlib's own runs LaTeX
@@ -209,13 +216,38 @@ def check_form(path: Path) -> None:
         raise InputError("a figure ends in .svg, .pdf, .png or .pgf", path=path)
 
 
+def shorten_names(names: Sequence[str], longest: int) -> list[str]:
+    """Shorten long names to `longest` characters so that they stay different, if possible.
+
+    The middle of a name is left out. If short names would be equal, the common beginning of the names is left out.
+
+    >>> shorten_names(["Llama-70B-Instruct-tuned", "Llama-70B-Base-tuned", "wren"], 12)
+    ['Lla…Instruct', 'Lla…Base-tun', 'wren']
+    """
+    def shorten(name: str, skipped: int) -> str:
+        if len(name) <= longest:
+            return name
+        head = longest // 4 if skipped else longest // 2
+        tail = longest - 1 - head
+        return f"{name[:head]}…{name[skipped:skipped + tail] if skipped else name[-tail:]}"
+
+    short = [shorten(name, 0) for name in names]
+    for text in {text for text in short if short.count(text) > 1}:
+        equal = [n for n, other in enumerate(short) if other == text]
+        letters = zip(*(names[n] for n in equal), strict=False)
+        start = next((k for k, others in enumerate(letters) if len(set(others)) > 1), 0)
+        for n in equal:
+            short[n] = shorten(names[n], start)
+    return short
+
+
 def format_name(name: str, longest: int = _LONGEST) -> str:
     """Return a name in a form that figures can show.
 
-    Names longer than `longest` characters are cut. Characters that are invisible or not in the font are replaced by
-    escapes such as `U+2603`.
+    Names longer than `longest` characters are shortened in the middle. Characters that are invisible or not in the font
+    are replaced by escapes such as `U+2603`.
     """
-    clipped = name if len(name) <= longest else name[:longest - 1] + "…"
+    clipped = shorten_names([name], longest)[0]
     supported = _list_supported_characters()
     return "".join(c if ord(c) in supported else f"U+{ord(c):04X}" for c in escape_controls(clipped))
 
