@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 Listing = tuple[list[str], list[dict[str, Any]]]  # columns and rows
 QueryFormat = Literal["table", "tsv", "csv", "md", "json", "jsonl", "parquet"]
 
+# The columns of lists that people see; the other columns are for programs.
+_LISTED = {"metrics": ("id", "better", "about"), "readers": ("id", "gives", "about"), "importers": ("id", "about"),
+           "tests": ("id", "about", "citation")}
 PROGRAM = "evalregistry"  # the origin of metrics, readers and others that are not from a plugin
 MIN_QUERY_MEGABYTES = 64  # with less memory, the database itself may fail to open
 
@@ -48,7 +51,7 @@ def list_(
     Tasks, teams, submissions and runs (commands) are those of the registry; metrics, readers, importers, tests and
     corrections are those of the program and its plugins.
     """
-    from registry.rendering.table import Table
+    from registry.rendering.table import Column, Table, format_text
 
     program_lists = {"metrics": _list_metrics, "readers": _list_readers, "importers": _list_importers,
                      "tests": _list_tests, "corrections": _list_corrections}
@@ -59,7 +62,9 @@ def list_(
 
         with find_database(db).reading() as connection:
             keys, rows = getattr(history, f"list_{thing}")(connection)
-    print_tables([Table(rows, keys=keys)], format_)
+    columns = [Column(key, key, format_text) for key in _LISTED.get(thing, keys)]
+    more = ["All columns: --format json"] if len(columns) < len(keys) else []
+    print_tables([Table(rows, columns, captions=more, keys=keys)], format_)
 
 
 def _list_metrics() -> Listing:
