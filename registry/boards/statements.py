@@ -353,7 +353,7 @@ def _describe_sides(comparison: Comparison) -> str:
 
 def _warn_of_few_units(comparison: Comparison, runs: Sequence[int]) -> Sequence[Message]:
     """Return a warning if too few units or runs make significance impossible."""
-    if not parse("test", TESTS, comparison.test).swaps_units:
+    if not parse("test", TESTS, comparison.test).is_permutation_test:
         return ()
     alpha, correction = comparison.alpha, comparison.correction
     is_two_sided = comparison.alternative == "two-sided"

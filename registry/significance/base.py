@@ -55,10 +55,10 @@ def count_discordant(matrix: Matrix, a: Ints, b: Ints) -> Ints:
 
 
 def _encode(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-    """Combine several columns into few, so that two systems are compared faster.
+    """Combine columns of whole numbers into one, to compare two systems faster.
 
-    Columns of whole numbers are combined into one mixed-radix code: it differs between two systems if and only if one
-    of the columns does. Other columns are returned unchanged.
+    The combined numbers of two systems are equal if and only if all combined columns are equal. Columns with other
+    numbers are returned unchanged.
 
     Args:
         columns: One array per statistic, [systems, items].
@@ -91,7 +91,6 @@ def _encode(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
 
 
 def _blocks(column: NDArray[Any]) -> Iterator[slice]:
-    """Yield slices that divide the rows of an array into blocks, to save memory."""
     step = max(1, _AT_ONCE // max(1, column.shape[1]))
     return (slice(start, start + step) for start in range(0, len(column), step))
 
@@ -192,10 +191,10 @@ class PairResult:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """p-value of one pair of systems, as a test computes it.
+    """p-value of one pair of systems, before it is combined with the difference.
 
-    `PairResults.make` combines it with the difference of the scores. Attributes that are not listed here have the same
-    meaning as in `PairResult`.
+    `PairResults.make` adds the difference of the scores. Attributes that are not listed here have the same meaning as
+    in `PairResult`.
 
     Attributes:
         log_p: Natural logarithm of the p-value.
@@ -227,7 +226,7 @@ class Observed:
         matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
         pair: Indices of the two systems.
         difference: Difference of the two scores, positive if the first system is better.
-        n_discordant: Number of units (items or clusters) in which the statistics of the two systems differ.
+        n_discordant: Number of items or clusters in which the statistics of the two systems differ.
     """
 
     matrix: Matrix
@@ -237,7 +236,7 @@ class Observed:
 
     @classmethod
     def compare(cls, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
-        """Compute the differences of the scores of pairs of systems.
+        """Compute the score differences of pairs of systems, before they are tested.
 
         Args:
             matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
@@ -267,13 +266,13 @@ class Observed:
 class ObservedPairs(Sequence[Observed]):
     """Pairs of systems with the observed differences of their scores.
 
-    It is a sequence of `Observed`, but stores the values of all pairs in arrays.
+    This is a sequence of `Observed` that stores the values of all pairs in arrays.
 
     Attributes:
         matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
         a, b: Indices of the first and of the second systems, [pairs].
         difference: Differences of the scores, positive if the first system is better, [pairs].
-        n_discordant: Numbers of units (items or clusters) in which the statistics of the two systems differ, [pairs].
+        n_discordant: Numbers of items or clusters in which the statistics of the two systems differ, [pairs].
     """
 
     matrix: Matrix
@@ -298,7 +297,7 @@ class ObservedPairs(Sequence[Observed]):
 
     @property
     def alone(self) -> ObservedPairs:
-        """The same pairs, without the statistics of systems that are in no pair."""
+        """A copy of these pairs without the data of systems that are in no pair."""
         systems, places = np.unique(np.stack([self.a, self.b]), return_inverse=True)
         if len(systems) == self.matrix.statistics.shape[1]:
             return self
@@ -307,9 +306,10 @@ class ObservedPairs(Sequence[Observed]):
 
     @property
     def n_units(self) -> Ints:
-        """Number of tested units (items or clusters) of each pair, [pairs].
+        """Number of tested units of each pair, [pairs].
 
-        If the tested units are single answers, only the answers that one of the two systems gives are counted.
+        A unit is an item or a cluster. If the test compares single answers, it is an answer that at least one of the
+        two systems gives.
         """
         if self.matrix.answers_to is None:
             return np.full(len(self), self.matrix.n_units)
@@ -329,10 +329,12 @@ _COUNTED = 1000  # largest number of coins for which 2^-coins does not underflow
 class _Columns:
     """Values of many pairs of systems: arrays with one value per pair.
 
+    To save memory, methods and messages are stored once, and each pair has their indices.
+
     Attributes:
-        method: Positions of the methods in `METHODS`.
+        method: Index of each pair's method in `METHODS`.
         resamples: Numbers of resamples; -1 if nothing was simulated.
-        messages: Positions of the messages in `different`.
+        messages: Index of each pair's message in `different`.
         different: The distinct messages; the first one is empty.
     """
 
@@ -350,7 +352,11 @@ class _Columns:
         return len(self.method)
 
     def select(self, places: Places) -> Self:
-        """Return the values of the pairs that a slice, an index array or a mask selects."""
+        """Return the values of some pairs.
+
+        Args:
+            places: A slice, an index array or a mask that selects the pairs.
+        """
         chosen: dict[str, Any] = {name: column[places] for name, column in self.columns().items()}
         return replace(self, **chosen)
 
@@ -361,7 +367,7 @@ class _Columns:
     def row(self, n: int) -> dict[str, Any]:
         """Return the values of the pair with index `n`, by the names of their attributes.
 
-        The method and the messages are returned themselves, not their positions.
+        The result has the method and the messages themselves, not their indices.
         """
         values = {name: column[n].item() for name, column in self.columns().items()}
         values |= {name: math.nan for name, value in values.items() if math.isnan(value)}  # one nan object
@@ -396,7 +402,7 @@ class Tails(_Columns):
 
     @classmethod
     def collect(cls, tails: Sequence[Tail]) -> Tails:
-        """Collect the p-values of single pairs into arrays."""
+        """Convert a list of p-values of single pairs to arrays."""
         different = {NO_MESSAGES: 0}
         names = [field_.name for field_ in fields(cls) if field_.name != "different"]
         values = {name: [getattr(tail, name) for tail in tails] for name in names} | {
@@ -428,11 +434,11 @@ class Tails(_Columns):
 
     @classmethod
     def join(cls, n: int, parts: Iterable[tuple[Places, Tails]]) -> Tails:
-        """Join the p-values of subsets of pairs into the p-values of all `n` pairs.
+        """Join the p-values of several groups of pairs into one object.
 
         Args:
             n: Number of all pairs.
-            parts: For each subset, the indices of its pairs and their p-values.
+            parts: For each group, the indices of its pairs and their p-values.
         """
         different = {NO_MESSAGES: 0}
         columns = {name: column.copy() for name, column in cls.make(np.full(n, math.nan), "exact").columns().items()}
@@ -446,7 +452,7 @@ class Tails(_Columns):
     def probabilities(self) -> tuple[Floats, Floats]:
         """Return the p-values and their decimal logarithms, [pairs] each.
 
-        A p-value that counts the outcomes of n fair coins is rounded to a multiple of 2^-n, which corrects its last
+        If a p-value counts the outcomes of n fair coins, it is rounded to a multiple of 2^-n, which corrects its last
         digits.
         """
         p = np.where(np.isnan(self.p), np.exp(self.log_p), self.p)
@@ -463,7 +469,8 @@ class Tails(_Columns):
 class PairResults(_Columns, Sequence[PairResult]):
     """Results of significance tests of many pairs of systems.
 
-    It is a sequence of `PairResult`, but stores the values of all pairs in arrays. Equality treats nan as equal to nan.
+    This is a sequence of `PairResult` that stores the values of all pairs in arrays. Equality treats nan as equal to
+    nan.
     """
 
     difference: Floats

@@ -31,11 +31,11 @@ ROWS = 512  # items that are compared with all others in one block
 
 
 def compute_weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Compute Pearson's r of predictions and gold values, with weighted items.
+    """Compute Pearson's r of predictions and gold values in bootstrap resamples.
 
-    A weight is the number of times that a resample contains the item. To make sums of products exact, a value is
-    represented by its distance from the median, split into two short parts. The precision is 2^-36 of the largest
-    distance or finer (up to 65,536 items).
+    A resample is given by the weights of the items: how often it contains each item. Values are replaced by their
+    distances from the median and split into two parts with few bits, so that sums of products are exact. The precision
+    is 2^-36 of the largest distance or finer (up to 65,536 items).
 
     Args:
         x: Predictions, [items, ...].
@@ -58,10 +58,10 @@ def compute_weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def compute_weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Compute Spearman's rho of predictions and gold values, with weighted items.
+    """Compute Spearman's rho of predictions and gold values in bootstrap resamples.
 
-    This is Pearson's r of the midranks in the resample. The result is exact for up to 200,000 items. Arguments and
-    result are as in `compute_weighted_pearson`.
+    It is Pearson's r of the midranks that the items have in the resample. The result is exact for up to 200,000 items.
+    Arguments and result are as in `compute_weighted_pearson`.
     """
     weights_ = weights.astype(np.float64, copy=False)
     gold = Groups.find(y)
@@ -76,11 +76,10 @@ def compute_weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def compute_weighted_kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Compute Kendall's tau-b of predictions and gold values, with weighted items.
+    """Compute Kendall's tau-b of predictions and gold values in bootstrap resamples.
 
-    Every pair of items is compared, in blocks: time grows with the square of the number of items, but memory does not.
-    The number of concordant minus discordant pairs is a quadratic form of the weights, with a matrix of products of
-    signs. Arguments and result are as in `compute_weighted_pearson`.
+    All pairs of items are compared, so the time grows with the square of the number of items. The memory does not,
+    because the pairs are compared in blocks. Arguments and result are as in `compute_weighted_pearson`.
     """
     weights_ = weights.astype(np.float64, copy=False)
     short = weights_.astype(np.float32) if weights_.sum(axis=1).max(initial=0) < 2**24 else weights_  # exact in either
@@ -98,6 +97,8 @@ def compute_weighted_kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
 class Groups:
     """Groups of items with equal values, in ascending order of the values.
 
+    Rank correlations need such groups, because tied items share their rank.
+
     Attributes:
         order: Indices of the items in the order of their values.
         ends: Position of the last item of each group in that order.
@@ -110,7 +111,7 @@ class Groups:
 
     @classmethod
     def find(cls, values: Floats) -> Groups:
-        """Group the items that have equal values.
+        """Put items with equal values into the same group.
 
         Args:
             values: One value per item, [items].
@@ -119,40 +120,50 @@ class Groups:
         return cls(np.argsort(group, kind="stable"), np.cumsum(counts) - 1, group)
 
     def cumulate(self, weights: NDArray[Any]) -> Floats:
-        """Return the cumulative weights of the groups, in the order of their values.
+        """Count the items with at most the value of each group, in several resamples.
 
         Args:
-            weights: Weights of the items, [draws, items].
+            weights: How often each resample contains each item, [resamples, items].
 
         Returns:
-            Weight of each group and all groups before it, [draws, groups].
+            Cumulative counts in the order of the values, [resamples, groups].
         """
         ascending = weights.take(self.order, axis=1).astype(np.float64, copy=False)  # adding up bits as bits is slower
         return np.cumsum(ascending, axis=1).take(self.ends, axis=1)
 
     def by_item(self, values: Floats) -> Floats:
-        """Assign the value of each group to its items: [draws, groups] to [draws, items]."""
+        """Assign the value of each group to the items in it.
+
+        Args:
+            values: One value per group, [resamples, groups].
+
+        Returns:
+            One value per item, [resamples, items].
+        """
         return values.take(self.group, axis=1)
 
 
 def sizes(cumulative: Floats) -> Floats:
-    """Return the weight of each group from cumulative weights, [draws, groups]."""
+    """Return the number of items in each group, from cumulative counts.
+
+    Args:
+        cumulative: Result of `Groups.cumulate`, [resamples, groups].
+    """
     group_sizes = cumulative.copy()
     group_sizes[:, 1:] -= cumulative[:, :-1]
     return group_sizes
 
 
 def imbalances(cumulative: Floats) -> Floats:
-    """Return how many items have smaller values minus how many have larger ones.
+    """Count the items with smaller values minus those with larger ones, per value.
 
-    There is one result per group of items with equal values. It is twice the distance of the group's midrank from the
-    mean rank.
+    This is twice the distance of the value's midrank from the mean rank. Items with equal values are a group.
 
     Args:
-        cumulative: Result of `Groups.cumulate`, [draws, groups].
+        cumulative: Result of `Groups.cumulate`, [resamples, groups].
 
     Returns:
-        Numbers, [draws, groups].
+        Differences of the two counts, [resamples, groups].
     """
     differences = cumulative - cumulative[:, -1:]
     differences[:, 1:] += cumulative[:, :-1]
@@ -165,10 +176,10 @@ def rank_spread(groups: Floats) -> Floats:
     For n items in groups of t tied items it is (n^3 - sum of t^3) / 3.
 
     Args:
-        groups: Numbers of items in the groups of tied items, [draws, groups].
+        groups: Number of items in each group of tied items, [resamples, groups].
 
     Returns:
-        Sums, [draws].
+        Sums, [resamples].
     """
     return np.asarray((groups.sum(axis=1) ** 3 - dot(groups * groups, groups)) / 3)
 
@@ -179,42 +190,44 @@ def compute_norm(groups: Floats) -> Floats:
     For n items in groups of t tied items it is n^2 - sum of t^2.
 
     Args:
-        groups: Numbers of items in the groups of tied items, [draws, groups].
+        groups: Number of items in each group of tied items, [resamples, groups].
 
     Returns:
-        Numbers, [draws].
+        Numbers, [resamples].
     """
     return np.asarray(groups.sum(axis=1) ** 2 - dot(groups, groups))
 
 
 def signs(first: Floats, second: Floats, index: int) -> NDArray[np.int8]:
-    """Return the signs of first[i] - second[j] for a block of rows i.
+    """Return the signs of the differences first[i] - second[j] as a matrix.
 
-    The rows are the `ROWS` items from `index` on; the columns j are all items from `index` on.
+    To save memory, only some rows are computed: the `ROWS` items i from `index` on. The columns are all items j from
+    `index` on.
     """
     i, j = first[index:index + ROWS, None], second[None, index:]
     return (i > j).astype(np.int8) - (i < j).astype(np.int8)
 
 
 def sum_quadratic_form(rows: NDArray[np.int8], weights: NDArray[Any], index: int) -> Floats:
-    """Return part of a quadratic form w' M w, for a block of rows of M.
+    """Compute the contribution of some rows of a matrix M to a quadratic form w' M w.
 
-    M is an upper triangular matrix. Only the last sum can be too large for single precision; it uses double precision.
+    M is an upper triangular matrix. Only the last sum can be too large for single precision, so it uses double
+    precision.
 
     Args:
         rows: The rows of M from `index` on, without the columns before `index`.
-        weights: A vector w per draw, [draws, items].
+        weights: Several vectors w, [vectors, items].
         index: Index of the first row.
 
     Returns:
-        Values, [draws].
+        Values, [vectors].
     """
     pulled = weights[:, index:index + len(rows)] @ rows.astype(weights.dtype)
     return np.asarray(np.einsum("di,di->d", pulled, weights[:, index:], dtype=np.float64))
 
 
 def quotient(common: Floats, first: Floats, second: Floats) -> Floats:
-    """Return a correlation: a covariance / sqrt(product of two sums of squares).
+    """Return a correlation: the covariance divided by both standard deviations.
 
     The result is nan if a sum of squares is 0.
 
@@ -234,10 +247,10 @@ def dot(first: Floats, second: Floats) -> Floats:
 
 
 def _pieces(values: Floats, bits: int) -> tuple[Floats, Floats]:
-    """Split numbers into two short parts, so that sums of products are exact.
+    """Split numbers into two parts with few bits, so that sums of products are exact.
 
-    A number is first replaced by its distance from the median of its column. The distance is rounded to a 2^bits + b
-    steps, with whole numbers a and b of at most 2^bits. The results are a 2^bits and b.
+    The numbers are first replaced by their distances from the median of their column, and rounded to whole steps. Each
+    result is a number of steps with at most `bits` + 1 significant bits, and their sum is the rounded distance.
     """
     distances = values - np.median(values, axis=0)
     _, exponents = np.frexp(np.abs(distances).max(axis=0))
@@ -270,11 +283,10 @@ def z_scores(values: Floats) -> Floats:
 
 
 def swap_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
-    """Return a function that computes Pearson's r after swaps of predictions.
+    """Return a function that computes Pearson's r after predictions are swapped.
 
-    The function maps swaps to the correlations of systems A and B with the gold values. It uses sums of z, z^2 and z y
-    over the items: `first` [3] are the sums of A, `moves` [items, 3] their changes by a swap, and `both` [3] the sums
-    of A and B.
+    A permutation test swaps the predictions of two systems A and B in random items. The returned function takes the
+    swaps (1 for a swapped item, otherwise 0) and returns the correlation of each system with the gold.
 
     Args:
         a: z-scores of the predictions of A, [items].
@@ -282,6 +294,7 @@ def swap_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
         y: Gold values, [items].
     """
     gold = z_scores(y)
+    # sums of z, z^2 and z y over the items: of A, the changes by each swap, and of A and B together
     sums_a, sums_b = (np.stack([side, side * side, side * gold], axis=1) for side in (a, b))
     first, moves, both = sums_a.sum(axis=0), sums_b - sums_a, (sums_a + sums_b).sum(axis=0)
 
@@ -298,22 +311,20 @@ def swap_pearson(a: Floats, b: Floats, y: Floats) -> Swapped:
 
 
 def swap_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
-    """Return a function that computes Spearman's rho after swaps of predictions.
+    """Return a function that computes Spearman's rho after predictions are swapped.
 
-    The function maps swaps to the correlations of systems A and B with the gold values. It uses these arrays:
-
-    - `both` groups the ranks of A and, after them, of B.
-    - `deviations` [2 items] are twice the deviations of the items' gold ranks from their mean, first for the
-      predictions of A and then for those of B. `sum_of_squares` is their sum of squares for one system.
-    - `odd` [items] are the coefficients of half the difference between A and B. That of item i is the effect of moving
-      it from its rank in A to its rank in B, among the ranks of both systems: the sum over all their items j of
-      sign(rank - rank_j) (deviation_i - deviation_j).
+    A permutation test swaps the ranks of two systems A and B in random items. The returned function takes the swaps (1
+    for a swapped item, otherwise 0) and returns the correlation of each system with the gold.
 
     Args:
         a: Ranks of the predictions of A, [items].
         b: Ranks of the predictions of B, [items].
         y: Gold values, [items].
     """
+    # `both` has the ranks of A and, after them, of B; `deviations` are twice the distances of the items' gold ranks
+    # from their mean, for both halves; `odd` are the coefficients of half the difference between A and B. That of item
+    # i is the effect of moving it from its rank in A to its rank in B, among the ranks of both systems: the sum over
+    # all their items j of sign(rank - rank_j) (deviation_i - deviation_j).
     both, deviations = Groups.find(np.concatenate([a, b])), np.tile(2 * midranks(y) - (len(y) + 1), 2)
     everything = both.cumulate(np.stack([np.ones(len(deviations)), deviations]))
     count, pulled = both.by_item(imbalances(everything))
@@ -334,18 +345,19 @@ def swap_spearman(a: Floats, b: Floats, y: Floats) -> Swapped:
 
 
 def swap_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
-    """Return a function that computes Kendall's tau-b after swaps of predictions.
+    """Return a function that computes Kendall's tau-b after predictions are swapped.
 
-    The function maps swaps to the correlations of systems A and B with the gold values. Their numerators are numbers of
-    concordant minus discordant pairs. Let s be 1 for an item that is not swapped, and -1 for a swapped item. Then four
-    times half the sum of both numerators is `constant` + s `even` s, with the rows of a triangular matrix in blocks.
-    Four times half their difference is `odd` s. `spread` is twice the number of pairs that are not tied in the gold.
+    A permutation test swaps the ranks of two systems A and B in random items. The returned function takes the swaps (1
+    for a swapped item, otherwise 0) and returns the correlation of each system with the gold.
 
     Args:
         a: Ranks of the predictions of A, [items].
         b: Ranks of the predictions of B, [items].
         y: Gold values, [items].
     """
+    # Numerators are numbers of concordant minus discordant pairs. Let s be 1 for an item that is not swapped and -1 for
+    # a swapped item. Then four times half the sum of both numerators is constant + s even s, with the rows of a
+    # triangular matrix in blocks, and four times half their difference is odd s.
     constant, even, odd = 0, [], np.zeros(len(y))
     for start in range(0, len(y), ROWS):
         gold = np.triu(signs(y, y, start))
@@ -355,6 +367,7 @@ def swap_kendall(a: Floats, b: Floats, y: Floats) -> Swapped:
         odd[start:start + ROWS] += (aa + ab - ba - bb).sum(axis=1)
         odd[start:] += (aa - ab + ba - bb).sum(axis=0)
     both = Groups.find(np.concatenate([a, b]))
+    # twice the number of pairs that are not tied in the gold
     spread = compute_norm(sizes(Groups.find(y).cumulate(np.ones((1, len(y))))))
 
     def scores(swaps: Bits) -> tuple[Floats, Floats]:
@@ -378,15 +391,15 @@ _TOGETHER = 16 * BLOCK  # swaps of one task, for which each pair is prepared onc
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A correlation coefficient and the functions that compute it.
+    """A correlation coefficient, and functions that resample and permute it.
 
     Attributes:
         name: Name of the coefficient.
-        weighted: Computes scores from predictions, gold values and weights of items, as `compute_weighted_pearson`
-            does.
-        standardized: Maps the predictions of a system [items] to values that can be swapped between systems, [items].
-        swapped: Takes the standardized predictions of two systems and the gold values, [items] each. Returns a function
-            from swaps to the scores of both systems.
+        weighted: Computes the correlations in bootstrap resamples, as `compute_weighted_pearson` does.
+        standardized: Converts the predictions of a system, [items], to a scale that all systems share, so that they can
+            be swapped between systems.
+        swapped: Takes the converted predictions of two systems and the gold values, [items] each. Returns a function
+            that computes the scores of both systems after swaps.
     """
 
     name: str
@@ -405,8 +418,8 @@ COEFFICIENTS = {coefficient.name: coefficient for coefficient in (PEARSON, SPEAR
 class PairMatrix(Matrix):
     """Systems whose score is the correlation of their predictions with gold values.
 
-    The statistics of an item are the prediction and the gold value. They do not add up, so the items of a cluster are
-    resampled and swapped together, not summed.
+    The statistics of an item are the prediction and the gold value. Correlations cannot be computed from sums over
+    items. So the items of a cluster are resampled and swapped together, but not summed.
 
     Attributes:
         coefficient: The correlation coefficient.
@@ -427,20 +440,23 @@ class PairMatrix(Matrix):
 
     @property
     def by_unit(self) -> PairMatrix:
-        """The same matrix: its rows remain items, and `units` assigns them to clusters."""
+        """This object itself, because correlations need single items.
+
+        Other matrices sum the items of each cluster. Here the rows remain items, and `units` assigns them to clusters.
+        """
         return self
 
     def scores(self) -> Floats:
         return np.asarray(self.weighted(np.ones((1, self.n_units)))[0])
 
     def weighted(self, weights: Floats) -> Floats:
-        """Compute the scores of all systems for weights of items or clusters.
+        """Compute the scores of all systems with weighted items, as in a resample.
 
         Args:
-            weights: How often each resample contains each item or cluster: whole numbers, [draws, units].
+            weights: How often each resample contains each unit (item or cluster), [resamples, units].
 
         Returns:
-            Correlations, [draws, systems].
+            Correlations, [resamples, systems].
         """
         step = max(1, _CELLS // len(self.statistics))
         return np.concatenate([
@@ -454,18 +470,34 @@ class PairMatrix(Matrix):
             for start in range(0, len(units), BLOCK)])
 
     def standardize(self, pair: Pair) -> tuple[Floats, Floats]:
-        """Return the predictions of two systems, standardized for swaps, [items] each."""
+        """Return the predictions of two systems on a common scale, as z-scores or ranks.
+
+        On a common scale they can be swapped between the systems.
+
+        Args:
+            pair: Indices of the two systems.
+
+        Returns:
+            z-scores or ranks of each system, [items] each.
+        """
         a, b = (self.coefficient.standardized(self.x[:, system]) for system in pair)
         return a, b
 
     def prepare_swaps(self, pair: Pair) -> Swapped:
-        """Return a function that computes the scores of both systems after swaps."""
+        """Return a function that computes the scores of two systems after swaps.
+
+        A permutation test swaps the predictions of the systems in some items.
+        """
         return self.coefficient.swapped(*self.standardize(pair), self.y)
 
     def by_item(self, of_units: OfUnits) -> OfUnits:
         """Assign the value of each cluster to its items.
 
-        The shape [draws, units] becomes [draws, items]. Without clusters, the values are returned unchanged.
+        Args:
+            of_units: One value per unit (item or cluster), [draws, units].
+
+        Returns:
+            One value per item, [draws, items]; the argument itself if there are no clusters.
         """
         return of_units if self.units is None else of_units[:, self.units]
 
@@ -473,10 +505,10 @@ class PairMatrix(Matrix):
 def resample_correlations(matrix: PairMatrix, settings: Settings) -> Iterator[Floats]:
     """Compute the correlations of all systems in bootstrap resamples.
 
-    Items or whole clusters are resampled within strata. The resamples are the same as those of `sum_resamples`.
+    Items or whole clusters are resampled within strata. The random numbers are those of `sum_resamples`.
 
     Yields:
-        Scores, [draws, systems], in the order of the resamples.
+        Scores of a block of resamples, [resamples, systems].
     """
     return settings.execution.map(partial(_score_block, matrix, settings.seed), blocks(settings.resamples))
 
@@ -489,15 +521,15 @@ def swap_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settin
                         use: Callable[[Floats], Used]) -> Iterator[Used]:
     """Simulate permutations: swap the predictions of two systems in random units.
 
-    The predictions are standardized before a swap. The units (items or clusters) are the same as those of
-    `sum_permutations`, and the same for all pairs.
+    A unit is an item or a cluster. The predictions are converted to z-scores or ranks before a swap. All pairs of
+    systems swap the same random units, which are those of `sum_permutations`.
 
     Args:
         matrix: Predictions and gold values of all systems.
-        pairs: Pairs; each pair swaps only its own two systems.
+        pairs: Pairs of systems; each pair swaps only its own two systems.
         settings: Number of permutations, seed, and workers.
-        use: Function that is applied to blocks of differences, [draws, pairs]; they are positive if the first system is
-            better.
+        use: Function that is applied to blocks of differences, [permutations, pairs]; they are positive if the first
+            system is better.
 
     Yields:
         The results of `use` in the order of the permutations.
@@ -508,10 +540,10 @@ def swap_differences(matrix: PairMatrix, pairs: Sequence[Pair], settings: Settin
 
 
 def compute_all_swaps(matrix: PairMatrix, pair: Pair) -> Floats:
-    """Return the differences of two systems' correlations for all possible swaps.
+    """Compute the differences of two systems' correlations for all possible swaps.
 
-    A swap exchanges the standardized predictions in a set of units (items or clusters). Only units in which the
-    predictions differ are swapped.
+    A swap exchanges the predictions of the systems in a set of items or clusters, after they were converted to z-scores
+    or ranks. Items or clusters with equal predictions are not swapped, because this would have no effect.
     """
     scores, differ = matrix.prepare_swaps(pair), find_differing_units(matrix, pair)
     results = []
@@ -525,7 +557,7 @@ def compute_all_swaps(matrix: PairMatrix, pair: Pair) -> Floats:
 def compute_unswapped(matrix: PairMatrix, pair: Pair) -> float:
     """Return the observed difference of two systems' correlations.
 
-    It is computed by the same steps as the differences after swaps, so that rounding errors are the same.
+    It is computed in the same way as the differences after swaps, so that it has the same rounding errors.
     """
     return float(_differences(matrix, matrix.prepare_swaps(pair), np.zeros((1, matrix.n_units), dtype=np.uint8))[0])
 
@@ -533,7 +565,7 @@ def compute_unswapped(matrix: PairMatrix, pair: Pair) -> float:
 def find_differing_units(matrix: PairMatrix, pair: Pair) -> Ints:
     """Return the items or clusters in which the predictions of two systems differ.
 
-    The standardized predictions are compared. Differences of the size of rounding errors are ignored.
+    The predictions are compared as z-scores or ranks. Differences of the size of rounding errors are ignored.
     """
     a, b = matrix.standardize(pair)
     items = np.flatnonzero(np.abs(a - b) > ROUNDING * max(np.abs(a).max(), np.abs(b).max()))
@@ -553,12 +585,17 @@ def _score_swapped_blocks(matrix: PairMatrix, pairs: Sequence[Pair], seed: int, 
 
 
 def _differences(matrix: PairMatrix, scores: Swapped, swaps: Bits) -> Floats:
-    """Return the differences of two systems' correlations after swaps, [draws].
+    """Compute the differences of two systems' correlations after random swaps.
+
+    A swap exchanges the predictions of the two systems in some units (items or clusters).
 
     Args:
         matrix: Predictions and gold values of all systems.
         scores: Result of `PairMatrix.prepare_swaps` for the two systems.
-        swaps: 1 for a swapped unit (item or cluster), otherwise 0, [draws, units].
+        swaps: 1 for a swapped unit, otherwise 0, [permutations, units].
+
+    Returns:
+        Differences, [permutations].
     """
     step = max(1, _CELLS // (2 * len(matrix.statistics)))
     return np.concatenate([
@@ -580,13 +617,11 @@ _MANY = 2000  # items above which only nearly equal ranks would be flagged
 def find_alike_predictions(pairs: SystemPairs) -> Iterator[PairWarning]:
     """Warn of pairs whose predictions are too similar for a permutation test.
 
-    This concerns tests of correlations with gold values.
-
-    The test standardizes the predictions of each system by the test set itself before it swaps them. A swapped value
-    then has the scale of the other system's sample. The scales and ranks of two samples differ by chance, so the
-    systems are not quite exchangeable. This matters if the systems hardly differ otherwise. With Pearson's r it happens
-    only with few items. Ranks are also whole numbers, and swaps create ties if two systems order the items in nearly
-    the same way (docs/limits.md).
+    This concerns tests of correlations with gold values. The test standardizes the predictions of each system before it
+    swaps them. Mean and scale are estimated from the test set and differ by chance, so the systems are not quite
+    exchangeable. This matters if the systems hardly differ otherwise. With Pearson's r it happens only with few items.
+    With rank correlations, swaps also create ties if two systems order the items in nearly the same way
+    (docs/limits.md).
     """
     matrix, a, b = pairs
     if not isinstance(matrix, PairMatrix) or not (

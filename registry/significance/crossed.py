@@ -75,7 +75,7 @@ class CrossedPair:
     def estimate(self, axes: Axes) -> list[tuple[int | None, float, int]]:
         """Estimate the mean square of the interaction of some factors.
 
-        This is w(axes) in the formula of the class. The mean square is divided by the number of cells.
+        This is w(axes) in the formula of the class: the mean square, divided by the number of cells of the table.
 
         Returns:
             Terms (system, value, degrees of freedom): one term with system None if the systems share the levels of all
@@ -87,10 +87,10 @@ class CrossedPair:
         return [(side, *_interaction(_average(table, axes))) for side, table in enumerate(self.tables)]
 
     def components(self) -> Iterator[Source]:
-        """Yield the estimated contribution of each set of factors to the squared error.
+        """Estimate the contribution of each source of error to the squared error.
 
-        If the systems do not share the levels of the factors, each system has its own contribution. An estimate can be
-        negative.
+        A source is a factor, such as the items, or an interaction of several factors. If the systems do not share the
+        levels of the factors, each system has its own contribution. An estimate can be negative.
         """
         terms = {axes: self.estimate(axes) for axes in _subsets(self.axes)}
         for axes, mean_square in terms.items():
@@ -102,11 +102,11 @@ class CrossedPair:
                 yield Source(axes, side, 0.0 if is_rounding else squared, degrees)
 
     def bounds(self, over: Iterable[int]) -> list[Source]:
-        """Return sources of error whose sum is an upper bound of the squared error.
+        """Return sources of error whose sum is at least the squared error.
 
-        Each factor is one source together with all its interactions, because its few degrees of freedom hold for all of
-        them together. So interactions of two factors are counted twice. The remaining contribution of the items is a
-        separate source. The sum is at least the contribution of the items alone.
+        Each random factor is one source together with all its interactions, because its few degrees of freedom hold for
+        all of them together. So interactions of two factors are counted twice. The remaining contribution of the items
+        is another source. The sum is at least the contribution of the items alone.
 
         Args:
             over: The axes whose levels are a random sample.
@@ -125,7 +125,6 @@ class CrossedPair:
 
 
 def _subsets(axes: Sequence[int]) -> Iterator[Axes]:
-    """Yield all nonempty subsets, in ascending order of size."""
     for n in range(1, len(axes) + 1):
         yield from combinations(axes, n)
 
@@ -135,10 +134,12 @@ def _average(table: Floats, kept_axes: Axes) -> Floats:
 
 
 def _interaction(table: Floats) -> tuple[float, int]:
-    """Return the mean square of a table's highest interaction, and its degrees.
+    """Return the mean square of the interaction of all axes of a table.
 
-    The interaction is what remains of each cell after all marginal means are subtracted. The mean square is divided by
-    the number of cells. The degrees of freedom are the product of (size of axis - 1).
+    The interaction is what remains of each cell after all marginal means are subtracted.
+
+    Returns:
+        The mean square divided by the number of cells; and its degrees of freedom, the product of (size of axis - 1).
     """
     for axis in range(table.ndim):
         table = table - table.mean(axis=axis, keepdims=True)
@@ -150,8 +151,8 @@ def _interaction(table: Floats) -> tuple[float, int]:
 class Crossing:
     """Scores of all systems, arranged by item and by factors such as seed and prompt.
 
-    Scores are linearized: a score is the mean of its table plus a constant. So the estimates for means also apply to
-    F-scores and BLEU.
+    A score is represented as the mean of its table plus a constant. For F-scores and BLEU this is a linear
+    approximation, so that estimates for means also apply to them.
 
     Attributes:
         names: Names of the axes: `items`, then the factors in the plural, such as `runs` and `prompts`.
@@ -173,14 +174,15 @@ class Crossing:
         return CrossedPair((table, np.zeros_like(table) if b is None else self.tables[b]), self.shared)
 
     def bounds(self, pairs: Iterable[tuple[int, int | None]], over: str) -> tuple[Floats, Floats]:
-        """Return upper bounds of squared errors, split by source (`CrossedPair.bounds`).
+        """Return upper bounds of squared standard errors, divided into sources of error.
 
         Args:
             pairs: Pairs of systems. If the second system is None, the error is that of the score of the first system.
             over: Name of the axis whose levels are a random sample, or `all`.
 
         Returns:
-            Contributions to the squared errors, and their degrees of freedom, [pairs, sources] each.
+            Contributions to the squared errors, and their degrees of freedom, [pairs, sources] each; see
+                `CrossedPair.bounds`.
         """
         bounds = [self.pair(a, b).bounds(self.axes(over)) for a, b in pairs]
         return (np.array([[source.squared for source in sources] for sources in bounds]),
@@ -223,9 +225,9 @@ def explain_crossing_refusal(matrix: Matrix) -> Message | None:
 def cross_runs(matrix: Matrix) -> Crossing:
     """Arrange the runs of all systems by item and by factors such as seed and prompt.
 
-    A cell of a table has its deviation from the score F of the system. If F is a quotient of sums of n and d, the
-    deviation is (n - F d) / (mean of d). Otherwise it comes from the jackknife, the score without the cell. Undefined
-    deviations are nan.
+    Each cell of a table has its deviation from the score of the system. If the score is a quotient F of sums of n and
+    d, the deviation is (n - F d) / (mean of d). Otherwise it comes from the jackknife, the score without the cell.
+    Undefined deviations are nan.
 
     Args:
         matrix: Statistics of the runs, with items or clusters as rows; `explain_crossing_refusal` returns None for it.
@@ -254,10 +256,6 @@ def count_levels(matrix: Matrix) -> Iterator[int]:
 
 
 def _factors(matrix: Matrix) -> list[str]:
-    """Return the names of the factors that distinguish runs, such as `prompt`.
-
-    If no factors are declared, `run` is the only one.
-    """
     if matrix.factors is None:
         return [OWN]
     return sorted(matrix.factors[0][0], key=lambda name: (name != OWN, name))
@@ -283,14 +281,15 @@ def _table(matrix: Matrix, runs: Floats) -> Floats:
 def find_critical_difference(variances: Floats, degrees: Floats, level: float) -> Floats:
     """Return the smallest difference of each pair that is significant, two-sided.
 
-    The square of this difference is the sum of t^2 V over the sources of error. V is the contribution of a source to
-    the squared standard error, and t the quantile of Student's distribution with the degrees of freedom of V (Banerjee
-    1961). The error rate is at most the level for sources of any size, because each V is estimated separately. The
-    proof: a chi-squared variable with one degree of freedom exceeds x with a probability that is convex in x. So the
-    difference exceeds the sum at most as often as the sources, weighted by their shares of the variance, exceed their
-    own quantiles. The estimates need not be independent of each other. One Satterthwaite estimate of the degrees of
-    freedom for all sources together rejects too often: in 12.5 % of cases at 5 % if the two runs of one system
-    contribute most of the variance (docs/significance.md).
+    The squared standard error is a sum over several sources of error, such as items and runs. Let V be the contribution
+    of a source, and t the quantile of Student's distribution with the degrees of freedom of V. The square of the result
+    is the sum of t^2 V (Banerjee 1961).
+
+    The error rate is at most the level for sources of any size. The proof: a chi-squared variable with one degree of
+    freedom exceeds x with a probability that is convex in x. So the difference exceeds the sum at most as often as the
+    sources, weighted by their shares of the variance, exceed their own quantiles. The estimates need not be independent
+    of each other. One Satterthwaite estimate of the degrees of freedom for all sources together rejects too often: in
+    12.5 % of cases at 5 % if the two runs of one system contribute most of the variance (docs/significance.md).
 
     Args:
         variances: Contribution of every source to the squared error, [pairs, sources].

@@ -32,7 +32,9 @@ _find_nodes = cache(np.polynomial.legendre.leggauss)
 def log_normal_p(z: float, alternative: Alternative) -> float:
     """Return the log p-value of a statistic that is standard normal under the null.
 
-    A positive statistic is evidence for system A, the alternative `greater`.
+    Args:
+        z: The statistic; positive values are evidence that system A is better.
+        alternative: `greater` means that A is better.
     """
     return float(log_normal_ps(np.asarray(z), alternative))
 
@@ -40,7 +42,9 @@ def log_normal_p(z: float, alternative: Alternative) -> float:
 def log_normal_ps(z: Floats, alternative: Alternative) -> Floats:
     """Return the log p-values of statistics that are standard normal under the null.
 
-    A positive statistic is evidence for system A, the alternative `greater`.
+    Args:
+        z: The statistics; positive values are evidence that system A is better.
+        alternative: `greater` means that A is better.
     """
     from scipy.special import log_ndtr
 
@@ -51,7 +55,10 @@ def log_normal_ps(z: Floats, alternative: Alternative) -> Floats:
 def log_t_p(t: float, degrees: float, alternative: Alternative) -> float:
     """Return the log p-value of a statistic that has Student's t distribution.
 
-    A positive statistic is evidence for system A, the alternative `greater`.
+    Args:
+        t: The statistic; positive values are evidence that system A is better.
+        degrees: Degrees of freedom.
+        alternative: `greater` means that A is better.
     """
     from scipy.special import stdtr
 
@@ -71,9 +78,9 @@ def log_chi_squared_p(statistic: float, degrees: int) -> float:
 
 
 def _compute_log_tail(below: float, above: float, law: str, degrees: float, x: float, rate: float) -> float:
-    """Return log P(X >= x), even if P(X >= x) underflows.
+    """Return log P(X >= x) of a random variable X, even if P(X >= x) underflows.
 
-    In that case the density is integrated relative to the density at x.
+    If it underflows, the density is integrated relative to the density at x.
 
     Args:
         below: P(X <= x).
@@ -165,9 +172,9 @@ def _log_mass(m: Ints, n: Ints) -> Floats:
 
 
 def _times_log(count: Ints, n: Ints) -> tuple[Floats, Floats]:
-    """Return count * log(2 count / n) as the sum of an exact part and a remainder.
+    """Return count * log(2 count / n) with extra precision, as a sum of two numbers.
 
-    The exact part is a multiple of 1 / `_GRID`. Both are 0 if the count is 0.
+    The first number is exact, a multiple of 1 / `_GRID`; the second one is the remainder. Both are 0 if the count is 0.
     """
     grid, rest = _tabulate_logarithms()
     c, total = np.maximum(count, 1), np.maximum(n, 1).astype(np.float64)
@@ -182,9 +189,9 @@ def _times_log(count: Ints, n: Ints) -> tuple[Floats, Floats]:
 
 @cache
 def _tabulate_logarithms() -> tuple[Floats, Floats]:
-    """Return log(k / `_LAST`) for each k from `_FIRST` to `_LAST`, in two parts.
+    """Return log(k / `_LAST`) for k from `_FIRST` to `_LAST`, with extra precision.
 
-    The first part is a multiple of 1 / `_GRID`, the second one the remainder.
+    Each logarithm is the sum of two numbers: a multiple of 1 / `_GRID`, and a remainder.
     """
     with localcontext(prec=40):
         exact = [(Decimal(n) / _LAST).ln() for n in range(_FIRST, _LAST + 1)]
@@ -194,9 +201,9 @@ def _tabulate_logarithms() -> tuple[Floats, Floats]:
 
 
 def _stirling_error(count: Ints) -> Floats:
-    """Return the error of Stirling's formula: log n! - n log n + n for n = `count`.
+    """Return the error of Stirling's formula for log n!, with n = `count`.
 
-    It is 0 for a count of 0.
+    This is log n! - n log n + n, or 0 for n = 0.
     """
     small = _small_stirling_errors()[np.minimum(count, _SMALL - 1)]
     n = np.maximum(count, _SMALL).astype(np.float64)
@@ -363,7 +370,7 @@ def tango_statistic(only_a: ArrayLike, only_b: ArrayLike, n: ArrayLike, differen
 def tango_interval(only_a: ArrayLike, only_b: ArrayLike, n: ArrayLike, confidence: float) -> tuple[Floats, Floats]:
     """Return Tango's score interval of the difference of two paired proportions.
 
-    It contains the differences that `tango_statistic` does not reject (Tango 1998). Without units it is (-1, 1).
+    It contains the differences that Tango's score test does not reject (Tango 1998). Without units it is (-1, 1).
 
     Args:
         only_a: Numbers of units (items or clusters) that only system A gets right, of any shape.
@@ -409,9 +416,9 @@ def _tango_low(only_a: Floats, only_b: Floats, n: Floats, z: float) -> Floats:
 def _tango(only_a: Floats, only_b: Floats, n: Floats, difference: Floats) -> tuple[Floats, Floats]:
     """Return the numerator of Tango's statistic and the square of its denominator.
 
-    The numerator is the observed minus the expected excess of items that only system A gets right over those that only
-    B gets right. Let p be the probability of an item that only B gets right. At the maximum of the likelihood, 2 n p^2
-    + b p - c = 0.
+    The numerator is the observed minus the expected excess of items that only system A gets right over items that only
+    B gets right. The denominator is a standard error, which depends on the probability p of an item that only B gets
+    right. At the maximum of the likelihood, 2 n p^2 + b p - c = 0.
     """
     turned = difference < 0  # by symmetry, so that no term below is negative
     for_a, for_b = np.where(turned, only_b, only_a), np.where(turned, only_a, only_b)

@@ -138,11 +138,12 @@ def _measure_standardized(differences: Floats, slack: float, confidence: float, 
 
 
 def _varies_more(differences: Floats) -> bool:
-    """Return True if a standardized difference varies more than its interval assumes.
+    """Return True if the interval of a standardized difference is too narrow.
 
-    The interval assumes normal differences. Let d be the standardized difference, and s the skewness and k the kurtosis
-    of n differences in single items. The asymptotic variance of sqrt(n) d is 1 - d s + d^2 (k - 1) / 4, and 1 + d^2 / 2
-    for normal differences (delta method). In normal samples s and k deviate by sqrt(6 / n) and sqrt(24 / n).
+    The interval assumes normally distributed differences; skewed or heavy-tailed ones vary more. Let d be the
+    standardized difference, and s the skewness and k the kurtosis of n differences in single items. The asymptotic
+    variance of sqrt(n) d is 1 - d s + d^2 (k - 1) / 4, and 1 + d^2 / 2 for normal differences (delta method). In normal
+    samples s and k deviate by sqrt(6 / n) and sqrt(24 / n).
     """
     n, z = len(differences), differences / differences.std()
     d, z = z.mean(), z - z.mean()
@@ -258,7 +259,7 @@ def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """Effect of clusters of items on the error of the difference of two systems.
+    """How much clusters of items increase the error of a difference of two systems.
 
     Attributes:
         n_items: Number of items.
@@ -344,11 +345,14 @@ def measure_design_effects(influence: Floats, clusters: Ints) -> Floats:
 
 
 def _influence(matrix: Matrix, pair: Pair) -> tuple[Floats, float]:
-    """Return the influence of every item on a difference, and its rounding error.
+    """Return how much every item influences the difference of two systems.
 
     Args:
         matrix: Statistics with single items as rows.
         pair: Indices of the two systems.
+
+    Returns:
+        Influences, [items]; and their largest rounding error.
     """
     items = replace(matrix.select_systems(pair), units=None)
     influence: Floats = influences(items) @ np.array([1.0, -1.0])
@@ -495,16 +499,19 @@ class Contingencies:
 
     @property
     def only_a_correct(self) -> Ints:
-        """Number of answers that a, the system of the row, gets right and b does not.
+        """Number of answers that only system a gets right, [systems, systems].
 
-        The transposed array is `only_b_correct`.
+        System a is that of the row. The transposed array is `only_b_correct`.
         """
         correct: Ints = np.diag(self.both_correct)
         return correct[:, None] - self.both_correct
 
     @property
     def only_b_correct(self) -> Ints:
-        """Number of answers that b, the system of the column, gets right and a does not."""
+        """Number of answers that only system b gets right, [systems, systems].
+
+        System b is that of the column.
+        """
         return self.only_a_correct.T
 
     @property

@@ -24,7 +24,7 @@ _ROUNDING = 1e-9  # rounding error of scores, relative to the step
 class NewBests:
     """Decisions whether submissions are new bests, in the order of submission.
 
-    A new best is significantly better than all earlier submissions.
+    A new best is significantly better than all earlier submissions. All tests share one significance level, alpha.
 
     Attributes:
         log_levels: Natural logarithm of the level of each test, [submissions]; -inf if no alpha is left.

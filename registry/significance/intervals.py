@@ -115,9 +115,12 @@ def proportional_interval(scores: Floats, errors: Floats, score_range: Range, qu
 
 
 def find_bound(score_range: Range) -> tuple[float, int]:
-    """Return the finite bound of a range, and on which side it is.
+    """Return the only finite bound of a range of scores, and on which side it is.
 
-    The side is 1 for a lower and -1 for an upper bound: (0, inf) -> (0, 1). Exactly one of both bounds must be finite.
+    The side is 1 for a lower and -1 for an upper bound.
+
+    >>> find_bound((0, math.inf))
+    (0, 1)
     """
     return (score_range[0], 1) if math.isfinite(score_range[0]) else (score_range[1], -1)
 
@@ -228,7 +231,7 @@ def errors_of_pairs(influence: Floats, a: Ints, b: Ints) -> Floats:
 
 
 def has_few_sources(influence: Floats) -> Flags:
-    """Flag scores whose standard error comes from a few of many items, [systems].
+    """Flag scores whose standard error depends on few of many items, [systems].
 
     The degrees of freedom of the error are estimated from fourth moments (Satterthwaite 1946).
 
@@ -259,14 +262,17 @@ def class_sizes(matrix: Matrix) -> Floats:
 
 
 def error_free_sizes(matrix: Matrix) -> Floats:
-    """Return the sample sizes of perfect or worst possible scores, [systems].
+    """Return sample sizes for the intervals of perfect or worst possible scores.
 
-    Such scores have a standard error of 0, so their intervals need another sample size: the number of units (items or
+    Such scores have a standard error of 0, which yields no sample size. So it is the number of units (items or
     clusters) with a denominator. If the score is averaged over classes or corrected for chance, the size is at most
     `class_sizes`.
 
     Args:
         matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
+
+    Returns:
+        Sizes, [systems].
     """
     if matrix.classes != "pooled":
         return np.minimum(class_sizes(matrix), matrix.n_units)
@@ -354,9 +360,10 @@ class ClosedForm:
         return round_ends((low, high), ~np.isnan(low), bounds)
 
     def are_counted(self, a: Ints, b: Ints) -> Flags:
-        """Flag pairs of systems whose interval depends only on two counts, [pairs].
+        """Flag pairs whose confidence interval follows from stored counts, [pairs].
 
-        It is computed from the difference and the number of discordant items or clusters.
+        These intervals depend only on the difference and on the number of items (or clusters) in which the systems
+        differ.
         """
         if self.matrix.runs is not None:
             return np.zeros(len(a), dtype=bool)
@@ -417,9 +424,9 @@ class ClosedForm:
         return int(np.count_nonzero(doubtful & ~self._right_or_wrong))
 
     def count_even_units(self) -> float | None:
-        """Return the effective number of items or clusters if it is too small, else None.
+        """Return the effective number of items or clusters; None if it is large enough.
 
-        It is the number of units of equal weight with the same information.
+        The effective number is the number of units of equal weight with the same information.
         """
         if self.matrix.runs is not None or self._right_or_wrong.all():
             return None
@@ -435,7 +442,6 @@ class ClosedForm:
 
     @cached_property
     def _method(self) -> Method:
-        """Name of the method for systems with items that are neither right nor wrong."""
         if self.matrix.runs is not None:
             return "crossed"
         if self.matrix.family == "pair":
@@ -445,7 +451,6 @@ class ClosedForm:
 
     @cached_property
     def _scores(self) -> Ends:
-        """Confidence intervals of the scores before rounding, [systems]."""
         scores, binary = self.matrix.observed, self._right_or_wrong
         if self._method == "crossed":
             far = self._compute_crossed_margins([(n, None) for n in range(len(scores))])
@@ -481,9 +486,10 @@ class ClosedForm:
                     np.where(binary, wilson_high, np.where(defined, ends.high, np.nan)))
 
     def _by_errors(self, a: Ints, b: Ints, difference: Floats) -> Ends:
-        """Return the intervals of differences that are not differences of proportions.
+        """Return confidence intervals of differences, computed from standard errors.
 
-        They are computed from standard errors, and are nan if the difference is the same in every item or cluster.
+        Differences of proportions have other intervals. The result is nan if the difference is the same in every item
+        or cluster.
 
         Args:
             a: Indices of the first systems, [pairs].
@@ -508,10 +514,7 @@ class ClosedForm:
 
     @cached_property
     def _grouped(self) -> Matrix:
-        """The statistics, with the items of correlations in at most `_GROUPS` groups.
-
-        Correlations need the jackknife, which would take too long over many single items.
-        """
+        # correlations need the jackknife, which would take too long over many single items
         matrix = self.matrix
         if matrix.family != "pair" or matrix.n_units <= _GROUPS:
             return matrix
@@ -520,7 +523,7 @@ class ClosedForm:
 
     @cached_property
     def _right_or_wrong(self) -> Flags:
-        """True for systems whose items (or clusters) are all right or wrong, [systems].
+        """Flags of systems whose items (or clusters) are all right or wrong, [systems].
 
         All items must also have equal weights.
         """
@@ -535,7 +538,6 @@ class ClosedForm:
 
     @cached_property
     def _at_a_bound(self) -> Flags:
-        """True for systems with the lowest or highest possible score, [systems]."""
         scores, finite = self.matrix.observed, [bound for bound in self.matrix.score_range if math.isfinite(bound)]
         slack = _ROUNDING * max((1.0, *map(abs, finite)))
         return np.asarray(np.any([np.zeros(len(scores), dtype=bool), *(
@@ -543,10 +545,6 @@ class ClosedForm:
 
     @cached_property
     def _influences(self) -> Floats:
-        """Influence of each item or cluster on each system's score, [systems, units].
-
-        A large array is stored in a temporary file.
-        """
         matrix = self._grouped
         moved = make_array((matrix.statistics.shape[1], matrix.n_units), self.execution.memory // 4, np.float64)
         step = max(1, _TOGETHER // max(1, math.prod(matrix.statistics[:, :1].shape)))
@@ -557,20 +555,12 @@ class ClosedForm:
 
     @cached_property
     def _errors(self) -> Floats:
-        """Standard errors of the scores, [systems].
-
-        Each row is summed separately, so that other systems do not affect the result.
-        """
+        # each row is summed separately, so that other systems do not affect the result
         moved = self._influences
         n = moved.shape[1]
         return np.asarray(np.sqrt(n / (n - 1) * np.einsum("su,su->s", moved, moved)))
 
     def _compute_crossed_margins(self, pairs: Sequence[tuple[int, int | None]]) -> Floats:
-        """Return half the widths of intervals over items and random runs, [pairs].
-
-        Args:
-            pairs: Two systems for the interval of their difference; a system and None for the interval of its score.
-        """
         return find_critical_difference(*cross_runs(self.matrix).bounds(pairs, self.over), 1 - self.confidence)
 
 

@@ -40,7 +40,7 @@ class CompactStatistics:
 
     @classmethod
     def convert(cls, systems: Iterable[Floats], n_systems: int, most: int) -> CompactStatistics:
-        """Store the statistics of one system after the other in the smallest data type.
+        """Convert the statistics of one system after the other to the smallest data type.
 
         Args:
             systems: Statistics of each system, [items, columns]; at least one system.
@@ -89,7 +89,7 @@ class CompactStatistics:
         return np.array(self.held.transpose(2, 0, 1)[key], dtype=np.float64, order="C")
 
     def select_systems(self, chosen: Sequence[int]) -> CompactStatistics:
-        """Return the statistics of the systems with the given indices, in that order."""
+        """Return the statistics of the systems with these indices, in that order."""
         return CompactStatistics(self.held[list(chosen)])
 
     def sum(self, axis: int) -> Floats:
@@ -109,7 +109,7 @@ Statistics = Floats | CompactStatistics
 
 
 def select_systems(statistics: Statistics, chosen: Sequence[int]) -> Statistics:
-    """Return the statistics of the systems with the given indices, in that order."""
+    """Return the statistics of the systems with these indices, in that order."""
     if isinstance(statistics, CompactStatistics):
         return statistics.select_systems(chosen)
     return statistics[:, list(chosen)]
@@ -142,7 +142,7 @@ _EXACT = 2**24  # counts below it are exact in float32
 
 
 def count_shared(marks: Flags) -> Ints:
-    """Count, for every two systems, the units that are marked for both of them.
+    """Count, for every two systems, the units with a mark for both of them.
 
     For example, if the marks are correct answers, these are the units (items or clusters) that both systems get right.
 
@@ -177,7 +177,7 @@ def count_unshared(both: Ints, a: Ints, b: Ints) -> tuple[Ints, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class JudgedItems:
-    """Items with a score by an automatic judge; some of them also have human scores.
+    """Items that an automatic judge has scored; some of them also have human scores.
 
     `registry.judged` estimates the mean human score from both. The difference of two systems cannot be computed from
     sums over a cluster, so the statistics of the single items are stored.
@@ -202,9 +202,10 @@ class JudgedItems:
         return self if self.statistics is None else replace(self, statistics=select_systems(self.statistics, chosen))
 
     def get_statistics(self, system: int) -> Floats:
-        """Return the statistics of one system in each item, [items, columns].
+        """Return the judge's and people's scores of one system in each item.
 
-        The columns are those of `registry.judged.COLUMNS`.
+        Returns:
+            [items, columns]; the columns are those of `registry.judged.COLUMNS`.
         """
         assert self.statistics is not None
         return self.to_values(self.statistics[:, system])
@@ -219,9 +220,9 @@ class JudgedItems:
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """Scores of all systems in resamples of the test set, shared by several tests.
+    """Scores of all systems in resamples of the test set, which several tests share.
 
-    The scores are computed when they are first used.
+    The scores are computed when a test first needs them.
 
     Attributes:
         resamples: Number of resamples.
@@ -252,7 +253,7 @@ _FEW = 16
 def common_divisor(numbers: Ints) -> int:
     """Return the greatest common divisor of whole numbers, at least 1.
 
-    To save time, the divisor of a few numbers is computed first, because it usually divides all of them.
+    To save time, the divisor of the first few numbers is computed first, because it usually divides all of them.
     """
     numbers = numbers.ravel()
     candidate = int(np.gcd.reduce(numbers[:_FEW]))
@@ -320,10 +321,10 @@ class Matrix(ABC):
     @property
     @abstractmethod
     def by_unit(self) -> Matrix:
-        """The matrix in the form that tests require.
+        """The statistics arranged as tests require: one row per unit.
 
-        Each row is a unit (an item or a cluster). For correlations, whose statistics do not add up, rows remain items,
-        and `units` assigns them to clusters.
+        A unit is an item or a cluster of items. The statistics of correlations do not add up, so their rows remain
+        items, and `units` assigns them to clusters.
         """
 
     @abstractmethod
@@ -332,9 +333,12 @@ class Matrix(ABC):
 
     @abstractmethod
     def jackknife(self) -> Floats:
-        """Compute the scores of all systems without each unit in turn, [units, systems].
+        """Compute the scores of all systems without each unit in turn.
 
-        The matrix must be in the form of `by_unit`: its units are items or clusters.
+        The units must be items or clusters, as in `by_unit`.
+
+        Returns:
+            Scores, [units, systems].
         """
 
     @cached_property
@@ -366,16 +370,16 @@ class Matrix(ABC):
 
     @property
     def n_tested(self) -> int:
-        """Number of units (items, clusters or answers) that a test uses.
+        """Number of units that a test uses: items, clusters or single answers.
 
-        If they are answers, only answers that some system gives are counted.
+        Of single answers, only those that at least one system gives are counted.
         """
         return self.n_units if self.answers_to is None else int(self.statistics[:, :, 1].any(axis=1).sum())
 
     def select_systems(self, chosen: Sequence[int]) -> Self:
-        """Return the matrix of the systems with the given indices, in that order.
+        """Return a copy with only the systems with these indices, in that order.
 
-        The result has no shared resamples.
+        The copy does not have the shared resamples.
         """
         return replace(self, statistics=select_systems(self.statistics, chosen), resampled=None,
                        judged=self.judged and self.judged.select_systems(chosen),
@@ -388,30 +392,31 @@ class Matrix(ABC):
 
     @cached_property
     def parts(self) -> tuple[Floats, Floats]:
-        """Numerators and denominators of the score of every unit (item or cluster).
+        """Numerators and denominators of the score in every unit, [units, systems] each.
 
-        The score must be a quotient. The coefficients of its numerator are first divided by their common divisor, and
-        so are those of its denominator; `scale` undoes this. Both arrays have the shape [units, systems].
+        A unit is an item or a cluster. The score must be a quotient of sums. To have small whole numbers, the
+        coefficients of the numerator are divided by their common divisor, and so are those of the denominator; `scale`
+        undoes this.
         """
         return self._parts(self.statistics)
 
     def parts_of(self, systems: Sequence[int]) -> tuple[Floats, Floats]:
         """Return the numerators and denominators of some systems' scores.
 
-        They are the columns of `parts` for these systems: one row per item or cluster.
+        There is one row per item or cluster, and one column per system; see `parts`.
         """
         return self._parts(self.statistics[:, list(systems)])
 
     def parts_by_block(self, systems: Sequence[int] | None = None) -> Iterator[tuple[Floats, Floats]]:
-        """Yield the arrays of `parts` in blocks of rows, to save memory.
+        """Yield numerators and denominators of the scores in blocks, to save memory.
 
-        `parts` has the numerators and denominators of the scores in single items or clusters.
+        Each block has the values of some items or clusters; see `parts`.
 
         Args:
             systems: Indices of the systems; None: all systems.
 
         Yields:
-            Numerators and denominators, [rows of the block, systems] each.
+            Numerators and denominators, [items or clusters, systems] each.
         """
         everyone = systems is None or list(systems) == list(range(self.statistics.shape[1]))
         chosen = slice(None) if systems is None or everyone else list(systems)
@@ -427,7 +432,10 @@ class Matrix(ABC):
     def by_block(self) -> Iterator[Floats]:
         """Yield the statistics in blocks of items or clusters, to save memory.
 
-        Each block has the shape [units, systems, columns]. An empty matrix yields one empty block.
+        An empty matrix yields one empty block.
+
+        Yields:
+            Statistics, [items or clusters, systems, columns].
         """
         step = max(_FEW, _AT_ONCE // max(1, math.prod(self.statistics.shape[1:])))
         return (self.statistics[start:start + step] for start in range(0, max(1, len(self.statistics)), step))
@@ -443,7 +451,7 @@ class Matrix(ABC):
 
     @property
     def scale(self) -> float:
-        """Factor from the quotient of the sums of `parts` to the score."""
+        """Factor that converts the quotient of the sums of `parts` to the score."""
         assert self.quotient is not None
         numerator, denominator = (math.gcd(*side) for side in self.quotient)
         return numerator / denominator
@@ -461,10 +469,9 @@ class Matrix(ABC):
 
     @cached_property
     def denominators(self) -> Ints:
-        """Group number of each system: systems in a group have the same denominators.
+        """Group number of each system, [systems]; groups have the same denominators.
 
-        The denominators of two systems are the same if they are equal in every unit (item or cluster). Shape:
-        [systems].
+        Two systems are in the same group if the denominators of their scores are equal in every unit (item or cluster).
         """
         seen: dict[bytes, int] = {}
         return np.array([seen.setdefault(sha256(self.parts_of([n])[1].tobytes()).digest(), len(seen))
@@ -472,11 +479,12 @@ class Matrix(ABC):
 
     @cached_property
     def higher(self) -> Flags | None:
-        """Whether each system has the higher of the two numerators that occur in a unit.
+        """Whether each system has the higher of two possible values in a unit.
 
-        A unit is an item or a cluster, and the array has the shape [units, systems]. Then a permutation test can count
-        fair coins of one size. The result is None if a unit has more than two numerators, if the distance of the two is
-        not the same in all units, or if systems have different denominators.
+        For example, each item is right or wrong. A permutation test can then count fair coins. The values are the
+        numerators of the score in an item or cluster. The result is None if some unit has more than two of them, if the
+        distance of the two is not the same in all units, or if systems have different denominators. Shape: [units,
+        systems].
         """
         if self.quotient is None:
             return None
@@ -495,18 +503,19 @@ class Matrix(ABC):
 
     @cached_property
     def both_higher(self) -> Ints | None:
-        """Number of items or clusters in which both systems have the higher numerator.
+        """Number of items (or clusters) that both of two systems get right.
 
-        It is computed from `higher`, and has the shape [systems, systems]; None if `higher` is None.
+        More generally, both systems have the higher of two possible values (`higher`). Shape: [systems, systems]; None
+        if `higher` is None.
         """
         return None if self.higher is None else count_shared(self.higher)
 
     def whole_parts(self, pair: Sequence[int]) -> tuple[Ints, Ints] | None:
-        """Return the numerators and denominators of a pair of systems as whole numbers.
+        """Return the numerators and denominators of two systems as whole numbers.
 
-        Each array has one row per item or cluster and two columns. It is divided by its greatest common divisor, so the
-        result does not depend on other systems, even if their runs or decimals require finer steps. The result is None
-        if a value is not whole, or if a sum is too large.
+        Each array has one row per item or cluster and two columns. It is divided by its greatest common divisor, so
+        that other systems do not affect the result, even if their runs or decimals require finer steps. The result is
+        None if a value is not whole, or if a sum is too large.
         """
         sides = []
         for of_pair in self.parts_of(pair):
@@ -529,7 +538,7 @@ class StatisticMatrix(Matrix):
 
     @property
     def by_unit(self) -> StatisticMatrix:
-        """The matrix with the statistics of each cluster summed; each row is a unit.
+        """The statistics with one row per unit: the items of each cluster are summed.
 
         Without clusters, each row is an item.
         """
@@ -559,7 +568,7 @@ class StatisticMatrix(Matrix):
     def unit_scores(self) -> Floats:
         """Compute the score of every system in each single unit, [units, systems].
 
-        The matrix must be in the form of `by_unit`: its units are items or clusters.
+        The units must be items or clusters, as in `by_unit`.
         """
         return np.concatenate([self.score(block) for block in self.by_block()])
 

@@ -90,11 +90,11 @@ def adjust(p: Floats, correction: str) -> Floats:
 
 
 def count_required_draws(p: Floats, correction: str, alpha: float) -> int:
-    """Return the number of resamples that simulated p-values need to be significant.
+    """Return how many resamples simulated p-values need to become significant.
 
-    The p-values are corrected together. A Monte-Carlo p-value is at least 1 / (R + 1), so Holm's and Bonferroni's
-    corrections of m simulated p-values need R >= m / alpha - 1. The function assumes that all simulated p-values are
-    the smallest possible ones. This is sufficient because adjusted p-values never fall if a p-value rises.
+    A Monte-Carlo p-value from R resamples is at least 1 / (R + 1). So Holm's and Bonferroni's corrections of m
+    simulated p-values need R >= m / alpha - 1. The function assumes that all simulated p-values are as small as
+    possible, because larger ones never help.
 
     Args:
         p: All p-values that are corrected together; nan for each one that will be simulated, at least one.
@@ -168,7 +168,7 @@ def multiply_step_down(p: Floats, factors: Floats | Ints) -> Floats:
 def _step_up(p: Floats, factors: Floats) -> Floats:
     """Multiply sorted p-values by factors, so that no result exceeds a later one.
 
-    This is the step-up procedure, for example Hochberg's. Arguments and result are as in `multiply_step_down`.
+    This is a step-up procedure, for example Hochberg's. Arguments and result are as in `multiply_step_down`.
     """
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
@@ -242,10 +242,10 @@ def adjust_boards(p: Sequence[Floats], chains: Sequence[Ints], correction: str) 
 
 
 def number_chains(boards: Sequence[tuple[str, Ints]]) -> list[Ints]:
-    """Give equal numbers to equal pairs of systems on several leaderboards.
+    """Give the same number to the same pair of systems on several leaderboards.
 
-    Pairs are equal if they have the same systems and their leaderboards have the same items. `adjust_boards` uses the
-    numbers.
+    Pairs are the same if they have the same systems and are compared on the same items, by whatever metric.
+    `adjust_boards` uses the numbers.
 
     Args:
         boards: For each leaderboard, an identifier of its items and the numbers of the systems in its pairs, [2,
@@ -427,8 +427,8 @@ def list_test_sets(p: Floats, alpha: float) -> Flags:
 class Draws:
     """Observed differences of pairs, and the same differences in joint resamples.
 
-    The resamples follow the null hypothesis. Each difference is stored as its extremity (`base.extremity`): the larger,
-    the more it contradicts the null hypothesis.
+    The resamples follow the null hypothesis. Instead of a difference, its extremity is stored. This is a number that is
+    larger if the difference contradicts the null hypothesis more, for example |difference| in a two-sided test.
 
     Attributes:
         observed: Extremities of the observed differences, [pairs]; nan if undefined.
@@ -572,10 +572,10 @@ def adjust_max_t(*of_boards: Draws) -> StepDown:
 
 def adjust_step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], resamples: int,
                      slack: Floats | float = 0.0) -> Floats:
-    """Adjust p-values by maxima of resampled statistics, step by step.
+    """Adjust the p-values of several hypotheses by joint resamples (step-down max-T).
 
     The largest observed statistic is compared with the maximum of all statistics in each resample, the next one with
-    the maximum of all but the first, and so on (step-down).
+    the maximum of all but the first, and so on.
 
     Args:
         observed: Observed statistics, [hypotheses]; larger is more extreme. They must be comparable with each other.
@@ -598,29 +598,11 @@ def adjust_step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], res
 
 
 def _extremities(sides: Ints, differences: Floats) -> Floats:
-    """Return how strongly differences contradict the null hypothesis.
-
-    Args:
-        sides: Alternative of each pair: 1 if A is better, -1 if B is better, 0 if two-sided, [pairs].
-        differences: Differences, [..., pairs].
-
-    Returns:
-        Values of `base.extremity`, [..., pairs].
-    """
+    # sides: 1 if A is expected to be better, -1 if B is, 0 if two-sided
     return np.where(sides, sides * differences, np.abs(differences)) if sides.any() else np.abs(differences)
 
 
 def _permute_extremities(scores: SwappedPairs, sides: Ints, swapped: Floats) -> Floats:
-    """Return how strongly differences after swaps contradict the null hypothesis.
-
-    Args:
-        scores: Computes the differences of each pair after swaps.
-        sides: Alternative of each pair: 1 if A is better, -1 if B is better, 0 if two-sided, [pairs].
-        swapped: Sums of each system over the swapped units (items or clusters), [permutations, systems, columns].
-
-    Returns:
-        Values of `base.extremity`, [permutations, pairs].
-    """
     drawn = np.empty((len(swapped), len(scores.a)))
     for pairs, _, _, differences in scores.differences(swapped):
         drawn[:, pairs] = differences.T
@@ -628,11 +610,12 @@ def _permute_extremities(scores: SwappedPairs, sides: Ints, swapped: Floats) -> 
 
 
 def _collect_excess(of_boards: Sequence[Draws]) -> tuple[NDArray[np.float32], Flags]:
-    """Subtract the observed from the resampled values of each pair.
+    """Compare the observed difference of each pair with its resampled ones.
 
-    The values are extremities (`Draws`). Single precision keeps the sign of a result, but can create ties far from 0.
-    An undefined observed value is less extreme than all resamples. A pair is also undefined if its defined resamples
-    are all equal and less extreme than the observed difference.
+    The differences are extremities (`Draws`), and the results are resampled minus observed values. Single precision
+    keeps the sign of a result, but can create ties far from 0. An undefined observed value is less extreme than all
+    resamples. A pair is also undefined if its defined resamples are all equal and less extreme than the observed
+    difference.
 
     Args:
         of_boards: Observed and resampled values of each leaderboard.

@@ -109,7 +109,7 @@ class CochranQ(OverallTest):
         return "cochran needs units that are right or wrong; take friedman for graded ones"
 
     def statistic(self, scores: Floats) -> float:
-        """Return Q = k (k - 1) sum (total - mean total)^2 / sum r (k - r).
+        """Return Cochran's Q = k (k - 1) sum (total - mean total)^2 / sum r (k - r).
 
         k is the number of systems, r the number of systems that are right in an item, and a total the number of items
         in which one system is right.
@@ -131,7 +131,7 @@ class Friedman(OverallTest):
     citation: ClassVar[str] = "Friedman 1937; Conover 1999, section 5.8"
 
     def statistic(self, scores: Floats) -> float:
-        """Return (k - 1) sum (rank sum - mean rank sum)^2 / spread of all ranks.
+        """Return Friedman's (k - 1) sum (rank sum - mean rank sum)^2 / spread of ranks.
 
         k is the number of systems. The spread is the sum of the squared distances of all ranks from (k + 1) / 2.
         """

@@ -42,7 +42,7 @@ class Power:
 
     @classmethod
     def from_probabilities(cls, right: float, wrong: float, size: float, difference: float) -> Power:
-        """Compute the power and errors from the probabilities of significant results.
+        """Compute power and errors from the probabilities of significant results.
 
         Args:
             right: Probability of a significant result in favour of the better system.
@@ -58,7 +58,7 @@ class Power:
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """A planned two-sided test, for any true difference and any number of items.
+    """A planned two-sided test, whose power is computed before data are collected.
 
     Attributes:
         alpha: Significance level.
@@ -101,7 +101,7 @@ class Design:
         return float(brentq(excess, 0.0, upper, xtol=1e-9 * upper))
 
     def find_units(self, difference: float, power: float) -> int | None:
-        """Return the number of items with which a difference is detected with this power.
+        """Return the number of items that are needed to detect a difference.
 
         It is a number of clusters if clusters are tested, and None if more than `MOST` are needed. The power of an
         exact test does not always rise with the number. The result, found by bisection, has sufficient power, but one
@@ -217,9 +217,10 @@ def _density(z: Floats) -> Floats:
 class BootstrapDesign(Design):
     """Planned bootstrap test (recentred), based on resampled differences.
 
-    The deviations are resampled minus observed differences. A difference is significant if its size exceeds the 1 -
-    alpha quantile of the sizes of the deviations. Under a true difference of x, differences are distributed like the
-    deviations plus x. For another number of items the deviations are scaled by the root of the ratio.
+    A deviation is a resampled minus the observed difference. An observed difference is significant if its size exceeds
+    the 1 - alpha quantile of the sizes of the deviations. If the true difference is x, observed differences are
+    distributed like x plus the deviations. For another number of items the deviations are scaled by the root of the
+    ratio.
     """
 
     def __init__(self, alpha: float, deviations: Floats, units: int) -> None:
@@ -241,7 +242,10 @@ class BootstrapDesign(Design):
         return float(np.std(self._deviations)) * math.sqrt(self._units / units)
 
     def compute_power(self, difference: float, units: int) -> Power:
-        """Count the deviations, shifted by the true difference, that are significant."""
+        """Return the share of observed differences that would be significant.
+
+        Their distribution is that of the deviations, shifted by the true difference.
+        """
         factor = math.sqrt(self._units / units)
         shift, n = difference / factor, len(self._deviations)
         above = int(np.searchsorted(self._deviations, self._critical - shift, side="left"))

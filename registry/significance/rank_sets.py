@@ -1,9 +1,9 @@
 """Simultaneous bounds of ranks, and the corrected score of the best system.
 
-`compute_rank_sets` bounds the ranks of all systems with joint resamples of all differences (`Bootstrapped`, `Flipped`).
-`compute_rank_sets_by_tests` uses p-values instead. `correct_winner` corrects the score of the best system, which is too
-high because the system was selected. Resamples and corrections use `Influences`, the influence of every unit on every
-score.
+`compute_rank_sets` bounds the ranks of all systems with joint resamples of all differences: `Bootstrapped` or
+`SignFlips`. `compute_rank_sets_by_tests` uses p-values instead. `correct_winner` corrects the score of the best
+system, which is too high because the system was selected. Resamples and corrections use `Influences`, the influence of
+every unit on every score.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class Influences:
         covariances[system] += self.runs[system]
         return covariances
 
-    def find_steps(self, system: int) -> Floats:
+    def find_smallest_contributions(self, system: int) -> Floats:
         """Return the smallest possible changes of differences to one system, [systems].
 
         A change is the smallest nonzero contribution of one item (or cluster) to the difference.
@@ -322,7 +322,7 @@ class Bootstrapped(JointErrors):
 
 
 @dataclass(frozen=True, eq=False)
-class Flipped(JointErrors):
+class SignFlips(JointErrors):
     """Errors of differences after random sign flips.
 
     The signs of the differences in random units (items or clusters) are flipped, in the same units for all pairs. For
@@ -362,7 +362,7 @@ class Flipped(JointErrors):
         return np.asarray(influences.scores - 2 * flipped)
 
 
-JOINT_ERRORS: dict[str, type[JointErrors]] = {"bootstrap": Bootstrapped, "flips": Flipped}
+JOINT_ERRORS: dict[str, type[JointErrors]] = {"bootstrap": Bootstrapped, "flips": SignFlips}
 
 
 @dataclass(frozen=True, eq=False)
@@ -700,7 +700,7 @@ def correct_winner(influences: Influences, alpha: float = 0.05) -> Winner | None
     covariances = defined.compute_covariances(best)
     if not covariances[best] > 0:
         return None
-    winner = correct_best_score(defined.scores, best, covariances, defined.find_steps(best), alpha)
+    winner = correct_best_score(defined.scores, best, covariances, defined.find_smallest_contributions(best), alpha)
     return replace(winner, system=int(systems[best]))
 
 

@@ -315,7 +315,7 @@ def _warn_of_skewed_units(matrix: Matrix, recommended: PairTest | None, alpha: f
 def _warn_of_few_units(case: Case, matrix: Matrix, recommended: PairTest | None) -> list[str]:
     """Warn if no difference can be significant with so few units."""
     settings, pairs = case.request.significance, math.comb(len(case.board.members), 2)
-    if recommended is None or not recommended.swaps_units or not pairs or settings.runs == "random":
+    if recommended is None or not recommended.is_permutation_test or not pairs or settings.runs == "random":
         return []
     two_sided = not has_one_sided(case.board.members, settings)
     needed = count_required_units(pairs, settings.correction, settings.alpha, two_sided=two_sided)

@@ -177,7 +177,7 @@ class Plan:
         Yields:
             The leaderboard, and the smallest number of units with which a pair could be significant.
         """
-        for board in self.boards if self.test.swaps_units else ():
+        for board in self.boards if self.test.is_permutation_test else ():
             settings = board.settings
             if board.forecast and settings.runs == "fixed":
                 # In Holm's procedure pairs of other leaderboards can be rejected first, so only these pairs count.

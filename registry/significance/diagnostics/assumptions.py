@@ -197,7 +197,7 @@ RULES: Sequence[Callable[[PairTest, Matrix], Message | None]] = (
 
 
 def misuses(test: PairTest, matrix: Matrix) -> list[Message]:
-    """List the warnings about assumptions of a test that the data violate.
+    """Return the warnings about assumptions of a test that the data violate.
 
     Args:
         test: The requested test; it can be computed for these data.
@@ -210,7 +210,7 @@ def misuses(test: PairTest, matrix: Matrix) -> list[Message]:
 
 
 def one_sided_misuses(test: PairTest, matrix: Matrix) -> list[Message]:
-    """List the warnings about assumptions that the data violate in a one-sided test.
+    """Return the warnings about violated assumptions of a one-sided test.
 
     These are the warnings of `misuses`, and one about skewed differences.
 

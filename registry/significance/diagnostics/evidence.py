@@ -26,7 +26,7 @@ _REACH, _POINTS = 9.0, 1_001  # standard deviations and points of the integral: 
 
 
 class SystemPairs(NamedTuple):
-    """Pairs of systems to which the rules for warnings are applied.
+    """Statistics of systems, and the pairs of systems that are checked for warnings.
 
     Attributes:
         matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
@@ -47,11 +47,14 @@ class SystemPairs(NamedTuple):
 class PairWarning(NamedTuple):
     """A warning about some pairs of systems, with the evidence for it.
 
+    The evidence is a standard score per pair, which is nearly normal if the two systems are exchangeable. Large scores
+    show that the warning is justified.
+
     Attributes:
         where: True for the pairs to which the warning applies, [pairs].
         message: The message.
-        scores: Standard scores of the evidence, [pairs]. They are nearly normal if the systems of a pair are
-            exchangeable, and infinite if a pair needs no further evidence. None: the warning needs no evidence.
+        scores: Standard scores, [pairs]; infinite if a pair needs no further evidence. None: the warning needs no
+            evidence.
     """
 
     where: Flags
@@ -60,14 +63,17 @@ class PairWarning(NamedTuple):
 
     @property
     def has_evidence(self) -> Flags:
-        """True for the pairs that get the message, each judged on its own, [pairs]."""
+        """True for the pairs with sufficient evidence for the warning, [pairs].
+
+        Each pair is judged on its own, as if it were the only one.
+        """
         return self.where if self.scores is None else self.where & (self.scores >= _FOR_TWO)
 
     def is_chance(self, n_systems: int) -> bool:
-        """Return True if warnings about pairs of a leaderboard can be due to chance.
+        """Return True if the warnings about pairs of systems can be due to chance.
 
-        Among many pairs, some look unusual by chance. So the largest score of the evidence is compared with the one
-        that the same number of exchangeable systems would have.
+        Among the many pairs of a leaderboard some look unusual by chance. So the largest standard score is compared
+        with the largest one that the same number of exchangeable systems would have.
         """
         if self.scores is None or not self.has_evidence.any():
             return False
@@ -75,11 +81,11 @@ class PairWarning(NamedTuple):
 
 
 def range_tail(score: float, n_systems: int) -> float:
-    """Return the probability that the largest of all pairs' scores is so large.
+    """Return the p-value of the largest standard score of all pairs of systems.
 
-    This is the probability if all systems are exchangeable. The standard score of a pair is then the difference of two
-    independent normal values, one per system, divided by the root of two. So the largest score has the distribution of
-    the studentized range with known variance (Tukey 1953).
+    If all systems are exchangeable, the standard score of a pair is the difference of two independent normal values,
+    one per system, divided by the root of two. So the largest score has the distribution of the studentized range with
+    known variance (Tukey 1953).
 
     Args:
         score: The largest standard score.
@@ -97,9 +103,10 @@ def range_tail(score: float, n_systems: int) -> float:
 
 
 def board_warnings(warnings: Iterable[PairWarning], n_systems: int, message: Message | None = None) -> list[Message]:
-    """Return the messages about a whole leaderboard from warnings about its pairs.
+    """Convert warnings about pairs of systems to messages about a whole leaderboard.
 
-    Each message has the number of affected pairs. Warnings that chance explains are omitted.
+    Each message has the number of affected pairs. Warnings that can be due to chance are omitted, because some of many
+    pairs always look unusual.
 
     Args:
         warnings: Warnings about all pairs of systems.
@@ -111,5 +118,8 @@ def board_warnings(warnings: Iterable[PairWarning], n_systems: int, message: Mes
 
 
 def chance_codes(warnings: Iterable[PairWarning], n_systems: int) -> list[str]:
-    """Return the codes of the warnings that `board_warnings` omits as due to chance."""
+    """Return the codes of warnings that can be due to chance.
+
+    Among the many pairs of a leaderboard some look unusual by chance. `board_warnings` omits such warnings.
+    """
     return [warning.message.code for warning in warnings if warning.is_chance(n_systems)]

@@ -46,11 +46,12 @@ _AT_ONCE = 2**22  # differences in memory
 
 
 def find_non_exchangeable(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of pairs in which permutations underestimate the standard error.
+    """Warn of pairs of systems whose permutation test can reject too often.
 
-    The reason is that the denominators of the two scores differ, for example because one system gives more answers. The
-    evidence is a difference of the denominators that exchangeable systems would rarely have. If the difference comes
-    from a few large items, no evidence is required, because it would be weak.
+    If systems give different numbers of answers, their scores have different denominators. Permutations mix the
+    denominators, and the estimated standard error is too small. The evidence is a difference of denominators that
+    exchangeable systems would rarely have. No evidence is required if few items have most of the weight, because so few
+    items cannot provide it.
     """
     if not _is_predictable(pairs.matrix):
         return
@@ -72,26 +73,25 @@ def find_non_exchangeable(pairs: SystemPairs) -> Iterator[PairWarning]:
 
 
 def find_uneven_non_exchangeable(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of pairs for which studentizing does not repair the permutation test.
+    """Warn of pairs whose studentized permutation test can reject too often.
 
-    These are the pairs of `find_non_exchangeable` with too uneven weights of items.
+    These are pairs of `find_non_exchangeable` in which few items have most of the weight.
     """
     for warning in find_non_exchangeable(pairs):
         yield warning._replace(where=warning.where & _are_uneven(pairs), message=Message("uneven-units-studentized"))
 
 
 def _are_uneven(pairs: SystemPairs) -> Flags:
-    """Flag pairs in which a system has a small effective number of items, [pairs]."""
     even = compute_effective_units_by_system(pairs.matrix)
     are_few = even < min(_FEW_EVEN, pairs.matrix.n_units / 2)
     return np.asarray(are_few[pairs.a] | are_few[pairs.b])
 
 
 def find_skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[PairWarning]:
-    """Warn of pairs with differences that are too skewed for their number of items.
+    """Warn of pairs with score differences that are too skewed for so few items.
 
-    The skewness of a sample is not reliable if the distribution has long tails. So the evidence is the distance between
-    mean and median.
+    The evidence is the distance between mean and median, because the skewness of a sample is not reliable if the
+    distribution has long tails.
 
     Args:
         pairs: Pairs of systems.
@@ -104,16 +104,15 @@ def find_skewed(pairs: SystemPairs, *, one_sided: bool = False) -> Iterator[Pair
 
 
 def _choose_less_skewed_test(matrix: Matrix) -> str | None:
-    """Return the name of a test that is valid for skewed differences, or None."""
     if matrix.n_units >= FEW_SKEWED:
         return "bootstrap(variant=studentized)"
     return "bounded" if matrix.is_mean and all(map(math.isfinite, matrix.score_range)) else None
 
 
 def find_skewed_items(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of pairs with skewed differences of their averages over runs.
+    """Warn of pairs whose differences in single items are too skewed.
 
-    The differences in single items are too skewed for the number of items.
+    This is for averages over runs. The differences are too skewed for the number of items.
     """
     if pairs.matrix.quotient is not None:
         fixed = pairs._replace(matrix=replace(pairs.matrix, runs=None, factors=None))
@@ -121,10 +120,9 @@ def find_skewed_items(pairs: SystemPairs) -> Iterator[PairWarning]:
 
 
 def find_asymmetric(pairs: SystemPairs) -> Iterator[PairWarning]:
-    """Warn of pairs with differences in single items that are not symmetric.
+    """Warn of pairs of systems whose differences in single items are not symmetric.
 
-    Mean and median of the differences are then not the same. Tests of signs and ranks do not test the mean in such
-    pairs.
+    Mean and median of such differences are not the same, and tests of signs and ranks do not test the mean.
     """
     matrix = pairs.matrix
     if _is_predictable(matrix):
@@ -134,9 +132,12 @@ def find_asymmetric(pairs: SystemPairs) -> Iterator[PairWarning]:
 
 
 def are_means(pairs: SystemPairs) -> Flags:
-    """Flag pairs in which both scores are means over the same units, [pairs].
+    """Flag pairs of systems whose scores are means over the same units.
 
     This is true if both systems have the same denominator in all units (items or clusters).
+
+    Returns:
+        Flags, [pairs].
     """
     _, a, b = pairs
     denominators = [(values.min(axis=0), values.max(axis=0)) for _, values in pairs.matrix.parts_by_block()]
@@ -207,18 +208,15 @@ def compute_kish_sizes(weights: Iterable[NDArray[Any]]) -> Floats:
 
 
 def _is_predictable(matrix: Matrix) -> bool:
-    """Return True if this module can predict the error rates of tests of these data.
-
-    The score must be a ratio of sums with fixed runs. Items (or clusters) must not be all right or wrong, because the
-    permutation test is exact in this case.
-    """
+    # `higher` is not None if all items are right or wrong: the permutation test is exact for them
     return matrix.quotient is not None and matrix.runs is None and matrix.higher is None
 
 
 class _Differences(NamedTuple):
     """Differences of pairs of systems in single units, computed in blocks of units.
 
-    A unit is an item or a cluster. The difference is that of its influences on both scores.
+    A unit is an item or a cluster. Its influence on a score is, to first order, the change of the score if the unit has
+    more weight. A difference is the influence on the first system's score minus the influence on the second one's.
 
     Attributes:
         matrix: Statistics of all systems, as `Matrix.by_unit` returns them.
@@ -236,19 +234,21 @@ class _Differences(NamedTuple):
 
     @classmethod
     def prepare(cls, pairs: SystemPairs) -> _Differences:
-        """Sum the numerators and denominators of the systems that are in a pair."""
+        """Find the systems that are in a pair, and sum their numerators and denominators."""
         systems, places = np.unique(np.stack([pairs.a, pairs.b]), return_inverse=True)
         numerators, denominators = (part[0] for part in pairs.matrix.sums_of_parts(systems.tolist()))
         a, b = places.reshape(2, -1)
         return cls(pairs.matrix, systems.tolist(), numerators, denominators, a, b)
 
     def residuals(self) -> Iterator[tuple[Floats, Floats]]:
-        """Yield the residual n - F d of each unit (item or cluster) in blocks of units.
+        """Compute the deviation of every item (or cluster) from the score of each system.
 
-        n and d are the numerator and denominator of the unit, and F is the score of the system.
+        The deviation, or residual, is n - F d, if F is the score and n and d are the numerator and denominator of the
+        item. Blocks of items are returned, to save memory.
 
         Yields:
-            Residuals, and |n| + |F d| as the scale of their rounding errors, [units of a block, systems] each.
+            Residuals, [items of a block, systems]; and the sizes |n| + |F d| of their terms, which determine the
+                rounding errors, in the same shape.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             scores = self.numerators / self.denominators
@@ -258,12 +258,13 @@ class _Differences(NamedTuple):
                 yield without_rounding(numerators - shares, sizes), sizes
 
     def influences(self) -> Iterator[Floats]:
-        """Yield the influence of each item (or cluster) on each system's score.
+        """Compute the influence of each item (or cluster) on each system's score.
 
-        The influence on the score of the first system is subtracted. This does not change the differences of pairs.
+        Influences are relative to those on the first system's score, which does not change the differences of pairs.
+        Blocks of items are returned, to save memory.
 
         Yields:
-            Arrays, [units of a block, systems].
+            Influences, [items of a block, systems].
         """
         for residuals, sizes in self.residuals():
             with np.errstate(divide="ignore", invalid="ignore"):
@@ -289,10 +290,6 @@ class _Differences(NamedTuple):
         return PairWarning(is_skewed, message, scores)
 
     def _moments(self) -> tuple[Floats, Floats]:
-        """Return the sums of the squares and of the cubes of each pair's differences.
-
-        The differences are those in single items (or clusters). Both arrays have the shape [pairs].
-        """
         a, b = self.a, self.b
         products, cubes = np.zeros((2, len(self.systems), len(self.systems)))
         for block in self.influences():
@@ -302,10 +299,11 @@ class _Differences(NamedTuple):
                 cubes[a, a] - 3 * cubes[a, b] + 3 * cubes[b, a] - cubes[b, b])
 
     def _distances(self, pairs: Ints) -> Floats:
-        """Return mean - median of the differences in single items, in standard errors.
+        """Return the distance between mean and median of the differences of some pairs.
 
-        The result is nan for constant differences. If at least half of the differences are ties, the median is
-        constant. The mean is then a sum of random signs, and has the continuity correction of McNemar's test.
+        The differences are those in single items, and the distance is measured in standard errors. It is nan for
+        constant differences. If at least half of the differences are ties, the median is constant. The mean is then a
+        sum of random signs, and has the continuity correction of McNemar's test.
 
         Args:
             pairs: Indices of the pairs.
@@ -337,12 +335,6 @@ class _Differences(NamedTuple):
         return distances
 
     def _have_equal_sizes(self, a: Ints, b: Ints) -> Flags:
-        """Flag the pairs in which all nonzero differences have the same size.
-
-        Args:
-            a: Positions of the first systems of the pairs, [pairs].
-            b: Positions of the second systems, [pairs].
-        """
         numerators, denominators = map(np.concatenate, zip(*self.matrix.parts_by_block(self.systems), strict=True))
         sizes = np.abs(numerators[:, a] - numerators[:, b])
         largest = sizes.max(axis=0)

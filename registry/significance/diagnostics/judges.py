@@ -34,24 +34,13 @@ _ENOUGH = 13  # observed and possible errors with a nearly normal sum (`python -
 
 
 def get_judged_items(matrix: Matrix) -> JudgedItems:
-    """Return the items that an automatic judge has scored; the matrix must have some."""
+    """Return the scores of an automatic judge, which the matrix must have."""
     items = matrix.judged
     assert items is not None
     return items if items.statistics is not None else replace(items, statistics=matrix.statistics, units=matrix.units)
 
 
 def _judged_pairs(pairs: SystemPairs, holds: Callable[[JudgedItems, int, int], bool]) -> Flags:
-    """Flag the pairs of systems for which a condition on judged items is true.
-
-    Without an automatic judge, no pair is flagged.
-
-    Args:
-        pairs: Pairs of systems.
-        holds: The condition, a function of the judged items and the indices of two systems.
-
-    Returns:
-        Flags, [pairs].
-    """
     matrix, a, b = pairs
     if matrix.judged is None:
         return np.zeros(len(a), dtype=bool)
@@ -62,8 +51,8 @@ def _judged_pairs(pairs: SystemPairs, holds: Callable[[JudgedItems, int, int], b
 def count_informative_units(matrix: Matrix) -> int:
     """Count the items (or clusters) that carry information about the scores.
 
-    With an automatic judge, only those with human judgements are counted, for the system with the fewest. Otherwise all
-    are counted.
+    If an automatic judge scores all items, only items with human scores count, for the system with the fewest of them.
+    Otherwise all items count.
     """
     if matrix.judged is None:
         return matrix.n_units
@@ -96,9 +85,9 @@ def _favours(a: Floats, b: Floats, units: Ints | None) -> bool:
 
 
 def find_rare_errors(pairs: SystemPairs) -> PairWarning:
-    """Warn of pairs whose difference depends on too few observed errors of the judge.
+    """Warn of pairs whose difference depends on few observed errors of a judge.
 
-    An error is a difference between the scores of the automatic judge and of people.
+    An error is a difference between the score of the automatic judge and the human score of an item.
     """
     return PairWarning(_judged_pairs(pairs, lambda items, a, b: depends_on_few_errors(
         items.subtract(a, b), items)), Message("few-judge-errors"))

@@ -74,9 +74,9 @@ def _of_resamples(matrix: Matrix, method: str, alpha: float, resamples: int) -> 
 
 
 def _infeasible(matrix: Matrix, alpha: float, resamples: int) -> Iterator[Message]:
-    """Warn if no difference can be significant by Holm's correction.
+    """Warn if no difference can be significant: too few items, runs or resamples.
 
-    The reason is that there are too few items, runs or resamples.
+    The differences are corrected by Holm's method.
     """
     pairs = math.comb(matrix.statistics.shape[1], 2)
     if matrix.runs is not None:

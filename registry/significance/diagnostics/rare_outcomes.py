@@ -55,7 +55,7 @@ def find_rare_outcomes(pairs: SystemPairs, few: int = _FEW_OUTCOMES) -> Iterator
 
 
 def _compare_predictions(pairs: SystemPairs) -> Iterator[tuple[Flags, Floats, Floats]]:
-    """Find pairs in which one system has far fewer predictions than the other.
+    """Find pairs in which one system makes predictions for far fewer items.
 
     Yields:
         One tuple, or nothing if there is no such pair: flags of these pairs; the number of items (or clusters) with a
@@ -90,8 +90,8 @@ def find_rare_classes(pairs: SystemPairs, few: int = _FEW_IN_CLASS) -> Iterator[
 def find_opposed_classes(pairs: SystemPairs) -> Iterator[PairWarning]:
     """Warn of pairs with rare classes in which the systems may not be exchangeable.
 
-    The evidence is a difference of the systems in the other classes. If their scores are equal, the systems must then
-    differ in the rare classes in the opposite direction. The rare classes themselves have too few items to show this.
+    The rare classes themselves have too few items to show this. So the evidence is a difference of the systems in all
+    other classes: if the total scores are equal, the systems must differ in the rare classes in the opposite direction.
     """
     return (warning._replace(scores=_differences_elsewhere(pairs, rare)) for warning, rare in _find_rare_classes(pairs))
 
@@ -140,11 +140,11 @@ def _group_by_classes(classes_of_pairs: Flags) -> Iterator[tuple[Flags, Flags]]:
 
 
 def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
-    """Return standard scores of differences in the items of other than rare classes.
+    """Compare two systems in all items except those of rare classes.
 
-    The numbers of correct items are compared. If the systems are exchangeable, the signs of the differences in single
-    items (or clusters) are random (McNemar 1947), so the sum of squares is the variance. The continuity correction is
-    that of counts.
+    The result is the difference of the numbers of correct items, divided by its standard error. If the systems are
+    exchangeable, the signs of the differences in single items (or clusters) are random (McNemar 1947), so the sum of
+    squares is the variance. The continuity correction is that of counts.
 
     Args:
         pairs: Pairs of systems.
@@ -168,10 +168,11 @@ def _differences_elsewhere(pairs: SystemPairs, rare: Flags) -> Floats:
 
 
 def _depend_on(pairs: SystemPairs, sums: Floats, rare: Flags) -> Flags:
-    """Flag the pairs with a score that depends on the small size of rare classes.
+    """Flag pairs of systems with a score that depends on few items of rare classes.
 
-    The score of a system changes if the rare classes are removed, but neither score changes if they become larger. It
-    is not sufficient to check the rarest class alone: this class may be absent from the gold, or ignored by the metric.
+    This happens if the score averages over classes: without the rare classes the score of a system changes, but
+    doubling their counts changes neither score. The rarest class alone is not sufficient, because it may be absent from
+    the gold, or ignored by the metric.
 
     Args:
         pairs: Pairs of systems.

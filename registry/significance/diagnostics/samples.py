@@ -32,9 +32,9 @@ _PERCENT, _PERCENT_APART = 100.0, 20.0  # ratio of scores that are rarely on the
 
 def find_uneven_samples(pairs: SystemPairs,
                         squared_errors: Callable[[Floats, Floats], tuple[float, float]]) -> Iterator[PairWarning]:
-    """Warn of pairs with different items if the test underestimates their error.
+    """Warn of pairs with unequal variances if a test assumes equal ones.
 
-    The reason is that the test assumes a common variance, and the variances of the two systems differ.
+    The systems are scored on different items. The warning applies if the test underestimates the standard error.
 
     Args:
         pairs: Pairs of systems.
@@ -126,7 +126,6 @@ def _is_far(of_system: Floats, scores: list[Floats]) -> bool:
 
 
 def _scores(matrix: Matrix) -> list[Floats]:
-    """Return the scores of the runs of every system, one array per system."""
     return [additive(matrix).score(of_system.sum(axis=0)) for of_system in matrix.runs or ()]
 
 
@@ -152,11 +151,11 @@ def find_outlying_levels(matrix: Matrix, over: str = "all") -> Message | None:
 
 
 def _is_any_far(scores: Floats) -> bool:
-    """Return True if one score in a table of systems and levels is unusual.
+    """Return True if a system has an unusual score for one prompt or another level.
 
-    A level is, for example, a prompt. A score is unusual if it is far from the sum of its system's effect and its
-    level's effect. The test uses externally studentized residuals of the two-way table: from all residuals, and from
-    the residuals of the system (Cook and Weisberg 1982, section 2.2).
+    A score is unusual if it is far from the sum of its system's effect and its level's effect. The test uses externally
+    studentized residuals of the two-way table: from all residuals, and from the residuals of the system (Cook and
+    Weisberg 1982, section 2.2).
 
     Args:
         scores: Scores, [systems, levels].

@@ -32,10 +32,11 @@ _AROUND = 2 ** np.linspace(-5, 3, 33)  # factors of the optimum for a normal dis
 
 
 def have_too_many_sums(pairs: ObservedPairs) -> Flags:
-    """Flag pairs whose bootstrap sums take too many values for an exact p-value.
+    """Flag pairs of systems for which an exact bootstrap p-value is too expensive.
 
-    This check quickly finds scores with many digits from few items; `ideal_tail` finds the other cases. It uses the
-    step between the values of each pair, so other systems do not affect it.
+    The cost depends on the number of different values that the sum of a resample can have. This quick check finds
+    scores with many digits from few items; `ideal_tail` finds the other cases. The result for a pair does not depend on
+    other systems.
 
     Args:
         pairs: Pairs of systems; the systems of a pair share their denominators.
@@ -66,9 +67,10 @@ def have_too_many_sums(pairs: ObservedPairs) -> Flags:
 
 
 def is_wide(differences: Ints) -> bool:
-    """Return True if sums of resampled differences take too many values.
+    """Return True if the exact bootstrap p-value of differences is too expensive.
 
-    The probabilities are computed in a window of these values, of at most `MAX_CELLS` cells.
+    The sum of a resample can have many values. The probability of each likely value is computed, for at most
+    `MAX_CELLS` values.
 
     Args:
         differences: Differences of two systems in single items or clusters, as whole numbers.
@@ -78,7 +80,9 @@ def is_wide(differences: Ints) -> bool:
 
 
 def _estimate_width(variances: Floats, draws: int) -> Floats:
-    """Approximate how widely the sum of a resample varies, for normal distributions.
+    """Estimate the width of the range that contains nearly all sums of resamples.
+
+    The sums are approximated by a normal distribution.
 
     Args:
         variances: Variances of one unit (item or cluster).
@@ -90,9 +94,10 @@ def _estimate_width(variances: Floats, draws: int) -> Floats:
 def edge(places: Ints, log_shares: Floats, draws: int) -> int:
     """Return a value that the sum of a resample almost never exceeds.
 
-    The probability is below exp(`LOG_OUTSIDE`), by Chernoff's inequality: P(sum >= e) <= exp(draws K(s) - s e) for any
-    s > 0, where K is the logarithm of the moment generating function of one draw. The function uses the best of several
-    s near the optimum for a normal distribution.
+    The sum consists of independent draws from the same values. The probability of a larger sum is below
+    exp(`LOG_OUTSIDE`), by Chernoff's inequality: P(sum >= e) <= exp(draws K(s) - s e) for any s > 0, where K is the
+    logarithm of the moment generating function of one draw. The function uses the best of several s near the optimum
+    for a normal distribution.
 
     Args:
         places: Possible values of one draw.
@@ -117,7 +122,10 @@ TIE = 1 + 1e-12  # a probability within this factor of a level counts as equal t
 
 
 def may_be_ideal(matrix: Matrix, settings: Settings) -> bool:
-    """Return False if `ideal_tail` can compute the p-value of no pair of these data."""
+    """Return False if these data cannot have exact bootstrap p-values.
+
+    True does not promise it: `ideal_tail` decides for each pair of systems.
+    """
     return (matrix.strata is None and matrix.runs is None and matrix.quotient is not None
             and settings.interval != "bca")
 
@@ -160,10 +168,12 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
 
 
 def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
-    """Return the p-value and interval of an observed difference of at least 0.
+    """Return the bootstrap p-value and confidence interval of a difference, exactly.
+
+    The observed difference must be at least 0.
 
     Args:
-        resamples: Distribution of the sums u (of differences) and w (of denominators).
+        resamples: Distribution of the resampled sums u (of differences) and w (of denominators).
         scale: Factor that converts u / w to the difference of the scores.
         settings: Settings of the test.
     """
@@ -193,9 +203,10 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
 
 
 class _Resamples:
-    """Distribution of two sums over a resample of n units drawn from n units.
+    """Distribution of two sums over a bootstrap resample of n units.
 
-    A unit is an item or a cluster. u is the sum of the differences of two systems, w that of their common denominators.
+    A unit is an item or a cluster. u is the sum of the differences of two systems in the units of the resample, and w
+    the sum of their common denominators.
 
     Attributes:
         units: Distinct differences and denominators of units, [2, distinct units].
@@ -220,16 +231,17 @@ class _Resamples:
             raise TooLargeError
 
     def log_tail(self, a: int, b: int) -> float:
-        """Return the log probability that the sums are in a half-plane.
+        """Return log P(a u + b w >= 0, w > 0) for the sums u and w over a resample.
 
-        This is log P(a u + b w >= 0, w > 0). The mean of (u, w) must not be in the half-plane.
+        u is the sum of the differences of two systems, and w that of their denominators. At the means of u and w, a u +
+        b w must be negative.
 
         Args:
             a: Coefficient of u.
             b: Coefficient of w.
 
         Raises:
-            TooLargeError: The window of values needs more than `MAX_CELLS`, or rounding hides the probability.
+            TooLargeError: More than `MAX_CELLS` values are likely, or rounding hides the probability.
         """
         rises = a * self.units[0] + b * self.units[1]
         spacing = int(np.gcd.reduce(rises - rises.min())) or 1
@@ -250,9 +262,9 @@ class _Resamples:
         return self.draws * log_scale + math.log(share)
 
     def compute_probabilities(self, log_shares: Floats) -> tuple[Floats, Ints, Ints]:
-        """Return the probabilities of the sums (u, w) in a window of likely values.
+        """Compute the probabilities of all likely sums u and w over a resample.
 
-        (u, w) are the sums of differences and of denominators over a resample. Their values are in the order of the
+        u is the sum of the differences of two systems, and w that of their denominators. The values have the order of a
         Fourier transform, which is periodic: they rise from some index on, and continue at the start.
 
         Args:
@@ -283,12 +295,14 @@ class _Resamples:
 
 
 def _find_tilt(excess: Floats, log_shares: Floats) -> float:
-    """Find the exponential tilt t >= 0 for which the mean excess is nearly 0.
+    """Find an exponential tilt t >= 0 that makes a rare event likely.
 
-    Any tilt gives a correct probability; a good one avoids a loss of digits.
+    The event is that a sum of independent draws reaches a threshold. With the tilt t, the probability of a value x is
+    multiplied by exp(t x), up to a constant, so that the mean is near the threshold. Any tilt gives a correct
+    probability after the tilt is undone; a good one avoids a loss of digits.
 
     Args:
-        excess: Distance of each value of one draw from the edge of the region.
+        excess: Distance of each value of one draw from the threshold, divided evenly among the draws.
         log_shares: Logarithms of the probabilities of the values.
     """
     low, high = 0.0, 60 / float(np.abs(excess[excess != 0]).min(initial=np.inf))
@@ -300,10 +314,11 @@ def _find_tilt(excess: Floats, log_shares: Floats) -> float:
 
 
 class _Differences:
-    """Distribution of the resampled difference d* of two scores.
+    """Distribution of the resampled difference of two scores.
 
-    d* is a quotient u / w of two sums, represented as a number of steps of 1 / `grid`. The observed difference is `bar`
-    / `grid`. Probabilities have an error of 1e-14, so levels of at least 1e-12 can be distinguished.
+    The resampled difference d* is a quotient u / w of two sums, represented as a number of steps of 1 / `grid`. The
+    observed difference is `bar` / `grid`. Probabilities have an error of 1e-14, so levels of at least 1e-12 can be
+    distinguished.
     """
 
     def __init__(self, resamples: _Resamples) -> None:
@@ -349,10 +364,10 @@ class _Differences:
 
 
 def _find_dual(differences: _Differences, p: float, settings: Settings) -> tuple[float, float]:
-    """Return the dual interval, which excludes 0 if and only if p is significant.
+    """Return the confidence interval that excludes 0 if and only if p is significant.
 
-    The deviation d* - d of a resampled from the observed difference is at least as extreme as x with a probability
-    P(x). The interval reaches from d as far as the largest x with P(x) above 1 - confidence.
+    Let d be the observed and d* the resampled difference. The interval extends from d to the largest distance x that d*
+    - d reaches with a probability above 1 - confidence.
     """
     d, alternative, alpha = differences.bar, settings.alternative, 1 - settings.confidence
     bar, top = -d if alternative == "less" else d, 2 * differences.top
@@ -364,9 +379,10 @@ def _find_dual(differences: _Differences, p: float, settings: Settings) -> tuple
 
 
 def _find_percentile(differences: _Differences, settings: Settings) -> tuple[float, float]:
-    """Return the percentile interval of a difference, from the defined resamples.
+    """Return the percentile bootstrap interval of a difference.
 
-    For the interval `basic`, return its mirror image about the observed difference.
+    Resamples with an undefined difference are left out. For the interval `basic`, return its mirror image about the
+    observed difference.
     """
     outside, top = (1 - settings.confidence) / 2 * (1 - differences.undefined), differences.top
     high = _find_last(differences.at_least, outside, -top, top)
@@ -375,10 +391,10 @@ def _find_percentile(differences: _Differences, settings: Settings) -> tuple[flo
 
 
 def _find_last(tail: Callable[[int], float], level: float, low: int, high: int) -> float:
-    """Find the largest integer at which a decreasing probability is above a level.
+    """Find the largest integer at which a decreasing probability exceeds a level.
 
     Args:
-        tail: The probability as a function of an integer; it is above the level at `low`.
+        tail: The probability as a function of an integer; it exceeds the level at `low`.
         level: The level.
         low: Smallest possible result.
         high: A number above all possible results.

@@ -32,10 +32,10 @@ _STEEP = 20  # exponent of a steep tilt: b_i is then nearly always 1, or nearly 
 
 
 class HalfSums:
-    """Distribution of a random sum B of vectors, each included with probability 1/2.
+    """Distribution of a random sum of vectors, each included with probability 1/2.
 
-    B = sum of b_i v_i, where the b_i are 0 or 1. An exponential tilt t multiplies the probability of B by exp(t.B), up
-    to a constant. K(t) is the logarithm of the mean of exp(t.B).
+    The sum B has the terms b_i v_i, where the b_i are 0 or 1. An exponential tilt t multiplies the probability of B by
+    exp(t.B), up to a constant; it makes rare values likely. K(t) is the logarithm of the mean of exp(t.B).
 
     Attributes:
         whole: Distinct vectors v_i as whole numbers, [vectors, 2].
@@ -58,14 +58,21 @@ class HalfSums:
     def log_scale(self, tilt: Floats, point: Floats | Ints) -> float:
         """Return the log of the factor that undoes an exponential tilt at a point.
 
-        This is K(t) - t.point. At the mean of the tilted distribution it is minus the rate function.
+        A tilt t multiplies the probability of a sum B by exp(t.B - K(t)). The factor is exp(K(t) - t.point).
         """
         return float(self.log_scales(tilt, point))
 
     def log_scales(self, tilts: Floats, point: Floats | Ints) -> Floats:
         """Return the logs of the factors that undo several exponential tilts at a point.
 
-        These are K(t) - t.point. The shape [..., 2] of the tilts becomes [...].
+        See `log_scale`.
+
+        Args:
+            tilts: The tilts, [..., 2].
+            point: The point.
+
+        Returns:
+            Logarithms, [...].
         """
         exponents = tilts @ self.vectors.T
         # log((1 + e^x) / 2) = max(x, 0) + log1p(expm1(-|x|) / 2); the first parts add up to t.corner, and a difference
@@ -75,33 +82,34 @@ class HalfSums:
         return np.asarray(shares @ self.counts + (tilts * (corners - point)).sum(axis=-1))
 
     def probabilities(self, tilt: Floats) -> tuple[Floats, Floats]:
-        """Return P(b_i = 1) and P(b_i = 0) under an exponential tilt, [vectors] each.
+        """Return the probabilities that each vector is included or not, under a tilt.
 
-        Both have full relative accuracy.
+        An exponential tilt multiplies the probability of a sum B by exp(tilt.B), up to a constant. Both results have
+        full relative accuracy, [vectors] each.
         """
         exponents = self.vectors @ tilt
         return np.exp(-np.logaddexp(0, -exponents)), np.exp(-np.logaddexp(0, exponents))
 
     def mean(self, tilt: Floats) -> Floats:
-        """Return the mean of the sum B under an exponential tilt, the gradient of K."""
+        """Return the mean of the random sum under an exponential tilt."""
         return (self.counts * self.probabilities(tilt)[0]) @ self.vectors
 
     def covariance(self, tilt: Floats) -> Floats:
-        """Return the covariance matrix of the sum B under a tilt, the Hessian of K."""
+        """Return the covariance matrix of the random sum under an exponential tilt."""
         p, q = self.probabilities(tilt)
         return (self.vectors * (self.counts * p * q)[:, None]).T @ self.vectors
 
     def deviations(self, tilt: Floats) -> Floats:
-        """Return the standard deviations of both coordinates of the sum B under a tilt."""
+        """Return the standard deviations of both coordinates of the sum, under a tilt."""
         return np.sqrt(np.diag(self.covariance(tilt)))
 
     def bound_rows(self, rows: Ints) -> Floats:
-        """Return upper bounds of the first coordinate of the sum B, one for each row.
+        """Return an upper bound of the first coordinate of the random sum for each row.
 
         A row is a value of the second coordinate; `rows` must contain all rows. The bound is the edge of the convex
-        hull of B. The sum for the first row contains all vectors with a negative second coordinate and none with a
-        positive one. From row to row the former are removed and the latter are added, in the order of their gain per
-        row.
+        hull of all possible sums. In the first row the sum contains all vectors with a negative second coordinate and
+        none with a positive one. From row to row the former are removed and the latter are added, in the order of their
+        gain per row.
         """
         run, rise = self.vectors.T * self.counts
         level = rise == 0
@@ -112,10 +120,11 @@ class HalfSums:
         return np.asarray(np.interp(rows.astype(np.float64), edges[1], edges[0])) + 1e-6
 
     def find_tilt(self, point: Floats, start: Floats | None = None) -> Floats:
-        """Find an exponential tilt for which the mean of the sum B is near a point.
+        """Find an exponential tilt that moves the mean of the random sum to a point.
 
-        Newton's method minimizes the convex function K(t) - t.point. It begins at `start`, the tilt of a nearby point,
-        or at 0 if `start` is too steep.
+        The mean is only approximately at the point. Newton's method minimizes the convex function K(t) - t.point, where
+        K is the cumulant generating function. It begins at `start`, the tilt of a nearby point, or at 0 if `start` is
+        too steep.
         """
         tilt = np.zeros(2) if start is None or np.abs(self.vectors @ start).max() > _STEEP else start
         value = self.log_scale(tilt, point)
@@ -142,9 +151,9 @@ class HalfSums:
         return tilt
 
     def compute_row_bound(self, first: int, last: int) -> float:
-        """Bound the log probability that the sum B is in the rows from `first` to `last`.
+        """Return Chernoff's bound of the log probability that a sum is in some rows.
 
-        A row is a value of the second coordinate of B. The bound is Chernoff's.
+        A row is a value of the second coordinate of the random sum. The rows are those from `first` to `last`.
         """
         still = np.zeros(2)
         mean = self.mean(still)[1]
@@ -154,9 +163,9 @@ class HalfSums:
         return self._compute_tail_bound(still, 1, edge, sign)
 
     def compute_outside_bound(self, tilt: Floats, first: Ints, last: Ints, low: Ints, high: Ints) -> float:
-        """Bound the log probability that the sum B is outside a window, under a tilt.
+        """Return a bound of the log probability that the random sum is outside a window.
 
-        The bound is Chernoff's.
+        It is Chernoff's bound under an exponential tilt.
 
         Args:
             tilt: The exponential tilt.
@@ -174,15 +183,15 @@ class HalfSums:
         return float(np.logaddexp.reduce(bounds))
 
     def _compute_tail_bound(self, tilt: Floats, axis: int, edge: int, sign: int) -> float:
-        """Bound the log probability that a coordinate of the sum B is beyond an edge.
+        """Return Chernoff's bound of the log probability that a coordinate is too large.
 
-        Chernoff's bound is valid for any additional tilt. The function tries tilts that grow by an eighth each; the
-        best exponent is within 1 % of the optimum.
+        The sum is random and its distribution is tilted. The bound is valid for any additional tilt. The function tries
+        tilts that grow by an eighth each; the best exponent is within 1 % of the optimum.
 
         Args:
             tilt: The exponential tilt under which the probability is computed.
             axis: The coordinate, 0 or 1.
-            edge: The first value beyond the edge.
+            edge: The first value that is too large (or too small).
             sign: 1 if larger values are beyond the edge, -1 if smaller ones are.
         """
         face, further = np.where(np.arange(2) == axis, edge, 0), np.zeros((len(_FURTHER), 2))
@@ -190,10 +199,10 @@ class HalfSums:
         return float(self.log_scales(tilt + further, face).min() - self.log_scale(tilt, face))
 
     def window(self, tilt: Floats, first: Ints, last: Ints) -> Floats:
-        """Return the probabilities of the sum B in a window of points, under a tilt.
+        """Compute the probabilities of the random sum in a window, under a tilt.
 
-        They are computed by a Fourier transform. Probability outside the window is added to values inside it, modulo
-        the size of the transform.
+        They come from a Fourier transform. The probability outside the window is added to values inside it, modulo the
+        size of the transform.
 
         Args:
             tilt: The exponential tilt.
@@ -218,11 +227,12 @@ class HalfSums:
         return masses[:, :wanted[1]]
 
     def _find_loud(self, variances: Floats, turns: _HalfTurns) -> tuple[Ints, Ints, Floats]:
-        """Find the frequencies at which the Fourier transform of B is not negligible.
+        """Find the frequencies at which the Fourier transform is not negligible.
 
-        There are few such frequencies, unless the window is hardly wider than the range of B. The modulus of the
-        transform is a product over the vectors. Vectors along an axis exclude whole rows or columns of frequencies.
-        Among the other vectors, those with the largest variances exclude most of the remaining frequencies.
+        There are few such frequencies, unless the window is hardly wider than the range of the random sum. The modulus
+        of the transform is a product over the vectors. Vectors along an axis exclude whole rows or columns of
+        frequencies. Among the other vectors, those with the largest variances exclude most of the remaining
+        frequencies.
 
         Args:
             variances: Variance of b_i for each vector, [vectors].
@@ -249,23 +259,15 @@ class HalfSums:
         return rows, columns, log_modulus
 
     def _log_modulus(self, n: int, variances: Floats, sine: Floats) -> Floats:
-        """Return one vector's contribution to the log modulus of the Fourier transform.
-
-        It is the logarithm of 1 - 4 p q sin^2, which is accurate near 0; a modulus of 0 has the logarithm -inf.
-
-        Args:
-            n: Index of the vector.
-            variances: Variance p q of b_i for each vector, [vectors].
-            sine: Sines of half the angles.
-        """
+        # log(1 - 4 p q sin^2) is accurate near 0; the logarithm of a modulus of 0 is -inf
         with np.errstate(divide="ignore"):  # a sine of 1 may be rounded up: maximum()
             return np.asarray(self.counts[n] / 2 * np.log1p(np.maximum(-4 * variances[n] * (sine * sine), -1)))
 
 
 class _HalfTurns:
-    """Cosines and sines of half the angles 2 pi f.v, as complex numbers, cached.
+    """Cached cosines and sines of half the angles 2 pi f.v, as complex numbers.
 
-    f is a frequency of the Fourier transform and v a vector of the sum.
+    A Fourier transform needs these angles: f is a frequency and v a vector of the sum.
     """
 
     def __init__(self, sides: Ints) -> None:
@@ -273,14 +275,16 @@ class _HalfTurns:
         self._along: dict[tuple[int, int], NDArray[np.complex128]] = {}
 
     def __call__(self, rows: Ints, columns: Ints, vector: Ints) -> NDArray[np.complex128]:
-        """Return the complex numbers of one vector at the given frequencies."""
+        """Return cos + i sin of half the angle of one vector, at the given frequencies."""
         return self.along(0, vector[0])[rows] * self.along(1, vector[1])[columns]
 
     def along(self, axis: int, step: int) -> NDArray[np.complex128]:
-        """Return the complex numbers of a vector along an axis at all its frequencies.
+        """Return cos + i sin of half the angle of a vector that is parallel to an axis.
+
+        All frequencies of the axis are returned.
 
         Args:
-            axis: The axis, 0 or 1, to which the vector is parallel.
+            axis: The axis, 0 or 1.
             step: Length of the vector.
         """
         if (axis, step) not in self._along:
@@ -290,10 +294,7 @@ class _HalfTurns:
 
 
 def _angle(frequencies: Ints, multiple: int, size: int) -> Floats:
-    """Return the angle 2 pi frequency * multiple / size, between -pi and pi.
-
-    It is reduced in whole numbers, without rounding.
-    """
+    # reduced in whole numbers, without rounding, to an angle between -pi and pi
     residues = frequencies * (multiple % size) % size
     return np.where(2 * residues > size, residues - size, residues) * (2 * math.pi / size)
 
@@ -314,13 +315,13 @@ class TooLargeError(Exception):
 
 
 class Region(NamedTuple):
-    """Rejection region of a test: in each row, all points from a threshold on.
+    """Points (x, y) at which a test rejects: in a row y, all x from a threshold on.
 
-    Points (x, y) have whole coordinates. A row is a value of y, and the threshold is a value of x.
+    All coordinates are whole numbers.
 
     Attributes:
-        threshold: Returns the threshold in a row as a smooth function, for a search.
-        thresholds: Returns the first point x of the region in each row, exactly.
+        threshold: Returns the threshold of a row as a smooth function of y, for a search.
+        thresholds: Returns the smallest rejected x of each row, exactly.
     """
 
     threshold: Callable[[float], float]
@@ -328,18 +329,18 @@ class Region(NamedTuple):
 
 
 def log_probability(vectors: Ints, region: Region) -> float:
-    """Return the log probability that a random sum of vectors is in a region.
+    """Return the log probability that a test rejects: a random sum is in a region.
 
-    Each of the vectors is included with probability 1/2. The region must not contain the mean of the sum. The result is
-    -inf if the sum can reach no point of the region, up to rounding.
+    The test statistic is a sum of vectors, each of which is included with probability 1/2. The region must not contain
+    the mean of the sum. The result is -inf if the sum can reach no point of the region, up to rounding.
 
     Args:
         vectors: Whole numbers, [n, 2].
         region: The region.
 
     Raises:
-        TooLargeError: The window of values needs more than `MAX_WORK` cells times distinct vectors, or rounding hides
-            the probability.
+        TooLargeError: The computation needs more than `MAX_WORK` values times distinct vectors, or rounding hides the
+            probability.
     """
     sums = HalfSums(vectors)
     low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
@@ -368,7 +369,7 @@ def log_probability(vectors: Ints, region: Region) -> float:
 def estimate_cost(vectors: Ints) -> float:
     """Estimate the cost of `log_probability` in additions; infinite if too expensive.
 
-    It is the cost for all possible values if they are few, otherwise that for the first window of values.
+    If the random sum has few possible values, all of them count, otherwise only the likely ones.
     """
     low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
     if _is_small(vectors, low, high):
@@ -382,19 +383,19 @@ def _is_small(vectors: Ints, low: Ints, high: Ints) -> bool:
 
 
 def _window(sums: HalfSums, low: Ints, high: Ints) -> float:
-    """Return the size of a window of likely values times the distinct vectors.
+    """Estimate the cost of the likely sums: their number times the distinct vectors.
 
-    The window is that of the distribution without a tilt.
+    The distribution is not tilted.
     """
     sides = np.minimum(18 * sums.deviations(np.zeros(2)), high - low) + 1
     return float(np.prod(sides)) * len(sums.counts)
 
 
 def _by_convolution(vectors: Ints, starts: Ints, low: Ints, high: Ints) -> float:
-    """Compute the log probability of a region by convolution over all possible sums.
+    """Compute the log probability of a region from all possible sums of the vectors.
 
-    One vector is added after the other. Nothing is subtracted, so small probabilities keep all digits. No probability
-    underflows with up to `MOST_HALVED` vectors.
+    One vector is added after the other (a convolution). Nothing is subtracted, so small probabilities keep all digits.
+    No probability underflows with up to `MOST_HALVED` vectors.
 
     Args:
         vectors: The vectors, each included with probability 1/2, [n, 2].
@@ -417,11 +418,13 @@ def _by_convolution(vectors: Ints, starts: Ints, low: Ints, high: Ints) -> float
 
 @dataclass(frozen=True, eq=False)
 class _Tail:
-    """Part of a region of points: some consecutive rows.
+    """Some consecutive rows of a rejection region of points (x, y).
+
+    A row is a value of y. A test rejects if its statistic, a random sum B of vectors, is in the region.
 
     Attributes:
-        sums: Distribution of the random sum B.
-        starts: First point of the region in each row; above `high` in rows outside of this part.
+        sums: Distribution of B.
+        starts: First point of the region in each row; above `high` in other rows.
         low, high: Smallest and largest possible value of each coordinate of B.
     """
 
@@ -431,17 +434,18 @@ class _Tail:
     high: Ints
 
     def log_probability(self, region: Region, run: tuple[int, int], other: float) -> float:
-        """Return the log probability that the random sum is in this part of the region.
+        """Return the log probability that a random sum is in these rows of a region.
 
-        The result is -inf if the probability is 0 or negligible.
+        A test rejects if its statistic, a random sum of vectors, is in the region. The result is -inf if the
+        probability is 0 or negligible.
 
         Args:
             region: The whole region.
-            run: First and last row of this part.
-            other: Log probability of the other parts; much smaller probabilities are negligible.
+            run: First and last of these rows.
+            other: Log probability of the other rows; much smaller probabilities are negligible.
 
         Raises:
-            TooLargeError: The window of values is too large, or rounding may hide a relevant probability.
+            TooLargeError: Too many values are likely, or rounding may hide a relevant probability.
         """
         rim = 0.5 * (self.high > self.low)
         tilt = self.sums.find_tilt(np.clip(self._find_likeliest(region, run), self.low + rim, self.high - rim))
@@ -457,16 +461,12 @@ class _Tail:
         return -math.inf
 
     def _log_heaviest(self, tilt: Floats, point: Floats) -> float:
-        """Return the largest log weight that undoes a tilt in this part of the region.
-
-        This is the largest -t.(x - point) over all points x of the part.
-        """
         rows = np.arange(self.low[1], self.high[1] + 1)
         weights = tilt[0] * (np.maximum(self.starts, self.low[0]) - point[0]) + tilt[1] * (rows - point[1])
         return -float(weights[self.starts <= self.high[0]].min())
 
     def _try_tilt(self, tilt: Floats) -> float | None:
-        """Compute the log probability with an exponential tilt.
+        """Compute the log probability of these rows with an exponential tilt.
 
         The result is None if rounding errors exceed the probability.
         """
@@ -490,14 +490,14 @@ class _Tail:
             reach = reach * 1.5
 
     def _find_likeliest(self, region: Region, run: tuple[int, int]) -> Floats:
-        """Find the likeliest boundary point of the region by golden section over rows.
+        """Find the most probable boundary point by golden section over the rows.
 
-        The likeliest point has the least rate function sup_t t.point - K(t). Any point gives the correct probability; a
-        point near the likeliest one avoids a loss of digits.
+        It has the least rate function sup_t t.point - K(t). Any point gives the correct probability; one near the most
+        probable one avoids a loss of digits.
 
         Args:
             region: The whole region.
-            run: First and last row of this part.
+            run: First and last of these rows.
         """
         left, right = map(float, run)
 
@@ -527,9 +527,9 @@ class _Tail:
 
 
 def _weigh(masses: Floats, tilt: Floats, point: Floats, first: Ints, starts: Ints) -> tuple[float, float]:
-    """Sum tilted probabilities over the part of a window that is in a region.
+    """Sum the probabilities of the points of a window that are in a region.
 
-    The tilt is undone relative to a point.
+    The given probabilities are tilted. The tilt is undone, relative to a point.
 
     Args:
         masses: Tilted probabilities in the window, [values of x, rows].

@@ -38,7 +38,7 @@ STEP, _JOIN = 2e4, 16  # extra cost of a weight, and cost of a sum when both hal
 
 
 def log_subset_share(weights: Ints, reach: int) -> float:
-    """Return the log share of the subsets of the weights with a sum up to `reach`.
+    """Return the log share of the subsets of some weights with a sum up to `reach`.
 
     The weights are divided into two halves, and the subsets of each half are counted by their sums. If a weight w is
     added, the sum s is reached as often as s and s - w were reached before. The counts are symmetric about half of the
@@ -66,10 +66,6 @@ def log_subset_share(weights: Ints, reach: int) -> float:
 
 
 def _estimate_subset_cost(weights: Ints, reach: int) -> float:
-    """Estimate the cost of `log_subset_share` in additions.
-
-    The result is infinite if the function cannot be applied.
-    """
     if len(weights) > 2 * MOST or min(reach, int(weights.sum()) // 2) > _LARGEST:
         return math.inf
     cells = sum(float(np.minimum(np.cumsum(half) / 2, reach).sum() + _JOIN * min(reach, half.sum()))
@@ -78,10 +74,7 @@ def _estimate_subset_cost(weights: Ints, reach: int) -> float:
 
 
 def _split_halves(weights: Ints) -> tuple[Ints, Ints]:
-    """Divide the weights into two halves with similar sums, in ascending order.
-
-    The ascending order keeps the number of different sums small.
-    """
+    # ascending order keeps the number of different sums small
     in_order = np.sort(weights)
     return in_order[::2], in_order[1::2]
 
@@ -108,16 +101,7 @@ def _count_subsets(weights: Ints, reach: int) -> Floats:
 
 
 def _fill_mirrored(counts: Floats, total: int, end: int, reach: int) -> None:
-    """Fill in the numbers of subsets with sums above half of the total, by symmetry.
-
-    As many subsets have the sum s as have the sum total - s.
-
-    Args:
-        counts: Numbers of subsets by their sum; changed in place.
-        total: Sum of all weights.
-        end: Last sum to fill in.
-        reach: Last sum that is counted.
-    """
+    # as many subsets have the sum s as have the sum total - s
     middle = min(total // 2, reach)
     if end > middle:
         counts[middle + 1:end + 1] = counts[total - end:total - middle][::-1]
@@ -144,12 +128,12 @@ _ELEMENT = 160  # cost of a listed sum, in additions
 class SignTail:
     """Probability that a sum of weights with random signs reaches a threshold.
 
-    It is the share of the subsets of the weights with a small sum: those that get a minus sign.
+    The weights with a minus sign are a subset. The sum reaches the threshold if the sum of this subset is small enough.
 
     Attributes:
         weights: Whole numbers from 1 up, without a common divisor.
-        reach: Largest small sum of a subset; -1 if no sum is small enough.
-        is_rest: True if the probability is 1 minus this share.
+        reach: Largest sum of a subset that is small enough; -1 if there is none.
+        is_rest: True if the probability is 1 minus this share of the subsets.
     """
 
     weights: Ints
@@ -202,7 +186,8 @@ class SignTail:
     def _works(self) -> tuple[float, float, float]:
         """Estimated costs of three algorithms, in additions.
 
-        They list all sums of subsets, count subsets by their sum, and use a Fourier transform.
+        The first one lists the sums of all subsets, the second one counts subsets by their sum, and the third one uses
+        a Fourier transform.
         """
         n = len(self.weights)
         listed = _ELEMENT * 2.0 ** (-(-n // 2)) if n <= LISTED else math.inf
@@ -210,12 +195,12 @@ class SignTail:
 
 
 def least_work(n: Ints) -> Floats:
-    """Return lower bounds on the cost of `SignTail` for n weights, in additions.
+    """Return the least cost of an exact sign permutation test with n units.
 
-    If all weights are equal, the cost can be lower.
+    The cost of `SignTail` is counted in additions. If all weights are equal, it can be lower.
 
     Args:
-        n: Numbers of weights, of any shape.
+        n: Numbers of units, of any shape.
     """
     listed = np.where(n <= LISTED, _ELEMENT * 2.0 ** (np.minimum(n, LISTED) // 2), math.inf)
     return np.asarray(np.minimum(np.minimum(listed, STEP * n), OVERHEAD))
@@ -238,7 +223,7 @@ def log_sign_tail(weights: Ints, threshold: int) -> float:
 
 
 def _by_lists(weights: Ints, reach: int) -> float:
-    """Return the log share of subsets with a sum up to `reach`, from lists of sums.
+    """Return the log share of subsets of the weights with a sum up to `reach`.
 
     The sums of all subsets are listed for each half of the weights, and pairs of sums that are small enough are counted
     (Horowitz and Sahni 1974). This suits large weights, such as those of scores with many digits.
@@ -254,7 +239,6 @@ def _by_lists(weights: Ints, reach: int) -> float:
 
 
 def _by_transform(weights: Ints, reach: int) -> float:
-    """Return the log share of subsets with a sum up to `reach`, by Fourier transform."""
     start = int(weights.sum()) - reach  # first point of the region
     return log_probability(weights[:, None] * (1, 0), Region(lambda _: start, lambda rows: np.full(len(rows), start)))
 
@@ -269,13 +253,13 @@ _ROUNDING = 2.0**-45  # relative error of at most 12 products of four sums each,
 def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_WORK) -> Tail | None:
     """Return the exact p-value of the permutation test of two systems.
 
-    All swaps are counted by the sums that they yield. The score must be a quotient of sums of whole numbers, and the
-    sums must not take too many values.
+    A permutation swaps the outputs of the two systems in some items. Permutations with the same sums are counted
+    together. The score must be a quotient of sums of whole numbers, and the sums must not take too many values.
 
     Args:
         observed: The pair of systems.
         settings: Settings of the test.
-        most: Largest cost in additions if the changes by swaps are multiples of one vector (`_Swaps.work`).
+        most: Largest cost in additions if one number per swap is sufficient; see `_Swaps.work`.
 
     Returns:
         The p-value, or None if it cannot be computed.
@@ -311,9 +295,10 @@ def estimate_counting_cost(observed: Observed, most: float = MOST_WORK) -> float
 
 
 def have_surely_many_sums(pairs: ObservedPairs) -> Flags:
-    """Flag pairs with certainly too many different sums for an exact p-value.
+    """Flag pairs of systems for which an exact permutation p-value is too expensive.
 
-    A few items are sufficient for this quick check (`tail_on_lattice` finds the other cases).
+    The cost depends on the number of different sums of all permutations. A few items are sufficient for this quick
+    check; `tail_on_lattice` finds the other cases.
     """
     matrix, a, b = pairs.matrix, pairs.a, pairs.b
     if matrix.quotient is None:
@@ -331,13 +316,13 @@ def have_surely_many_sums(pairs: ObservedPairs) -> Flags:
 
 
 class _Swaps:
-    """Exact distribution of the difference of two quotients under random swaps.
+    """Exact distribution of the difference of two systems' scores under permutations.
 
-    Swapping a unit (item or cluster) between two systems changes the numerators and the denominators by whole numbers,
-    its move. Let B = (u, w) be the sum of the moves of the units that are not swapped. Then the better system has the
-    quotient (n_better - u) / (d_better - w), and the worse one (n_worse + u) / (d_worse + w). Their difference reaches
-    the observed one if u is at least a threshold that depends on w. The comparison uses whole numbers, since two
-    differences can be closer than the rounding error.
+    A permutation swaps the two systems in some units (items or clusters). The scores are quotients of sums. A swap
+    changes the numerators and the denominators by whole numbers, its move. Let B = (u, w) be the sum of the moves of
+    the units that are not swapped. Then the better system has the quotient (n_better - u) / (d_better - w), and the
+    worse one (n_worse + u) / (d_worse + w). Their difference reaches the observed one if u is at least a threshold that
+    depends on w. The comparison uses whole numbers, since two differences can be closer than the rounding error.
 
     Attributes:
         sign: 1 if the first system has the larger quotient, -1 if the second one has, 0 if the quotients are equal.
@@ -359,7 +344,7 @@ class _Swaps:
 
     @classmethod
     def from_pair(cls, observed: Observed) -> _Swaps | None:
-        """Return the distribution for a pair of systems.
+        """Prepare the distribution of a pair of systems.
 
         The result is None if numerators or denominators are not whole or too large.
         """
@@ -373,7 +358,11 @@ class _Swaps:
 
     @cached_property
     def line(self) -> Ints | None:
-        """The changes by swaps as multiples of one vector; None if they are not."""
+        """The changes of the scores by each swap, if one number per swap is sufficient.
+
+        A change is a numerator and a denominator. If all changes are multiples of the same vector, the result has the
+        multiples; otherwise it is None.
+        """
         if not self.moves[:, 1].any():
             return self.moves[:, 0]
         first = self.moves[0] // common_divisor(self.moves[0])
@@ -385,8 +374,8 @@ class _Swaps:
     def work(self, most: float) -> float:
         """Estimate the cost of `log_tail` in additions; infinite if it is impossible.
 
-        If all changes by swaps are multiples of one vector, the cost is also infinite if it exceeds `most`. In two
-        dimensions, the result is an upper bound and is not compared with `most`; most tilted windows cost far less.
+        If one number per swap is sufficient (`line`), the cost is also infinite if it exceeds `most`. Otherwise the
+        result is an upper bound and is not compared with `most`, because the computation usually costs far less.
         """
         if not len(self.moves):
             return 0.0
@@ -395,7 +384,7 @@ class _Swaps:
         return self._sign_tail.work if self._sign_tail.work <= most else math.inf
 
     def log_tail(self, *, beyond: bool = False) -> float:
-        """Return log P(random swaps give at least the observed difference).
+        """Return the log probability that random swaps reach the observed difference.
 
         Args:
             beyond: True: the probability of a larger difference, without equal ones.
@@ -415,7 +404,6 @@ class _Swaps:
 
     @cached_property
     def _sign_tail(self) -> SignTail:
-        """Probability of extreme swaps if all changes are multiples of one vector."""
         assert self.line is not None
         return SignTail.prepare(self.line, abs(int(self.line.sum())))
 
@@ -424,13 +412,13 @@ class _Swaps:
         return float(numerator / denominator)
 
     def thresholds(self, rows: Ints) -> Ints:
-        """Return the least extreme u for each w, as numbers of steps.
+        """Return, for each sum w of denominators, the least extreme sum u of numerators.
 
-        (u, w) are the sums of numerators and denominators that the class describes. Quotients that are close to a whole
-        number are recomputed in whole numbers.
+        The class describes u and w. Both are numbers of steps. Results that are close to a whole number are recomputed
+        in whole numbers.
 
         Args:
-            rows: Values of w, in steps.
+            rows: Values of w.
         """
         numerator, denominator = self._compute_limit(rows * float(self.steps[1]))
         bounds = numerator / float(denominator)
@@ -442,10 +430,7 @@ class _Swaps:
         return first
 
     def _compute_limit(self, w: Any) -> tuple[Any, Any]:
-        """Return the least extreme u for a given w, as numerator and denominator.
-
-        (u, w) are the sums of numerators and denominators that the class describes. u is a number of steps.
-        """
+        # the least extreme u for the given w, in steps, as numerator and denominator
         (numerator, denominator), (numerator_w, denominator_w) = self.better, self.worse
         denominator_product = self.excess * (denominator_w + w) * (denominator - w)
         numerator_difference = numerator * (denominator_w + w) - numerator_w * (denominator - w)

@@ -72,10 +72,11 @@ class PairTest(Value):
         return False
 
     @property
-    def swaps_units(self) -> bool:
-        """True if the p-value is a share of all ways to swap two systems in n units.
+    def is_permutation_test(self) -> bool:
+        """True if the p-value is a share of all 2^n permutations of two systems.
 
-        A unit is an item or a cluster. The smallest p-value is then 2^-n one-sided, or 2^(1 - n) two-sided.
+        A permutation swaps the results of the two systems in some of n units (items or clusters). The smallest p-value
+        is then 2^-n one-sided, or 2^(1 - n) two-sided.
         """
         return False
 
@@ -208,9 +209,9 @@ class PairTest(Value):
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute the p-values of one or more pairs of systems.
 
-        In each pair, the systems differ in some unit (item or cluster), and the difference of the scores is defined. If
-        `of_unit_scores` is true, both scores are defined in some unit; if `takes_unequal` is true as well, each system
-        has a unit with a defined score.
+        The caller ensures that each pair can be tested: the systems differ in some unit (item or cluster), and the
+        difference of the scores is defined. If `of_unit_scores` is true, both scores are defined in some unit; if
+        `takes_unequal` is true as well, each system has a unit with a defined score.
         """
         return Tails.collect([self.tail(o, settings) for o in pairs])
 
@@ -229,7 +230,7 @@ def compute_or_draw(exact: Exact, draw: Callable[[ObservedPairs], Tails], pairs:
                    settings: Settings, label: str) -> Tails:
     """Compute exact p-values of some pairs of systems, and simulate the others.
 
-    Exact p-values are computed in parallel. A cluster of machines receives the data once per worker, then only indices
+    Exact p-values are computed in parallel. A cluster of computers receives the data once per worker, then only indices
     of pairs.
 
     Args:

@@ -138,21 +138,14 @@ class Bootstrap(PairTest):
 
 def _test_resamples(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats, Settings], Tails],
            settings: Settings) -> Tails:
-    """Compute the scores in resamples, and apply a test to them.
-
-    Args:
-        pairs: Pairs of systems.
-        test: Function that computes p-values from pairs, scores [systems, resamples] and settings.
-        settings: Settings of the test.
-    """
     pairs = pairs if shares_resamples(pairs.matrix, settings) else pairs.alone
     return test(pairs, score_resamples(pairs.matrix, settings).T, settings)
 
 
 def _test_recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
-    """Test pairs of systems by resampled differences minus the observed ones.
+    """Test pairs of systems by the recentred bootstrap.
 
-    Undefined differences count as extreme.
+    The observed difference is subtracted from the resampled differences. Undefined differences count as extreme.
 
     Args:
         pairs: Pairs of systems.
@@ -236,10 +229,7 @@ def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tai
 
 
 def _map_pairs(work: Callable[[Observed], Done], pairs: ObservedPairs, settings: Settings) -> list[Done]:
-    """Apply a function to every pair, in threads if there are many resamples.
-
-    Threads with short tasks would wait for the interpreter lock.
-    """
+    # threads with short tasks would wait for the interpreter lock
     local = settings.execution.local
     local = local if settings.resamples >= _LONG else replace(local, workers=1)
     return list(local.map(work, pairs, "pairs"))

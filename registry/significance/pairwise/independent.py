@@ -94,9 +94,9 @@ def fisher_tail(table: Sequence[Sequence[int]], alternative: Alternative = "two-
 
 
 def _log_probabilities(a: int, first: int, second: int, column: int) -> tuple[int, Floats]:
-    """Return the log probabilities of the 2 x 2 tables with given margins.
+    """Return the log probabilities of all 2 x 2 tables with the same margins.
 
-    Tables that are at least e^60 times less likely than the table with the first cell `a` are omitted.
+    Tables that are at least e^60 times less likely than the observed one are omitted.
 
     Args:
         a: First cell of the observed table.
@@ -169,9 +169,9 @@ class Fisher(PairTest):
 def give_one_answer_per_item(items: Ints, given: Flags) -> bool:
     """Return True if every system gives exactly one answer to every item.
 
-    Then the answers that only A gives and those that only B gives belong to the same items. So they are dependent, and
-    Fisher's test rejects three times too often (docs/ranking.md). The result is False if each item has only one
-    candidate.
+    Then Fisher's test of the answers that only one of two systems gives rejects three times too often
+    (docs/ranking.md): both systems answer the same items, so the answers are dependent. The result is False if each
+    item has only one candidate.
 
     Args:
         items: Item of every candidate, [candidates].
@@ -225,7 +225,10 @@ class IndependentTest(PairTest):
     independent: ClassVar[bool] = True
 
     def tail(self, o: Observed, settings: Settings) -> Tail:
-        """Test a pair, with a message about the effect of assuming independence."""
+        """Compute the p-value of a pair, and a message about the assumed independence.
+
+        The message says how much the assumption changes the standard error.
+        """
         a, b = unit_scores(o)
         both = ~np.isnan(a) & ~np.isnan(b)
         equal = not o.difference and np.array_equal(a, b, equal_nan=True)
@@ -239,10 +242,10 @@ class IndependentTest(PairTest):
 
     @abstractmethod
     def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
-        """Compute the p-value of a pair from two samples of scores.
+        """Compute the p-value of two systems from two independent samples of scores.
 
         Args:
-            o: The pair.
+            o: The pair of systems.
             a: Scores of the first system in single items or clusters. They are included if both systems have a defined
                 score; if `takes_unequal` is true, all defined scores of the system are included.
             b: The same for the second system.
@@ -276,7 +279,14 @@ class TwoSampleT(IndependentTest):
             yield from find_uneven_samples(pairs, lambda x, y: (_estimate_pooled(x, y)[0], _estimate_unpooled(x, y)[0]))
 
     def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
-        """Compare the difference of means with its standard error under independence."""
+        """Compute the p-value of the t-test of two independent samples.
+
+        Args:
+            o: The pair of systems.
+            a: Scores of the first system in single items or clusters.
+            b: Scores of the second system.
+            alternative: Alternative hypothesis.
+        """
         squared, degrees = (_estimate_pooled if self.pooled else _estimate_unpooled)(a, b)
         if not squared:
             return Tail(math.nan, "asymptotic", messages=Messages.of("constant-scores"))
@@ -285,9 +295,12 @@ class TwoSampleT(IndependentTest):
 
 
 def _estimate_pooled(a: Floats, b: Floats) -> tuple[float, float]:
-    """Return the squared standard error of a difference of means, and its degrees.
+    """Return the squared standard error of a difference of means.
 
-    The two samples are assumed to have a common variance (Student's test).
+    The two samples are assumed to have a common variance, as in Student's test.
+
+    Returns:
+        The squared standard error, and its degrees of freedom.
     """
     n, m = len(a), len(b)
     if min(n, m) < 2:
@@ -296,9 +309,12 @@ def _estimate_pooled(a: Floats, b: Floats) -> tuple[float, float]:
 
 
 def _estimate_unpooled(a: Floats, b: Floats) -> tuple[float, float]:
-    """Return the squared standard error of a difference of means, and its degrees.
+    """Return the squared standard error of a difference of means.
 
-    The two samples can have different variances. The degrees of freedom are those of Welch (1947).
+    The two samples can have different variances.
+
+    Returns:
+        The squared standard error, and its degrees of freedom by Welch (1947).
     """
     if min(len(a), len(b)) < 2:
         return 0.0, 0
@@ -358,7 +374,10 @@ class BinomialZ(_Proportions):
     pooled: bool = True
 
     def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
-        """Compare the difference of the proportions with its standard error."""
+        """Compute the p-value of the difference of two proportions, divided by its error.
+
+        The arguments are those of `IndependentTest.compare_samples`.
+        """
         z = self.z(o, pooled=self.pooled)
         if math.isnan(z):
             return Tail(math.nan, "asymptotic", messages=Messages.of("constant-proportions"))
@@ -382,10 +401,10 @@ class ChiSquared(_Proportions):
     correction: bool = False
 
     def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
-        """Compute the p-value from the signed root of the statistic.
+        """Compute the p-value of Pearson's chi-squared statistic.
 
-        The root is the z value with a common proportion of both systems. Yates's correction subtracts 1/2 from each
-        deviation.
+        It comes from the signed root of the statistic, which is the z value with a common proportion of both systems.
+        Yates's correction subtracts 1/2 from each deviation.
         """
         z = self.z(o, pooled=True)
         if math.isnan(z):
@@ -416,15 +435,18 @@ class RankSum(IndependentTest):
         yield from find_uneven_samples(pairs, _squared_errors_of_u)
 
     def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
-        """Rank the scores of both systems together, and test the sum of ranks."""
+        """Compute the p-value of the rank-sum test of two independent samples.
+
+        The arguments are those of `IndependentTest.compare_samples`.
+        """
         return rank_sum(*((b, a) if o.matrix.lower_is_better else (a, b)), alternative)
 
 
 def _squared_errors_of_u(x: Floats, y: Floats) -> tuple[float, float]:
-    """Return the variance of U / (n m), with and without a common distribution.
+    """Return two estimates of the variance of U / (n m), for a Mann-Whitney test.
 
-    U is the Mann-Whitney statistic of samples with n and m values. The first variance assumes that both samples have
-    the same distribution; the second one, that of Brunner and Munzel (2000), does not.
+    U is the statistic of two samples with n and m values. The first estimate assumes that both samples have the same
+    distribution; the second one, that of Brunner and Munzel (2000), does not.
     """
     n, m = len(x), len(y)
     ranks = midranks(np.concatenate([x, y]))

@@ -38,7 +38,7 @@ class Sign(PairTest):
     assumes: ClassVar[str] = "units are independent of each other; the size of a difference does not count"
     citation: ClassVar[str] = "Conover 1999, section 3.4; Yeh 2000, section 3.1"
     of_unit_scores: ClassVar[bool] = True
-    swaps_units = True
+    is_permutation_test = True
     tie: float = 0.0
 
     def __post_init__(self) -> None:
@@ -88,8 +88,11 @@ class McNemar(PairTest):
     variant: Literal["exact", "mid-p", "chi-squared", "corrected"] = "exact"
 
     @property
-    def swaps_units(self) -> bool:
-        """True for the variant `exact`: its p-value is a share of all possible swaps."""
+    def is_permutation_test(self) -> bool:
+        """True for the variant `exact`.
+
+        Its p-value is a share of all ways to swap two systems in the items that only one of them gets right.
+        """
         return self.variant == "exact"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
@@ -124,9 +127,9 @@ def _count_favoured(pairs: ObservedPairs) -> tuple[Ints, Ints]:
 
 
 class Wilcoxon(PairTest):
-    """Wilcoxon's signed-rank test; units with equal scores are ignored.
+    """Wilcoxon's signed-rank test of two systems' scores in single units.
 
-    A unit is an item or a cluster. Tied differences share their mean rank.
+    A unit is an item or a cluster. Units with equal scores are ignored, and tied differences share their mean rank.
 
     Attributes:
         variant: `exact`: the distribution over all signs of the ranks, also with ties; above about 2,000 units the
@@ -142,8 +145,11 @@ class Wilcoxon(PairTest):
     variant: Literal["exact", "normal"] = "exact"
 
     @property
-    def swaps_units(self) -> bool:
-        """True for the variant `exact`, which counts all possible signs of the ranks."""
+    def is_permutation_test(self) -> bool:
+        """True for the variant `exact`.
+
+        Its p-value is a share of all ways to swap two systems: each swap changes the sign of a rank.
+        """
         return self.variant == "exact"
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
@@ -251,7 +257,10 @@ class Bounded(PairTest):
         return None
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Bet on the items of each pair of systems, in the same order for all pairs."""
+        """Compute p-values by betting on the items of each pair of systems.
+
+        All pairs have the same order of items.
+        """
         order = np.random.Generator(stream(0, ORDER)).permutation(len(pairs.matrix.statistics))
         log_p = [log_betting_p(scale_differences(pairs.matrix, o.pair)[order], settings.alternative) for o in pairs]
         return Tails.make(np.array(log_p), "bound")

@@ -81,7 +81,7 @@ class Permutation(PairTest):
     citation: ClassVar[str] = "Noreen 1989; Yeh 2000, section 3.2; Deutsch, Dror and Roth 2021 (correlations)"
     families: ClassVar[tuple[str, ...] | None] = tuple(FAMILIES)
     takes_runs: ClassVar[bool] = True
-    swaps_units = True  # if runs are random, whole runs are swapped
+    is_permutation_test = True  # if runs are random, whole runs are swapped
     studentized: bool = False
 
     def own_refusal(self, matrix: Matrix) -> str | None:
@@ -153,18 +153,14 @@ class Permutation(PairTest):
 
 
 def _limit_work(settings: Settings) -> float:
-    """Return the largest cost of the exact p-value of one pair, in additions.
-
-    It limits the time of many pairs.
-    """
     return min(MOST_WORK, FAMILY_WORK / max(1, settings.family))
 
 
 def _compute_exact(observed: Observed, settings: Settings) -> Tail | None:
-    """Return the exact p-value of a pair, or None if it is too expensive.
+    """Return the exact p-value of a permutation test, or None if it is too expensive.
 
-    The swaps are counted by the sums that they yield. If this is not possible and the systems differ in few items, all
-    swaps are tried, as in Yeh 2000.
+    Permutations with the same sums of statistics are counted together. If this is not possible and the systems differ
+    in few items, all permutations are tried, as in Yeh 2000.
     """
     if (tail := tail_on_lattice(observed, settings, _limit_work(settings))) is not None:
         return tail
@@ -180,9 +176,10 @@ def _compute_exact(observed: Observed, settings: Settings) -> Tail | None:
 
 
 def _list_swaps(units: int) -> Ints:
-    """Return all ways to swap two systems in some units, [ways, units].
+    """Return all 2^n ways to swap two systems in n units (items or clusters).
 
-    1 means that a unit (item or cluster) is swapped, 0 that it is not.
+    Returns:
+        [ways, units]: 1 means that a unit is swapped, 0 that it is not.
     """
     ways: Ints = np.arange(2**units)[:, None] >> np.arange(units) & 1
     return ways
@@ -197,9 +194,10 @@ def _test_studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
 
 
 def _draw_swaps(pairs: ObservedPairs, settings: Settings) -> Tails:
-    """Simulate permutations of all pairs together.
+    """Simulate permutations of all pairs of systems together.
 
-    All pairs swap the same random units (items or clusters), but each pair swaps only its own systems.
+    A permutation selects random units (items or clusters), the same for all pairs. Each pair swaps only its own two
+    systems in them.
     """
     if have_equal_denominators(pairs.matrix):
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
@@ -256,7 +254,7 @@ class ResponsePermutation(PairTest):
     citation: ClassVar[str] = "Yeh 2000, sections 3.2 and 3.3"
     families: ClassVar[tuple[str, ...] | None] = ("prf",)
     units: ClassVar[tuple[Unit, ...]] = ("response", "item", "cluster")
-    swaps_units = True
+    is_permutation_test = True
     drawn: bool = False
 
     def own_refusal(self, matrix: Matrix) -> str | None:
@@ -293,12 +291,12 @@ class ResponsePermutation(PairTest):
 
 @dataclass(frozen=True, eq=False)
 class _Divisions:
-    """Responses that only one of two systems gives, and their random divisions.
+    """Responses that only one of two systems gives, and random assignments of them.
 
     A response is one answer, such as a span. Under the null hypothesis each of these responses belongs to either system
-    with equal probability. The difference of the scores depends only on the numbers of correct and of spurious
-    responses of the first system. These numbers are independent binomial variables, so the test is exact, in whole
-    numbers.
+    with equal probability. A division assigns each of them to one of the two systems. The difference of the scores
+    depends only on the numbers of correct and of spurious responses of the first system. These numbers are independent
+    binomial variables, so the test is exact, in whole numbers.
 
     Attributes:
         quotient: Coefficients of the score, for the sums (true positives, predicted, gold).
@@ -325,10 +323,10 @@ class _Divisions:
                    (correct_a, given_a - correct_a))
 
     def count(self, alternative: Alternative) -> int:
-        """Count the divisions that are at least as extreme as the observed one.
+        """Count the random assignments that are at least as extreme as the observed one.
 
-        A division assigns each response to one of the two systems: there are 2^(correct + spurious) divisions. A
-        division with an undefined score counts as extreme.
+        Each response that only one system gives is assigned to one of the two systems, in 2^(correct + spurious) ways.
+        A way with an undefined score counts as extreme.
         """
         ways, limits = list(accumulate(_count_choices(self.spurious), initial=0)), self._find_limits(alternative)
         reached = sum(way * ways[limit + 1] for way, limit in zip(_count_choices(self.correct), limits, strict=True))
@@ -338,7 +336,10 @@ class _Divisions:
         return min(sides * reached + len(undefined), 1 << self.correct + self.spurious)
 
     def draw(self, settings: Settings) -> int:
-        """Simulate random divisions of the responses, and count the extreme ones."""
+        """Assign the responses to the two systems at random, and count extreme results.
+
+        Only responses that exactly one system gives are assigned.
+        """
         limits = np.array(self._find_limits(settings.alternative))
         extremes = 0
         for block, draws in blocks(settings.resamples):
@@ -353,12 +354,13 @@ class _Divisions:
         return extremes
 
     def _find_limits(self, alternative: Alternative) -> list[int]:
-        """Return the largest numbers of spurious responses in extreme divisions.
+        """Return how many spurious responses the first system has in extreme divisions.
 
-        The index is the number of correct responses of the first system; the value is the largest number of its
-        spurious responses with which the division is extreme, or -1 if there is none. The lead of the first system
-        never falls with more correct responses and never rises with more spurious ones, so one pass finds all limits.
-        Being behind by the same amount is the same condition with the systems exchanged.
+        A division assigns each response to one of the two systems. The index of the result is the number of correct
+        responses of the first system. The value is the largest number of its spurious responses with which the division
+        is extreme, or -1 if there is none. The lead of the first system never falls with more correct responses and
+        never rises with more spurious ones, so one pass finds all limits. Being behind by the same amount is the same
+        condition with the systems exchanged.
         """
         numerator, denominator = self._difference(*self.observed)
         bar = extremity(numerator, alternative)
@@ -378,7 +380,7 @@ class _Divisions:
 
     @property
     def _undefined(self) -> list[tuple[int, int]]:
-        """Divisions that give all responses to one system and make a score undefined.
+        """Assignments of all responses to one system that make a score undefined.
 
         Each is a pair of numbers: correct and spurious responses of the first system.
         """
@@ -386,13 +388,16 @@ class _Divisions:
         return [corner for corner in sorted(corners) if not self._difference(*corner)[1]]
 
     def _difference(self, correct: int, spurious: int) -> tuple[int, int]:
-        """Return the difference of both scores as numerator and denominator.
+        """Return the difference of the scores after responses are assigned to systems.
 
-        The denominator is 0 if a score is undefined.
+        Each response that only one system gives is assigned to the first or to the second system.
 
         Args:
-            correct: Number of correct responses that the first system gets.
-            spurious: Number of spurious responses that the first system gets.
+            correct: Number of correct responses that are assigned to the first system.
+            spurious: Number of spurious responses that are assigned to the first system.
+
+        Returns:
+            Numerator and denominator of the difference; the denominator is 0 if a score is undefined.
         """
         true_positives, given, gold = self.shared
         (n, d), (m, e) = ([sum(c * s for c, s in zip(side, (true_positives + k, given + k + wrong, gold), strict=True))
@@ -402,5 +407,4 @@ class _Divisions:
 
 
 def _count_choices(n: int) -> Iterator[int]:
-    """Yield the numbers of ways to choose 0, 1, ..., n out of n elements."""
     return accumulate(range(n), lambda ways, k: ways * (n - k) // (k + 1), initial=1)

@@ -65,7 +65,10 @@ class PredictionPowered(PairTest):
         return None
 
     def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
-        """Compute the differences of pairs, each with its own best weight of the judge."""
+        """Compute the differences of pairs from human scores and from a judge's scores.
+
+        The automatic judge has, for each pair, the weight with the smallest error.
+        """
         observed, items = super().observe(matrix, pairs), get_judged_items(matrix)
         differences = [float(estimate_mean(items.subtract(*o.pair).sum(axis=0), items.slope)) for o in observed]
         return replace(observed, difference=np.array(differences, dtype=np.float64))

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from registry.significance import Settings, StatisticMatrix
-from registry.significance.rank_sets import Bootstrapped, Flipped, Influences
+from registry.significance.rank_sets import Bootstrapped, Influences, SignFlips
 from registry.significance.resampling.draws import draw_resamples
 from tests.validity.populations import F1, quotient_of, spans, translations
 from tests.validity.trained_populations import trained
@@ -58,7 +58,7 @@ def test_flips_of_two_means_are_the_studentized_permutation_test():
     gains = scores[:, 0] - scores[:, 1]
     every = np.array(list(itertools.product((1, -1), repeat=8))) * gains
     t = stats.ttest_1samp(every, 0, axis=1).statistic * np.sqrt(8 / 7)  # with the variance of n, not n - 1
-    joint = Flipped(Influences.compute(means(scores)), Settings(resamples=400, seed=5))
+    joint = SignFlips(Influences.compute(means(scores)), Settings(resamples=400, seed=5))
     assert joint.observed[0, 1] == pytest.approx(t[0])
     found = drawn(joint)
     nearest = np.abs(found[:, 0, 1, None] - t).argmin(axis=1)
@@ -101,7 +101,7 @@ def test_random_runs_add_the_variance_of_their_mean():
 def test_errors_do_not_depend_on_the_systems_worked_on_together():
     score = quotient_of(F1)
     statistics = spans(50, (0.5, 0.6, 0.7, 0.6), (0.4,) * 4).draw(np.random.default_rng(5), 1)[0].astype(float)
-    for method in (Bootstrapped, Flipped):
+    for method in (Bootstrapped, SignFlips):
         joint = method(Influences.compute(StatisticMatrix(statistics, score)), Settings(resamples=600, seed=2))
         every = drawn(joint)
         np.testing.assert_allclose(joint.compute_rows(slice(1, 3)), every[:, 1:3], rtol=1e-5, atol=1e-6)

@@ -36,7 +36,7 @@ def test_scores_that_are_equal_by_chance_leave_an_interval():
     """Each has 2 items right that the other has not."""
     right = np.array([[1, 1, 1, 1, 0, 0, 1, 1], [0, 0, 1, 1, 1, 1, 1, 1]], dtype=float).T
     of = Influences.compute(accuracies(right))
-    assert of.find_steps(0) == pytest.approx([0, 1 / 8])
+    assert of.find_smallest_contributions(0) == pytest.approx([0, 1 / 8])
     assert of.compute_covariances(0) == pytest.approx(np.cov(right.T, bias=True)[0] / 8)
     found = correct_winner(of)
     assert found.system == 0
