@@ -35,6 +35,7 @@ COMMANDS = {
     "pairs": LazyCommand("results:pairs", "Print pairs of systems with their p-values.", "Results"),
     "compare-pair": LazyCommand(
         "results:compare_pair", "Compare two systems: difference, confidence interval, p-value, verdict.", "Results"),
+    "gate": LazyCommand("gate:gate", "Test whether a candidate may replace a base system.", "Results"),
     "diff": LazyCommand("results:diff", "Explain the changes between two states of leaderboards.", "Results"),
     "plot": LazyCommand("plot:plot", "Draw a leaderboard for a paper.", "Results"),
     "list": LazyCommand("explore:list_", "List tasks, teams, metrics, readers, tests and others.", "Look closer"),

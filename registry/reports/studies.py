@@ -188,8 +188,21 @@ def _format_number(value: float | None) -> str:
 _FORMATS: dict[str, Callable[[Any], str]] = {
     **dict.fromkeys(("value", "low", "high", "score"), _format_number), "p_value": _format_p_value,
     "may_be_best": _format_cell, "among_best": _format_cell, "messages": str}
+
+
+def _make_gate_table(result: StudyResult) -> Table:
+    """Return the criteria of a gate; people see no columns of details."""
+    rows = result.finding.tables["criteria"]
+    keys = tuple(rows[0])
+    shown = ("metric", "test_set", "track", "base", "candidate", "difference", "margin", "test", "p_value", "verdict")
+    columns = [_make_column(key, rows) for key in shown if any(row[key] is not None for row in rows)]
+    names = f"{result.task}: {result.study.candidate} instead of {result.study.base}"  # type: ignore[attr-defined]
+    return Table(rows, columns, names, tuple(result.finding.reading), keys, result.signature)
+
+
 # Functions for tables with a special format, by the names of the study and the table.
 TABLES: dict[tuple[str, str], Callable[[StudyResult], Table]] = {
+    ("gate", "criteria"): _make_gate_table,
     ("effects", "effects"): _make_effects_table, ("best", "systems"): _make_best_table,
     ("ranking", "pairs"): pairs_table, ("ranking", "tests"): tests_table, ("ranking", "curves"): curves_table,
     ("ranking", "variation"): variation_table}

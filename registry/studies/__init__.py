@@ -9,11 +9,13 @@ gains of pairs   gains, threshold (and curve, test-size), calibration (and domai
 n-best lists     ranking
 dependence       dependence (correlation, dependence, variance)
 judges           judge
+a new version    gate
 test sets        power; several test sets: suites (suite, macro-average, replicability)
 simulated files  synthesize: not stored as studies
 
 To add a study, write a file and add it to `STUDIES`. The command line lists these names, and imports a study only when
-it is used. `RESOLVED_STUDIES` has studies without a command, which options of another study select (`Study.resolve`).
+it is used. `RESOLVED_STUDIES` has studies that are no subcommand of `registry study`: options of another study select them
+(`Study.resolve`), or they have their own command (`registry gate`).
 """
 
 from __future__ import annotations
@@ -66,6 +68,7 @@ STUDIES = {
     "macro-average": StudyEntry("suites", "Macro", "Say which averages over test sets differ."),
 }
 RESOLVED_STUDIES = {
+    "gate": StudyEntry("gate", "Gate", "Test whether a candidate may replace a base system."),
     "domains": StudyEntry("calibration", "Domains", "Say whether gains carry over to other test sets."),
 }
 

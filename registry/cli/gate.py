@@ -1,0 +1,99 @@
+"""The command `gate`: test whether a candidate may replace a base system, with an exit status for CI."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+from xml.etree import ElementTree as Xml
+
+import typer
+
+from registry.cli import completion
+from registry.cli.commands import TEST
+from registry.cli.console import print_tables, report, report_unchanged
+from registry.cli.options import (
+    Db,
+    MetricAlias,
+    OutputFormat,
+    Quiet,
+    TestSet,
+    Track,
+    Workers,
+    find_private_database,
+    make_execution,
+)
+from registry.cli.study import make_archive, report_unstored
+from registry.errors import MismatchError, UnknownNameError
+
+if TYPE_CHECKING:
+    from registry.studies.run import StudyResult
+
+EXIT_STATUSES = {"pass": 0, "fail": 4, "undecided": 6}
+
+def gate(
+    base: Annotated[str, typer.Argument(metavar="BASE", autocompletion=completion.systems, help=(
+        "The system to replace: its name, team/system, or team/system@version."))],
+    candidate: Annotated[str, typer.Argument(metavar="CANDIDATE", autocompletion=completion.systems, help=(
+        "The new system."))],
+    task: Annotated[str | None, typer.Option("--task", autocompletion=completion.tasks, help=(
+        "The task. Default: the only task of the registry."))] = None,
+    metric: MetricAlias = None, test_set: TestSet = None, track: Track = None,
+    margin: Annotated[float | None, typer.Option("--margin", metavar="D", help=(
+        "The largest loss of score that is accepted."))] = None,
+    superior: Annotated[bool, typer.Option("--superior", help=(
+        "Pass only if the candidate is significantly better."))] = False,
+    attempts: Annotated[int, typer.Option("--attempts", metavar="N", help=(
+        "Number of candidates that are tried; alpha is divided by it."))] = 1,
+    alpha: Annotated[float | None, typer.Option("--alpha", rich_help_panel=TEST, help=(
+        "The significance level. Default: the manifest's."))] = None,
+    junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help=(
+        "Also write the verdicts as JUnit XML."))] = None,
+    db: Db = None, format_: OutputFormat = None, workers: Workers = None, quiet: Quiet = False,
+) -> None:
+    """Test whether a candidate may replace a base system.
+
+    The gate passes if the candidate is not worse than the base by more than the margin, by every metric on every test
+    set. It fails if a larger loss is significant. Otherwise it is undecided. Exit status: 0 pass, 4 fail, 6 undecided.
+    """
+    from registry.reports.studies import study_table
+    from registry.store import catalog
+    from registry.studies.gate import Gate
+    from registry.studies.run import run_study
+    from registry.studies.study import Choice
+
+    study = Gate(base=base, candidate=candidate, margin=margin, superior=superior, attempts=attempts)
+    database = find_private_database(db, public=False)
+    with database.reading() as connection:
+        tasks = [row.slug for row in catalog.tasks(connection, task)]
+    if len(tasks) != 1:
+        if not tasks:
+            raise MismatchError("the registry has no task; `registry run MANIFEST` stores one")
+        raise UnknownNameError("task", "", tasks)
+    archive = make_archive(database, repr(study), tasks[0])
+    settings: dict[str, float] = {} if alpha is None else {"alpha": alpha}
+    execution = make_execution(workers, None, None, quiet=quiet)
+    (result,) = run_study(archive, study, Choice(tasks[0], metric, test_set, track), settings, execution)
+    if not result.is_new:
+        report_unchanged("nothing changed: the verdict is already stored")
+    report_unstored(archive)
+    if junit is not None:
+        junit.write_bytes(_render_junit(result))
+        report(f"written: {junit}")
+    print_tables([study_table(result)], format_)
+    raise typer.Exit(EXIT_STATUSES[result.finding.tables["gate"][0]["verdict"]])
+
+
+def _render_junit(result: StudyResult) -> bytes:
+    """Return the verdicts as JUnit XML: a failed criterion is a failure, an undecided one is skipped."""
+    rows = result.finding.tables["criteria"]
+    suite = Xml.Element("testsuite", name=f"gate {result.task}", tests=str(len(rows)), errors="0",
+                        failures=str(sum(row["verdict"] == "fail" for row in rows)),
+                        skipped=str(sum(row["verdict"] == "undecided" for row in rows)))
+    for row in rows:
+        case = Xml.SubElement(suite, "testcase", name=str(row["metric"]), classname=f"{result.task}.{row['test_set']}")
+        text = f"difference {row['difference']:.4f}, p = {row['p_value']}, p of a loss = {row['p_loss']}"
+        if row["verdict"] != "pass":
+            kind = "failure" if row["verdict"] == "fail" else "skipped"
+            Xml.SubElement(case, kind, message=f"{row['verdict']}: {text}")
+    document: bytes = Xml.tostring(suite, encoding="utf-8", xml_declaration=True)
+    return document

@@ -1,0 +1,206 @@
+"""Tests of a difference against a margin: is system A worse than B by more than the margin?
+
+Each test returns two one-sided p-values. The first one tests whether A is worse by at least the margin; if it is small,
+A is not inferior. The second one tests whether A is worse by at most the margin; if it is small, A is inferior. The
+observed difference is oriented, so a positive one favours A.
+
+- If units are correct or incorrect: the exact unconditional test of Tango's statistic, maximised over the nuisance
+  parameter (Hsueh, Liu and Chen 2001).
+- If the score is a mean of bounded unit scores: the betting test (Waudby-Smith and Ramdas 2024), valid for any number
+  of units and any distribution.
+- For other functions of sums over units: the bootstrap-t (Efron and Tibshirani 1993, section 12.5), which needs many
+  units.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from registry.arrays import Floats, Ints
+from registry.significance.base import Observed, Settings
+from registry.significance.distributions import tango_statistic
+from registry.significance.intervals import influences, standard_errors
+from registry.significance.matrix import additive
+from registry.significance.pairwise.matched import log_betting_p, scale_differences
+from registry.significance.resampling.draws import ORDER, blocks, draw_counts, stream
+from registry.significance.units import has_binary_units, unit_scores
+
+MIN_UNITS, MIN_DISCORDANT = 50, 10  # the bootstrap-t decides nothing with fewer units
+_GRID = 400  # values of the nuisance parameter that are tried before the search
+_TIED = 1e-9  # statistics that are closer are tied
+_CELLS = 2**22  # numbers of a block of resamples
+_FAR = 1e-14  # probabilities of rows that may be left out, together
+
+
+@dataclass(frozen=True)
+class MarginTest:
+    """Result of the tests of one difference against a margin.
+
+    Attributes:
+        difference: Observed difference of the scores of A and B, oriented.
+        margin: The largest loss of A that is accepted, 0 or more.
+        p_inferior: P-value of the hypothesis that A is worse by the margin or more. If small, A is not inferior.
+        p_non_inferior: P-value of the hypothesis that A is worse by at most the margin. If small, A is inferior.
+        method: `exact`, `bounded` or `bootstrap-t`.
+        n_units, n_discordant: Number of units, and of units in which the systems differ.
+    """
+
+    difference: float
+    margin: float
+    p_inferior: float
+    p_non_inferior: float
+    method: str
+    n_units: int
+    n_discordant: int
+
+
+def compare_with_margin(observed: Observed, margin: float, settings: Settings) -> MarginTest | None:
+    """Test the difference of two systems against a margin.
+
+    Returns:
+        The result; None if the score is no function of sums over units, or if the bootstrap-t has too few units.
+    """
+    matrix, n = observed.matrix, observed.matrix.n_units
+    if observed.is_mean and has_binary_units(observed):
+        a, b = unit_scores(observed)
+        only_a, only_b = int(np.sum(a > b)), int(np.sum(b > a))
+        if matrix.lower_is_better:
+            only_a, only_b = only_b, only_a
+        p = exact_p_value(only_a, only_b, n, margin), exact_p_value(only_b, only_a, n, -margin)
+        method = "exact"
+    elif observed.is_mean and all(map(math.isfinite, matrix.score_range)):
+        shares = scale_differences(matrix, observed.pair)
+        shares = shares[np.random.Generator(stream(0, ORDER)).permutation(n)]
+        share = margin / (matrix.score_range[1] - matrix.score_range[0])
+        p = betting_p_value(shares, share), betting_p_value(-shares, -share)
+        method = "bounded"
+    elif n < MIN_UNITS or observed.n_discordant < MIN_DISCORDANT:
+        return None
+    else:
+        p = bootstrap_p_values(observed, margin, settings)
+        method = "bootstrap-t"
+    return MarginTest(observed.difference, margin, *p, method, n, observed.n_discordant)
+
+
+def exact_p_value(only_a: int, only_b: int, n: int, margin: float) -> float:
+    """Return the exact unconditional p-value of a difference of two paired proportions.
+
+    The hypothesis is that the proportion of A minus that of B is at most -margin. Samples are ordered by Tango's
+    statistic. The p-value is the largest probability of a sample that is as extreme as the observed one, over all
+    proportions on the boundary of the hypothesis. Time grows with n.
+
+    Args:
+        only_a: Number of units that only A gets right.
+        only_b: Number of units that only B gets right.
+        n: Number of all units.
+        margin: The margin, from -1 to 1.
+    """
+    from scipy.optimize import minimize_scalar
+
+    if not -1 < margin < 1:
+        return 1.0 if margin <= -1 else 0.0
+    least = float(tango_statistic(only_a, only_b, n, -margin)) - _TIED
+    thresholds = _find_thresholds(least, n, margin)
+    probability = partial(_compute_tail, thresholds, n, margin)
+    # A alone is right with the probability q - margin, B alone with q; neither is negative, and their sum is at most 1.
+    low, high = max(0.0, margin), (1 + margin) / 2
+    angles = np.linspace(0, math.pi / 2, _GRID)
+    grid = low + (high - low) * np.sin(angles) ** 2
+    values = np.array([probability(q) for q in grid])
+    largest = float(values.max())
+    peaks = [n for n in range(1, _GRID - 1) if values[n] >= max(values[n - 1], values[n + 1], 0.9 * largest)]
+    for peak in sorted(peaks, key=lambda n: -values[n])[:3]:
+        found = minimize_scalar(lambda q: -probability(q), bounds=(grid[peak - 1], grid[peak + 1]), method="bounded",
+                                options={"xatol": 1e-9})
+        largest = max(largest, -float(found.fun))
+    return min(1.0, largest)
+
+
+def _find_thresholds(least: float, n: int, margin: float) -> Ints:
+    """Return the smallest number of units only A gets right that is as extreme, for 0 to n units only B gets right.
+
+    The statistic grows with the number for A, so bisection finds the threshold; n + 1 if there is none.
+    """
+    only_b = np.arange(n + 1)
+    low, high = np.full(n + 1, -1), n - only_b + 1  # the statistic is too small at `low`, and large enough at `high`
+    while (high - low > 1).any():
+        middle = (low + high) // 2
+        tried = np.clip(middle, 0, n - only_b)
+        is_extreme = tango_statistic(tried, only_b, n, -margin) >= least
+        is_open = high - low > 1
+        low, high = np.where(is_open & ~is_extreme, middle, low), np.where(is_open & is_extreme, middle, high)
+    return np.where(high > n - only_b, n + 1, high)
+
+
+def _compute_tail(thresholds: Ints, n: int, margin: float, q: float) -> float:
+    """Return the probability of an extreme sample if only B is right with probability q, and only A with q - margin."""
+    from scipy.stats import binom
+
+    p = max(0.0, q - margin)
+    first, last = (int(binom.ppf(level, n, q)) for level in (_FAR, 1 - _FAR))
+    only_b = np.arange(max(0, first), min(n, last) + 1)
+    rows = binom.pmf(only_b, n, q)
+    share = min(1.0, p / (1 - q)) if q < 1 else 0.0
+    k = thresholds[only_b]
+    trials = n - only_b
+    tails = np.where(k <= 0, 1.0, np.where(k > trials, 0.0, binom.sf(k - 1, trials, share)))
+    return float(rows @ tails)
+
+
+def betting_p_value(shares: Floats, margin: float) -> float:
+    """Return the p-value of the hypothesis that the mean of bounded numbers is at most -margin.
+
+    Args:
+        shares: Independent numbers from -1 to 1. Their order must not depend on their values.
+        margin: The margin, from -1 to 1.
+    """
+    if margin <= -1:
+        return 1.0
+    return math.exp(log_betting_p(np.clip((shares + margin) / (1 + abs(margin)), -1, 1), "greater"))
+
+
+def bootstrap_p_values(observed: Observed, margin: float, settings: Settings) -> tuple[float, float]:
+    """Return both p-values by the bootstrap-t.
+
+    Each resample gives (d* - d) / error*, where the error comes from the influences of the units in the resample. The
+    p-value is the share of resamples in which this is at least (d + margin) / error.
+    """
+    matrix = additive(observed.matrix)
+    influence = influences(matrix.select_systems(observed.pair))
+    gains = influence[:, 0] - influence[:, 1]
+    if matrix.lower_is_better:
+        gains = -gains
+    n, error = len(gains), float(standard_errors(gains))
+    if not error:
+        is_worse = observed.difference <= -margin
+        return (1.0, 1.0) if observed.difference == -margin else (float(is_worse), float(not is_worse))
+    # Sums over a resample: statistics of A and B, then the gains and their squares for its standard error.
+    columns = np.column_stack([observed.a, observed.b, gains, gains**2])
+    width = observed.a.shape[1]
+    statistics = []
+    for sums in _sum_resamples(columns, matrix.strata, settings):
+        difference = matrix.difference(matrix.score(sums[:, :width]), matrix.score(sums[:, width:2 * width]))
+        errors = np.sqrt(n / (n - 1) * np.maximum(sums[:, -1] - sums[:, -2] ** 2 / n, 0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            statistics.append((difference - observed.difference) / errors)
+    values = np.concatenate(statistics)
+    t = (observed.difference + margin) / error
+    above, below = (int(np.count_nonzero(~is_less)) for is_less in (values < t, values > t))  # nan counts for both
+    return (above + 1) / (len(values) + 1), (below + 1) / (len(values) + 1)
+
+
+def _sum_resamples(columns: Floats, strata: Ints | None, settings: Settings) -> Iterator[Floats]:
+    """Yield sums of columns over bootstrap resamples of the units, [some resamples, columns].
+
+    The columns need not be whole numbers, as `resampling.draws.sum_resamples` requires.
+    """
+    rows = max(1, _CELLS // len(columns))
+    for block in blocks(settings.resamples):
+        counts = draw_counts(strata, len(columns), settings.seed, block)
+        for start in range(0, len(counts), rows):
+            yield counts[start:start + rows].astype(np.float64) @ columns

@@ -1,0 +1,106 @@
+"""Tests against a margin: exact against all samples, and their errors at the margin."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import multinomial
+
+from registry.significance import Settings
+from registry.significance.base import Observed
+from registry.significance.distributions import tango_statistic
+from registry.significance.margins import MIN_UNITS, betting_p_value, compare_with_margin, exact_p_value
+from registry.significance.matrix import StatisticMatrix
+
+
+def samples(n):
+    """All numbers of units that only A, and only B, gets right."""
+    return np.array([(a, b) for b in range(n + 1) for a in range(n - b + 1)])
+
+
+def probabilities(n, q, margin):
+    """The probability of each sample if only B is right with probability q, and only A with q - margin."""
+    cells = samples(n)
+    p = max(0.0, q - margin)
+    return multinomial.pmf(np.column_stack([cells, n - cells.sum(axis=1)]), n, [p, q, max(0.0, 1 - p - q)])
+
+
+@pytest.mark.parametrize(("only_a", "only_b", "n", "margin"), [
+    (5, 2, 20, 0.0), (3, 3, 20, 0.1), (2, 6, 25, 0.05), (0, 0, 25, 0.1), (10, 3, 25, -0.1), (20, 0, 20, 0.05)])
+def test_the_exact_p_value_is_the_largest_sum_over_all_samples(only_a, only_b, n, margin):
+    cells = samples(n)
+    is_extreme = tango_statistic(*cells.T, n, -margin) >= tango_statistic(only_a, only_b, n, -margin) - 1e-9
+    largest = max(probabilities(n, q, margin)[is_extreme].sum()
+                  for q in np.linspace(max(0, margin), (1 + margin) / 2, 2001))
+    assert exact_p_value(only_a, only_b, n, margin) == pytest.approx(largest, rel=1e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("margin", [0.0, 0.1])
+def test_the_exact_test_errs_in_at_most_alpha_for_every_rate(margin):
+    n, alpha = 22, 0.05
+    passes = np.array([exact_p_value(a, b, n, margin) <= alpha for a, b in samples(n)])
+    sizes = [probabilities(n, q, margin)[passes].sum() for q in np.linspace(margin, (1 + margin) / 2, 501)]
+    assert max(sizes) <= alpha
+    assert max(sizes) > 0.03  # and not by passing nothing
+
+
+@pytest.mark.parametrize(("margin", "p"), [(1, 0.0), (-1, 1.0)])
+def test_no_difference_exceeds_1(margin, p):
+    assert exact_p_value(0, 5, 10, margin) == p
+
+
+def matrix_of(values, **settings):
+    """A matrix of two systems with sums of scores, [units, 2], and one denominator per unit."""
+    statistics = np.stack([values, np.ones_like(values)], axis=-1)
+    return StatisticMatrix(statistics, lambda sums: sums[..., 0] / sums[..., 1], quotient=((1, 0), (0, 1)), **settings)
+
+
+def compare(matrix, margin, resamples=999):
+    return compare_with_margin(Observed.compare(matrix, [(0, 1)])[0], margin, Settings(resamples=resamples, seed=1))
+
+
+def test_the_kind_of_scores_chooses_the_test():
+    rng = np.random.default_rng(1)
+    right = (rng.random((200, 2)) < 0.7).astype(float)
+    exact = compare(matrix_of(right, score_range=(0, 1)), 0.05)
+    only_a, only_b = int((right[:, 0] > right[:, 1]).sum()), int((right[:, 1] > right[:, 0]).sum())
+    assert (exact.method, exact.p_inferior) == ("exact", exact_p_value(only_a, only_b, 200, 0.05))
+    assert exact.p_non_inferior == exact_p_value(only_b, only_a, 200, -0.05)
+    grades = rng.integers(0, 5, (200, 2)).astype(float)
+    assert compare(matrix_of(grades, score_range=(0, 4)), 0.1).method == "bounded"
+    assert compare(matrix_of(grades), 0.1).method == "bootstrap-t"
+    assert compare(matrix_of(grades[:MIN_UNITS - 1]), 0.1) is None
+
+
+def test_directions_are_those_of_the_metric():
+    rng = np.random.default_rng(2)
+    errors = rng.integers(0, 5, (300, 2)).astype(float)
+    errors[:, 0] += rng.random(300) < 0.5  # A has more errors
+    result = compare(matrix_of(errors, lower_is_better=True), 0.1)
+    assert result.difference < -0.1
+    assert result.p_inferior > 0.9 > 0.1 > result.p_non_inferior
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("margin", [0.0, 0.05])
+def test_the_betting_test_errs_rarely_for_skewed_differences(margin):
+    """Rare large losses hide in small samples: A loses 0.5 with probability q, and gains a little else."""
+    rng = np.random.default_rng(3)
+    q = 0.02
+    gain = (0.5 * q - margin) / (1 - q)  # the mean is -margin
+    errors = [betting_p_value(np.where(rng.random(100) < q, -0.5, gain), margin) <= 0.05 for _ in range(2000)]
+    assert np.mean(errors) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2000)
+
+
+@pytest.mark.simulation
+def test_the_bootstrap_t_errs_in_about_alpha_at_the_margin():
+    rng = np.random.default_rng(4)
+    errors = []
+    for _ in range(400):
+        sizes = rng.integers(1, 6, 150)
+        values = np.stack([rng.binomial(sizes, share) for share in (0.65, 0.70)], axis=1).astype(float)
+        statistics = np.stack([values, np.repeat(sizes[:, None], 2, axis=1)], axis=-1).astype(float)
+        matrix = StatisticMatrix(statistics, lambda sums: sums[..., 0] / sums[..., 1], quotient=((1, 0), (0, 1)))
+        errors.append(compare(matrix, 0.05, 399).p_inferior <= 0.05)
+    assert 0.02 <= np.mean(errors) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
