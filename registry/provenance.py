@@ -28,9 +28,9 @@ _EXTRAS = ("sacrebleu", "rouge-score", "nltk", "jiwer", "rapidfuzz", "pycocoeval
 
 
 def recorded_name(path: str | Path, within: str | Path | None = None) -> str:
-    """Return the name under which a file is logged, without the user's folders.
+    """Return a file's name for the log, which does not reveal the user's folders.
 
-    This is the path relative to the folder `within`, or only the file name if the file is elsewhere.
+    It is the path relative to the folder `within`, or only the file name if the file is elsewhere.
 
     >>> recorded_name("/home/ann/task/gold/test.tsv", within="/home/ann/task"), recorded_name("/home/ann/out.tsv")
     ('gold/test.tsv', 'out.tsv')
@@ -129,7 +129,7 @@ def _packages(names: tuple[str, ...]) -> dict[str, str]:
 
 
 class _Line(ABC):
-    """Base class of signatures: lines of text that identify a result.
+    """Base class of signatures, which are lines of text that identify a result.
 
     `str` writes the line, and `parse` reads it.
     """
@@ -168,7 +168,7 @@ class Signature(_Line):
         metric: Alias of the metric.
         task, task_version, test_set, track, facet: These identify the leaderboard.
         n_items: Number of items.
-        n_clusters: Number of clusters; None if clusters are not the units.
+        n_clusters: Number of clusters; None if clusters are not permuted or resampled as a whole.
         strata: Attribute whose values are the strata; None if there are no strata.
         gold: First digits of the digest of the gold.
         test: The test of pairs.
@@ -310,7 +310,7 @@ def parse_signature(line: str) -> Signature | StudySignature:
 
 
 def _fields(line: str) -> dict[str, str]:
-    """Split a signature: `a:1|b:2` -> {"a": "1", "b": "2"}."""
+    """Split the text of a signature: `a:1|b:2` -> {"a": "1", "b": "2"}."""
     values = {}
     for part in line.split("|"):
         name, colon, value = part.partition(":")

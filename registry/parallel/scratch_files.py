@@ -22,10 +22,15 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 def make_array(shape: tuple[int, ...], max_bytes: int, dtype: type[Number] | np.dtype[Number]) -> NDArray[Number]:
-    """Return an uninitialized array, in a temporary file if it is large.
+    """Return an array without initial values, in a temporary file if it is large.
 
-    An array of at most `max_bytes` bytes is in memory. The disk space of a file is reserved immediately. Otherwise, the
-    operating system would kill the process (SIGBUS) when the disk becomes full.
+    The disk space of a file is reserved immediately. Otherwise, the operating system would kill the process (SIGBUS)
+    when the disk becomes full.
+
+    Args:
+        shape: The shape of the array.
+        max_bytes: The largest size of an array in memory.
+        dtype: The type of the elements.
 
     Raises:
         RegistryError: The disk is full, or there is no folder for temporary files.
@@ -49,7 +54,7 @@ class SharedArray:
     def load(self) -> NDArray[Any]:
         """Return the array, mapped into memory from its file.
 
-        Other processes do not see changes of the array.
+        If a process changes the array, other processes do not see this.
         """
         return np.asarray(np.memmap(self.path, dtype=self.dtype, mode="c", shape=self.shape))
 

@@ -55,9 +55,9 @@ _WITHHELD_SCORES = """
 
 
 def sum_statistics(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Sum the statistics of each score over items, for a public file without gold.
+    """Sum the statistics of all items, for a public file that hides single items.
 
-    From these sums, the scores can be computed again. Only tasks that withhold their gold need them.
+    Scores can be computed again from these sums. Only tasks that withhold their gold need them.
 
     Args:
         connection: Connection to the registry itself, with the temporary tables that list the public rows.
@@ -236,9 +236,10 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
 
 @contextmanager
 def publish_temporarily(database: Database, *, sources: bool = False) -> Iterator[Database]:
-    """Yield a temporary registry that contains only the public data of a registry.
+    """Make a temporary public file of a registry, for a `with` block.
 
-    The file is deleted at the end of the `with` block. If `database` is already a public file, `database` is yielded.
+    A public file is a registry that contains only public data. If `database` is already a public file, it is used
+    itself. The temporary file is deleted at the end of the block.
     """
     with database.reading() as connection:
         is_published = is_public(connection)
@@ -252,7 +253,7 @@ def publish_temporarily(database: Database, *, sources: bool = False) -> Iterato
 
 
 def _select_public(connection: Connection, tasks: Sequence[str], time: datetime, *, with_sources: bool) -> None:
-    """Create temporary tables that list the rows to publish, by table.
+    """Create temporary tables with the ids of the rows to publish, one per table.
 
     Raises:
         UnknownNameError: A requested task does not exist.
@@ -277,7 +278,14 @@ def _select_public(connection: Connection, tasks: Sequence[str], time: datetime,
 
 
 def _copy(connection: Connection, path: Path, time: datetime, *, is_partial: bool) -> None:
-    """Copy the public rows and columns of all tables into the new file at `path`."""
+    """Copy the public rows and columns of all tables into a new file.
+
+    Args:
+        connection: Connection to the registry, with the temporary tables that list the public rows.
+        path: Path of the new file.
+        time: The file gets the data that is public at this time.
+        is_partial: Whether only some tasks are published.
+    """
     driver = driver_of(connection)
     driver.execute(f"ATTACH {quote(path)} AS {_PUBLIC} (READ_WRITE)")
     # The stored order of rows depends on hidden names, or on tasks that are not published.
@@ -352,10 +360,10 @@ def _load_past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
 
 
 def _declare_plain_ranks(connection: Connection) -> None:
-    """Set the kind of rank ranges to `range` in tasks that withhold their gold.
+    """Change the stored rank ranges of tasks that withhold their gold to `range`.
 
-    Other kinds resample the statistics of items, which the public file does not contain. The setting in the stored
-    manifest of the task is replaced.
+    Other kinds of rank ranges resample items, which the public file does not contain. The setting in the stored
+    manifest is set to `range`.
     """
     table = models.task
     for row in connection.execute(table.select()).all():

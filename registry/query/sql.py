@@ -50,7 +50,7 @@ class QueryResult:
 def run_query(connection: Connection, query: Query) -> QueryResult:
     """Start a user's query; its rows are computed when they are read.
 
-    The errors may be raised by this function, or later while rows are read.
+    Errors are raised by this function, or later while rows are read.
 
     Raises:
         QueryError: The query is not exactly one SELECT or EXPLAIN, or DuckDB rejects it.
@@ -65,7 +65,8 @@ def execute(cursor: Any, query: Query) -> list[str]:
     """Start a user's query on a cursor of DuckDB, and return notes for the user.
 
     Raises:
-        QueryError, MemoryError: As `run_query`.
+        QueryError: The query is not exactly one SELECT or EXPLAIN, or DuckDB rejects it.
+        MemoryError: The query needs more memory than permitted.
     """
     with translate_errors(query):
         checked = check(cursor, query)
@@ -80,7 +81,7 @@ def describe_columns(cursor: Any, query: Query) -> list[str]:
     A repeated name gets a number.
 
     Raises:
-        QueryError: As `run_query`.
+        QueryError: The query is not exactly one SELECT or EXPLAIN, or DuckDB rejects it.
     """
     with translate_errors(query, first_line=2):
         checked = check(cursor, query)
@@ -94,7 +95,8 @@ def count_rows(cursor: Any, query: Query) -> int:
     """Run a query, and return the number of its rows.
 
     Raises:
-        QueryError, MemoryError: As `run_query`.
+        QueryError: The query is not exactly one SELECT or EXPLAIN, or DuckDB rejects it.
+        MemoryError: The query needs more memory than permitted.
     """
     with translate_errors(query, first_line=2):
         checked = check(cursor, query)
@@ -117,7 +119,8 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
         max_rows: Largest number of rows; None means no limit.
 
     Raises:
-        QueryError, MemoryError: As `run_query`.
+        QueryError: The query is not exactly one SELECT or EXPLAIN, or DuckDB rejects it.
+        MemoryError: The query needs more memory than permitted.
         LimitError: The result has more than `max_rows` rows.
         StoreError: The file cannot be written.
     """
@@ -183,10 +186,11 @@ def _make_row_error(max_rows: int) -> LimitError:
 
 
 def fetch_batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
-    """Yield the rows of a running query in batches, and explain DuckDB's errors.
+    """Yield the rows of a running query in batches, and translate DuckDB's errors.
 
     Raises:
-        QueryError, MemoryError: As `run_query`.
+        QueryError: DuckDB rejects the query.
+        MemoryError: The query needs more memory than permitted.
     """
     while True:
         with translate_errors(query):
@@ -198,7 +202,9 @@ def fetch_batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
 
 @contextmanager
 def translate_errors(query: Query, *, first_line: int = 1) -> Iterator[None]:
-    """Convert DuckDB's errors in a block into errors that refer to the user's SQL.
+    """Translate errors of DuckDB in a `with` block into errors about the user's SQL.
+
+    The user's query may be a part of the SQL that DuckDB runs.
 
     Args:
         query: The user's query.
@@ -242,10 +248,12 @@ def _join_lines(message: str) -> str:
 
 
 def write_result(connection: Connection, request: QueryRequest, output: TextIO) -> list[str]:
-    """Run a query, write its result in the requested format, and return notes.
+    """Run a query, and write its result in the requested format.
 
-    A Parquet file is written to the path in the request. Other formats are written to `output`. The notes are for the
-    user.
+    A Parquet file is written to the path in the request, other formats to `output`.
+
+    Returns:
+        Notes for the user.
 
     Raises:
         QueryError: The query is invalid or not permitted.

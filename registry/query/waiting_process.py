@@ -26,9 +26,9 @@ _children = threading.RLock()
 
 
 def prepare() -> None:
-    """Start the fork server, from which all processes for queries are forked.
+    """Prepare for the fast start of processes that run queries.
 
-    Call this in the main thread.
+    The fork server, from which they are forked, is started. Call this in the main thread.
     """
     preload(["registry.query.waiting_process", "registry.query.warm"])
 

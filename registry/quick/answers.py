@@ -71,14 +71,15 @@ _PARTS = 4  # maximum number of suggestions for the columns that name an item
 
 
 def plan_answers(gold: Document, systems: Sequence[SystemFile], request: Request) -> Plan | None:
-    """Find out how to read a gold and systems that are tables or plain lines.
-
-    The result names the columns of items, gold and answers; it is None if a file has another format.
+    """Find out how to read gold and system files that are tables or plain lines.
 
     Args:
         gold: The gold file.
         systems: The files of the systems.
         request: The options of the user.
+
+    Returns:
+        The columns of items, gold and answers; None if a file has another format.
 
     Raises:
         QuestionError: The purpose of a column is unclear, so the user must name it.
@@ -133,7 +134,7 @@ def plan_answers(gold: Document, systems: Sequence[SystemFile], request: Request
 def read_all(documents: Sequence[Document], request: Request) -> list[Table] | None:
     """Read several files as tables; return None if one file is not a table.
 
-    If it is unclear whether a file has a header, a comparison with the other files decides.
+    If it is unclear whether a file has a header, the other files help to decide.
 
     Raises:
         QuestionError: It is unclear whether the first lines name the columns.
@@ -152,12 +153,12 @@ def read_all(documents: Sequence[Document], request: Request) -> list[Table] | N
 
 
 def _decide_header(table: Table, tables: Sequence[Table], request: Request) -> Table:
-    """Compare a table with others to decide whether its first line names the columns.
+    """Decide whether the first line of a table names the columns, and read it again.
 
-    The file is then read again with this decision.
+    The tables of the other files help to decide.
 
     Args:
-        table: A table for which the decision is open.
+        table: A table for which this is unclear.
         tables: The tables of all files.
         request: The options of the user.
 
@@ -194,7 +195,7 @@ def _choose_all_items(gold: Table, system_tables: Sequence[Table], request: Requ
                       questions: Questions) -> tuple[list[str], list[list[str]]]:
     """Choose the columns that name the items, in the gold and in each system's table.
 
-    The lists are empty if the files have no names of items, and rows are aligned by position.
+    The lists are empty if the files have no names of items. Rows are then matched by position.
 
     Args:
         gold: The table of the gold.
@@ -231,9 +232,9 @@ def _first_of_two(table: Table, request: Request) -> list[str]:
 
 def choose_items(table: Table, request: Request, questions: Questions, system_tables: Sequence[Table] = (), *,
                  system: Sequence[str] = ()) -> list[str]:
-    """Choose the columns that together name the item of a row, by their names.
+    """Choose the columns that together name the item of a row, by usual column names.
 
-    If no or several choices are possible, a question is recorded and the result is empty.
+    If no or several choices are possible, the user is asked later, and the result is empty.
 
     Args:
         table: The table. Without a header, the first of two columns names the items.
@@ -297,7 +298,7 @@ def _are_crossed(table: Table, columns: Sequence[str]) -> bool:
 
 def _ask_about_repeated(table: Table, item: str, varying: Sequence[str], questions: Questions, weak: Sequence[str], *,
                         is_alone: bool) -> None:
-    """Record a question: why does the same item occur in several rows?
+    """Ask the user why the same item occurs in several rows.
 
     Possible reasons are several systems, runs or test sets, or further columns that belong to the item's name.
 
@@ -340,14 +341,18 @@ def _ask_about_repeated(table: Table, item: str, varying: Sequence[str], questio
 
 
 def _find_repeated_item(table: Table, runs: Sequence[str], varying: Sequence[str]) -> tuple[str, str] | None:
-    """Return a column of items and a column of runs if items occur once per run.
+    """Find a column that names the items in a table of several runs.
 
-    Most combinations of item and run must have a row. The result is None if there are no such columns.
+    If the table also has a column that numbers the runs, each pair of item and run must have at most one row, and most
+    pairs must have one.
 
     Args:
         table: The table.
         runs: The columns that may number runs.
         varying: Columns that are known to distinguish rows of an item, such as the system.
+
+    Returns:
+        The column of items and the column of runs; None if there are no such columns.
     """
     for run in runs:
         for name in table.names:
@@ -410,7 +415,7 @@ def _choose_same_items(table: Table, gold: Table, columns: Sequence[str], reques
 
 
 def require_column(table: Table, name: str) -> str:
-    """Return the column with a name, or with a number if the table has no header.
+    """Return the column that the user names, or numbers if the table has no header.
 
     Raises:
         InputError: The table has no such column.
@@ -433,9 +438,8 @@ def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str]
         questions: Collects questions about unclear columns.
 
     Returns:
-        The gold's column, the kind of values (`label`, `score` or `segment`), and the column of each system. If
-            something
-        is unclear, the kind is None or the list is empty.
+        The gold's column, the kind of values (`label`, `score` or `segment`), and the column of each system. If these
+            are unclear, the kind is None or the list of columns is empty.
     """
     kinds = find_possible_kinds(request)
     if not kinds and (request.sets is not None or _find_label_lists(gold)):
@@ -480,10 +484,10 @@ def _find_label_lists(table: Table) -> list[str]:
 
 
 def require_list(table: Table, name: str | None) -> str:
-    """Return the name of a column with lists of labels; raise an error if it is None.
+    """Check that a file has a column with lists of labels, and return its name.
 
     Raises:
-        InputError: The file has no such column.
+        InputError: The name is None: the file has no such column.
     """
     if name is None:
         raise table.document.error("has no list of labels in each item, as the gold has")
@@ -505,9 +509,9 @@ def find_possible_kinds(request: Request) -> list[Kind]:
 
 def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequence[Table], request: Request,
                        kinds: Sequence[Kind], questions: Questions) -> str | None:
-    """Choose the column with the gold values; None if it is unclear.
+    """Choose the column with the gold values.
 
-    The question to the user is then recorded.
+    If it is unclear, the user is asked later, and the result is None.
 
     Args:
         table: The table of the gold.
@@ -557,9 +561,9 @@ def _choose_gold_value(table: Table, items: Sequence[str], system_tables: Sequen
 
 
 def _filter_kinds(cells: Sequence[str], kinds: Sequence[Kind]) -> list[Kind]:
-    """Return the kinds of values that the content of cells allows.
+    """Return the kinds of values that cells probably have: label, score or segment.
 
-    A kind is `label`, `score` or `segment`. If none of `kinds` is likely, all are returned.
+    If none of `kinds` is likely, all are returned.
     """
     filled = [cell for cell in cells if cell.strip()]
     if are_numbers(filled):
@@ -643,7 +647,7 @@ def choose_kind(gold: Sequence[str], answers: Sequence[Sequence[str]], names: Se
                 request: Request, questions: Questions, *, columns: tuple[str, str | None]) -> Kind | None:
     """Decide whether values are labels, numbers (scores) or texts.
 
-    If this is unclear, the result is None and a question to the user is recorded.
+    If this is unclear, the user is asked later, and the result is None.
 
     Args:
         gold: The gold values.
@@ -715,13 +719,13 @@ def _if_open(kind: Kind, kinds: Sequence[Kind]) -> Kind:
 
 
 def plan_lines(gold: Document, systems: Sequence[SystemFile]) -> Plan:
-    """Return the plan for plain text files: line n of each file belongs to item n."""
+    """Make the plan for reading plain text files: line n belongs to item n."""
     read = tuple(System(file.name, file.document, Lines.build(repair_option(file.document))) for file in systems)
     return Plan(gold, Lines.build(repair_option(gold)), read, ("--as lines",), choose_text_metric(read_lines(gold), ()))
 
 
 def choose_text_metric(texts: Sequence[str], names: Sequence[str]) -> Metric | None:
-    """Choose the metric for texts by their script; None: the default is suitable.
+    """Choose the metric for texts by their script; None if the default is suitable.
 
     Texts without blanks between words need another tokenizer of BLEU. Columns called `transcript` are scored by WER, or
     by CER in such scripts.
@@ -777,7 +781,7 @@ def make_reader(table: Table, kind: str, items: Sequence[str], values: Mapping[s
 
 def plan_tables(gold: Table, items: list[str], value: str, kind: Kind,
           systems: Sequence[tuple[SystemFile, Table, list[str], str]], request: Request) -> Plan:
-    """Return the plan for reading tables, after all columns have been chosen.
+    """Make the plan for reading all tables from the columns that were chosen.
 
     Args:
         gold: The table of the gold.
@@ -827,7 +831,7 @@ def plan_tables(gold: Table, items: list[str], value: str, kind: Kind,
 
 def _plan_sets(gold: Table, items: list[str], value: str,
                systems: Sequence[tuple[SystemFile, Table, list[str], str]], request: Request) -> Plan:
-    """Return the plan for reading sets of labels, such as `anger|joy`, from tables.
+    """Make the plan for reading tables with sets of labels, such as `anger|joy`.
 
     The sets are converted to JSON files, because no reader reads sets in tables. The arguments are those of
     `plan_tables`.
@@ -846,9 +850,9 @@ def _plan_sets(gold: Table, items: list[str], value: str,
 
 
 def make_layout_options(tables: Sequence[Table]) -> list[str]:
-    """Return the options for separator and header, if all tables have the same.
+    """Return the options for separator and header that all tables have in common.
 
-    Otherwise, and for JSON and Parquet files, the list is empty.
+    If tables differ, and for JSON and Parquet files, the list is empty.
     """
     forms = [{**table.form, "header": bool(table.header)} for table in tables]
     if any(form != forms[0] for form in forms) or "syntax" in forms[0]:
@@ -865,9 +869,9 @@ def _join_notes(notes: Sequence[str]) -> list[str]:
 
 
 def match_number_labels(gold: set[str], answers: set[str]) -> dict[str, str]:
-    """Map labels such as 1.0 to the gold's spelling of the same number, such as 1.
+    """Find labels such as 1.0 that are the same number as a gold label such as 1.
 
-    The result is empty if some of these labels are no whole numbers.
+    The result maps such labels to the gold labels. It is empty if some of the labels are no whole numbers.
 
     >>> match_number_labels({"1", "0"}, {"1.0", "0"}), match_number_labels({"1", "0"}, {"1.0", "0.5"})
     ({'1.0': '1'}, {})
@@ -880,9 +884,9 @@ def match_number_labels(gold: set[str], answers: set[str]) -> dict[str, str]:
 
 
 def is_answer_column(name: str, items: Sequence[str]) -> bool:
-    """Return True if a column's name allows that it has the answers of a system.
+    """Return True if a column may have the answers of a system, by its name.
 
-    Columns with names such as `id`, `run` or `size` do not. `items` are the columns that name the items.
+    Columns with names such as `id`, `run` or `size` have none, and neither have the columns that name the items.
     """
     return bool(name.strip()) and name not in items and not is_size(name) and not is_called(
         name, "item", "given", "part", "run", "system")

@@ -37,10 +37,9 @@ _NAME = re.compile(r"[\d_()-]")
 
 
 def ask_about_groups(table: Table, items: Sequence[str], request: Request, questions: Questions) -> None:
-    """Record a question if a column such as `task` divides the rows into groups.
+    """Ask the user about a column such as `task` that divides the rows into groups.
 
-    The user decides whether each group has its own leaderboard. The function does not ask about columns that an option
-    already names.
+    Each group can have its own leaderboard, or all rows share one. Columns that an option already names are left out.
 
     Args:
         table: The table.
@@ -79,7 +78,7 @@ def choose_systems(table: Table, columns: Sequence[str], request: Request, quest
                    has_one_scale: bool = True) -> list[str]:
     """Choose the columns that have the scores or answers of systems.
 
-    They are the columns that the user names, or else all. A question is recorded if some of them do not look like
+    They are the columns that the user names, or else all. The user is asked later if some of them do not look like
     systems.
 
     Args:
@@ -118,7 +117,10 @@ def _get_numbers(table: Table, name: str) -> list[float]:
 def _find_odd_names(table: Table, columns: Sequence[str]) -> dict[str, str]:
     """Find columns that are probably not systems by their names or contents.
 
-    A column that numbers the rows is not a system, for example. The result maps each such column to the reason.
+    For example, a column that numbers the rows is not a system.
+
+    Returns:
+        For each such column, the reason.
     """
     reasons: dict[str, str] = {}
     for name in columns:
@@ -137,7 +139,8 @@ def _find_odd_names(table: Table, columns: Sequence[str]) -> dict[str, str]:
 def _find_odd_scales(table: Table, columns: Sequence[str]) -> dict[str, str]:
     """Find columns whose numbers have another scale than the other columns.
 
-    The result maps each such column to the reason, such as `values such as 87, and others have 0 and 1`.
+    Returns:
+        For each such column, the reason, such as `values such as 87, and others have 0 and 1`.
     """
     reasons: dict[str, str] = {}
     code = _find_code([number for name in columns for number in _get_numbers(table, name)])
@@ -171,7 +174,7 @@ def _find_code(values: Sequence[float]) -> float | None:
 
 
 def ask_about_codes(cells: Sequence[str], request: Request, questions: Questions) -> None:
-    """Record a question if a score such as -1 or 999 may stand for a missing score."""
+    """Ask the user whether a score such as -1 or 999 means a missing score."""
     values = [(float(cell), cell) for cell in cells if is_number(cell)]
     code = _find_code([number for number, _ in values])
     if "unscored" in request.options or code is None:
@@ -188,7 +191,7 @@ def ask_about_codes(cells: Sequence[str], request: Request, questions: Questions
 
 def ask_about_sets(gold: Sequence[str], answers: Sequence[Sequence[str]], columns: Sequence[str], request: Request,
                    questions: Questions) -> bool:
-    """Record a question if labels such as `anger|joy` may be sets of labels.
+    """Ask the user whether labels such as `anger|joy` are sets of labels.
 
     Args:
         gold: The gold labels.
@@ -198,7 +201,7 @@ def ask_about_sets(gold: Sequence[str], answers: Sequence[Sequence[str]], column
         questions: Collects the question.
 
     Returns:
-        True if the question was recorded.
+        True if there is such a question.
     """
     if request.sets is not None or request.kind is not None:
         return False
@@ -214,7 +217,7 @@ def ask_about_sets(gold: Sequence[str], answers: Sequence[Sequence[str]], column
 
 
 def ask_about_span_rows(table: Table) -> None:
-    """Raise a question if each row of a table seems to be a span, with start and end.
+    """Ask the user about a table in which each row seems to be a span.
 
     Raises:
         QuestionError: The rows seem to be spans; the question suggests the reader `spans` with its options.
@@ -245,7 +248,7 @@ def ask_about_span_rows(table: Table) -> None:
 
 
 def refuse_summary(table: Table, items: Sequence[str], system: str | None = None) -> None:
-    """Raise an error if a row has the means or sums of others, and is not an item.
+    """Check that no row of a table is a summary: means or sums of other rows.
 
     Such a row is called `mean` or the like, or is the last row and has no name, or its numbers are the means or sums.
 
@@ -284,7 +287,7 @@ def refuse_summary(table: Table, items: Sequence[str], system: str | None = None
 def _is_summary(table: Table, names: Sequence[str], rows: Sequence[int], row: int) -> bool:
     """Return True if a row has the sum or the mean of the other rows in every column.
 
-    To exclude constant columns, one of its values must not occur in the other rows.
+    Constant columns would always fulfil this, so a value of the row must be absent from the other rows.
 
     Args:
         table: The table.
@@ -314,9 +317,10 @@ def _sums_up(cell: str, rest: Sequence[str]) -> bool:
 
 
 def refuse_other_order(gold: Table, table: Table) -> None:
-    """Raise an error if a file has the same item names as the gold in another order.
+    """Check that a file has its items in the order of the gold, as the user claims.
 
-    The user claims with `--in-order` that the order is the same. Leading zeros of names are ignored.
+    The user claims this with `--in-order`. If the file has the same names of items in another order, the claim is
+    wrong. Leading zeros of names are ignored.
 
     Raises:
         InputError: The order is different.
@@ -331,7 +335,7 @@ def refuse_other_order(gold: Table, table: Table) -> None:
 
 def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
                       systems: Sequence[tuple[Table, list[str], str]]) -> None:
-    """Raise an error if a system's file has a copy of the gold with other values.
+    """Check that gold values in system files, if any, equal those in the gold file.
 
     Args:
         gold: The table of the gold.
@@ -340,7 +344,7 @@ def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
         systems: For each system its table, the columns that name the items, and the column of answers.
 
     Raises:
-        InputError: There is such a copy; the message names the first item that differs.
+        InputError: A file has a copy of the gold with other values; the message names the first item that differs.
     """
     golds = dict(zip(gold.keys(items), gold.cells(value), strict=True))
     for table, keys, column in systems:
@@ -356,7 +360,7 @@ def refuse_other_gold(gold: Table, items: Sequence[str], value: str,
 
 
 def ask_about_absent_labels(gold: Table, value: str, answers: Sequence[Sequence[str]]) -> None:
-    """Raise a question if a gold label such as `-` may mean that there is no label.
+    """Ask the user whether a gold label such as `-` means that there is no label.
 
     This is likely if no system gives the label.
 
@@ -383,7 +387,7 @@ def ask_about_absent_labels(gold: Table, value: str, answers: Sequence[Sequence[
 
 
 def refuse_probabilities(gold: Sequence[str], table: Table) -> None:
-    """Raise an error if a system's table has probabilities instead of labels.
+    """Check that a system's table has labels, and not a probability for each label.
 
     Raises:
         InputError: The table has a column of numbers for each gold label.
@@ -396,7 +400,7 @@ def refuse_probabilities(gold: Sequence[str], table: Table) -> None:
 
 
 def refuse_marks(documents: Sequence[Document], texts: Sequence[Sequence[str]], request: Request) -> None:
-    """Raise an error if texts contain marks that a metric would count as words.
+    """Check that texts contain no marks that a metric would count as words.
 
     Examples are tags such as `<s>`, alternatives in braces, and names at the start of each line.
 

@@ -123,7 +123,7 @@ def make(paths: Sequence[Path], request: Request, test: str | None = None) -> Qu
 
 
 def _check_request(request: Request) -> None:
-    """Raise an error for an unknown reader or metric, or conflicting options."""
+    """Check that reader and metric exist, and that no options contradict each other."""
     if request.kind is not None and request.kind not in READERS and request.kind not in IMPORTERS:
         raise UnknownNameError("reader or importer", request.kind, [*READERS, *IMPORTERS])
     if request.metric is not None and not any(request.find_metric(metric.takes) for metric in METRICS.values()):
@@ -182,7 +182,7 @@ def _plan_test_set(gold: Path | None, systems: Sequence[NamedFile], request: Req
     """Find out how to read the gold and the systems of one test set.
 
     Args:
-        gold: The gold file; None if there is none, or the only table contains it.
+        gold: The gold file. None if the files have scores of items, or if the gold is a column of the only table.
         systems: The files of the systems.
         request: The options of the user.
         trial: Reads the files to find the readers that fit.
@@ -247,12 +247,12 @@ def _plan_named_reader(gold: Document, systems: Sequence[SystemFile], request: R
 
 def _make_task(plans: dict[str, Plan], files: Files, request: Request, trial: Trial,
           test: str | None) -> QuickTask:
-    """Read all files as planned to check them, and make the task.
+    """Read all files to check them, and make the task.
 
     If the user accepts missing answers, blank answers that cannot be read are counted as missing.
 
     Args:
-        plans: The plan of each test set, by its name.
+        plans: The plan for reading each test set, by its name.
         files: The files of the systems, with notes.
         request: The options of the user.
         trial: Reads the files.
@@ -307,7 +307,7 @@ def _read_as(plan: Plan, metric: Metric, request: Request) -> str:
 
 
 def _describe_runs(plan: Plan, request: Request) -> list[str]:
-    """Return notes about files that are, or may be, runs of one system.
+    """Describe files that are, or may be, runs of one system.
 
     Raises:
         InputError: `--runs` is given, but no two files are runs of one system, or their formats differ.
@@ -410,7 +410,7 @@ def _make_importer(kind: str, request: Request) -> Importer:
 
 
 def _apply_settings(kind: str, folder: TaskFolder, request: Request, test: str | None) -> TaskFolder:
-    """Return an imported task with the metric, test and runs that the user chose.
+    """Add the metric, test and runs that the user chose to an imported task.
 
     A fixed seed is added, so that results are reproducible.
 
@@ -444,7 +444,7 @@ def _make_imported(kind: str, folder: TaskFolder, request: Request) -> QuickTask
 
 
 def _make_preview(folder: TaskFolder) -> list[str]:
-    """Return the first items of an imported task with some answers, as lines.
+    """Return the first items of an imported task with some answers, as lines of text.
 
     The list is empty if files cannot be read.
     """
@@ -471,7 +471,7 @@ def _make_preview(folder: TaskFolder) -> list[str]:
 
 
 def _describe_unsupported(document: Document, *, alone: bool = False) -> InputError:
-    """Return an error for a file that no reader supports.
+    """Make the error that no reader supports a file.
 
     The message describes the file and names the most similar reader with the format that it expects.
 

@@ -21,9 +21,9 @@ MOST_GROUPS = 50  # maximum number of test sets or systems in one table
 
 
 def take_rows(table: Table, rows: Sequence[int], name: str) -> Part:
-    """Return some rows of a table as a separate file.
+    """Copy some rows of a table to a new file.
 
-    Rows of JSON and Parquet files become JSON Lines; other rows are copied without changes, with the header.
+    Rows of JSON and Parquet files become JSON Lines. Other rows are copied without changes, with the header.
 
     Args:
         table: The table.
@@ -44,9 +44,12 @@ def take_rows(table: Table, rows: Sequence[int], name: str) -> Part:
 
 
 def make_part(document: Document, lines: Sequence[str], name: str) -> Part:
-    """Return a new file with the given lines, which are part of the user's file.
+    """Make a file from some lines of the user's file.
 
-    `name` describes the part in messages.
+    Args:
+        document: The user's file.
+        lines: The lines.
+        name: The name of the part in messages.
     """
     content = "".join(f"{line}\n" for line in lines).encode()
     return Part(f"{document.path} ({name})", content, name=document.name, whole=document)
@@ -149,7 +152,7 @@ def find_run_column(table: Table, items: Sequence[str], request: Request) -> str
 
 
 def split_plan(plan: Plan, column: str, request: Request) -> dict[str, Plan]:
-    """Split a test set by the values of a column, such as the language.
+    """Split a test set into several by the values of a column, such as the language.
 
     Args:
         plan: The files of the test set, with their readers.
@@ -157,7 +160,7 @@ def split_plan(plan: Plan, column: str, request: Request) -> dict[str, Plan]:
         request: The options of the user.
 
     Returns:
-        The plan of each new test set, by the value of the column.
+        The files and readers of each new test set, by the value of the column.
 
     Raises:
         InputError: A file is not a table, or the column does not exist.
@@ -192,9 +195,9 @@ def _require_table(document: Document, request: Request) -> Table:
 
 
 def as_part_reader(reader: Reader) -> Reader:
-    """Return a reader for a file that has only some rows of the user's file.
+    """Adapt a reader to a file that has only some rows of the user's file.
 
-    It is the given reader, but reads JSON Lines if the user's file is JSON or Parquet.
+    Such a file is in JSON Lines if the user's file is JSON or Parquet.
     """
     is_other = getattr(reader, "syntax", "delimited") in ("json", "parquet")
     return with_options(reader, {"syntax": "jsonl"}) if is_other else reader

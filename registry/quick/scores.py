@@ -159,8 +159,8 @@ def _choose_direction(names: Sequence[str], request: Request, questions: Questio
                       gold: str = "") -> str:
     """Decide whether `higher` or `lower` scores are better.
 
-    The user's option decides, or else words such as `error` in the names of columns and files. A question is recorded
-    if it is unclear.
+    The user's option decides, or else words such as `error` in the names of columns and files. If both do not help, the
+    user is asked later.
 
     Args:
         names: The names.
@@ -185,9 +185,12 @@ def _choose_direction(names: Sequence[str], request: Request, questions: Questio
 
 
 def plan_table(document: Document, request: Request) -> Plan | None:
-    """Find out how to read one table of all systems; None if the file is no table.
+    """Find out how to read the only file, a table of all systems.
 
     The table has one column per system (wide), or one row per item and system (long).
+
+    Returns:
+        The plan for reading it; None if the file is no table.
 
     Raises:
         QuestionError: The purpose of a column is unclear.
@@ -299,7 +302,7 @@ def _plan_long_scores(table: Table, system: str, request: Request) -> Plan:
 
 
 def split_options(request: Request) -> list[str]:
-    """Return the user's command-line options --by and --pool as text.
+    """Return the user's options --by and --pool as text for a command line.
 
     They divide the rows into test sets, or keep them together.
     """
@@ -391,7 +394,7 @@ def _describe_column_runs(columns: Sequence[str]) -> list[str]:
 def _choose_items_of_wide(table: Table, request: Request, questions: Questions) -> list[str]:
     """Choose the columns that name the items in a table with one column per system.
 
-    The result is empty if items have no names or if it is unclear; then a question is recorded.
+    The result is empty if items have no names, or if it is unclear; the user is then asked later.
     """
     if request.in_order:
         return []
@@ -407,9 +410,10 @@ def _choose_items_of_wide(table: Table, request: Request, questions: Questions) 
 
 
 def _choose_gold_of_wide(table: Table, items: Sequence[str], request: Request) -> str | None:
-    """Return the gold's column in a table with one column per system; or None.
+    """Choose the gold's column in a table with one column per system.
 
-    It is the column that the user names, or the only column with a usual name such as `gold`.
+    It is the column that the user names, or the only column with a usual name such as `gold`. The result is None if
+    there is no such column.
 
     Raises:
         QuestionError: Several columns have usual names of a gold.
@@ -491,9 +495,9 @@ def _candidate_names(table: Table, flag: str) -> list[str]:
 
 def _plan_candidates(table: Table, items: list[str], flag: str, systems: Sequence[str], request: Request,
                      questions: Questions) -> Plan:
-    """Find out how to read candidates, which a gold column marks as correct or not.
+    """Find out how to read a table of candidates with a score by every system.
 
-    Every system gives each candidate a score.
+    Candidates are, for example, word pairs; a gold column marks each as correct or incorrect.
 
     Args:
         table: The table, with one row per candidate.

@@ -102,7 +102,7 @@ def _gold_name(plan: Plan, folder: str) -> str:
 def _choose_places(plan: Plan, runs: Sequence[Runs], folder: str) -> dict[str, _Place]:
     """Choose where the file of each system is stored in the task's folder.
 
-    A system whose answers are in the gold's file needs no other file. The files of a system's runs share a folder.
+    Answers that are in the gold's file need no other file. The files of a system's runs share a folder.
 
     Args:
         plan: The systems with their files.

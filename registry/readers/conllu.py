@@ -44,7 +44,7 @@ def project(gold: Sequence[Sentence], answers: Sequence[Answer], path: str) -> l
         path: Path of the submission, for errors.
 
     Returns:
-        One projection per gold sentence: the words, tokens and sentences of the system that belong to it.
+        For each gold sentence: the words, tokens and sentences of the system that belong to it.
 
     Raises:
         InputError: The texts differ, or a stretch of multiword tokens is too long.
@@ -132,10 +132,11 @@ def _place_words(sentences: Sequence[Sentence]) -> list[Place]:
 
 
 def _find_stretch(gold: Sequence[Place], system: Sequence[Place], g: int, s: int) -> tuple[int, int, int, int]:
-    """Find the shortest stretch of text, from a multiword token on, that cuts none.
+    """Find the shortest part of the text, from a multiword token on, that cuts none.
 
-    The next gold word, the next system word or both are in a multiword token. The stretch cuts no multiword token of
-    either side. As in the official scorer, at most one word that begins before the token is left out.
+    Words are aligned part by part. Here the next word of the gold or of the system is in a multiword token (such as
+    French "du" = "de le"), so the part must contain whole multiword tokens of both sides. As in the official scorer, at
+    most one word that begins before the token is left out.
 
     Args:
         gold: Start, end, multiword flag and form of each gold word.
@@ -171,9 +172,12 @@ def _find_stretch(gold: Sequence[Place], system: Sequence[Place], g: int, s: int
 
 
 def _align_common(first: Sequence[str], second: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the index pairs of a longest common subsequence of two lists of words.
+    """Align two lists of words by a longest common subsequence.
 
     If there are several such subsequences, the function selects the same as the official CoNLL 2018 scorer.
+
+    Returns:
+        Pairs of indexes of equal words.
 
     Raises:
         ValueError: The lists are too long.
@@ -309,7 +313,7 @@ class Conllu(NamedReader):
                 for n, p in enumerate(value.words, 1)]
 
     def _read_sentences(self, document: Document) -> Iterator[tuple[int, Sentence, dict[str, str]]]:
-        """Parse a file, and yield (first line number, sentence, attributes)."""
+        """Parse a file; yield first line number, sentence and attributes of each."""
         rows: list[Row] = []
         attributes: dict[str, str] = {}
         lasting: dict[str, str] = {}

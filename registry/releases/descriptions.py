@@ -77,7 +77,9 @@ class WrittenFile:
 
 @dataclass(frozen=True)
 class Contents:
-    """What the descriptions of a release (README, Croissant, RO-Crate) mention.
+    """Data from which the descriptions of a release are made.
+
+    The descriptions are a README and files in the formats Croissant and RO-Crate.
 
     Attributes:
         folder: Folder of the release.
@@ -142,12 +144,15 @@ class Contents:
 
     @property
     def citation(self) -> str:
-        """How to cite the release: as the manifest says, or by organisers, title, year."""
+        """Text that says how to cite the release, from the manifest or from its facts.
+
+        Without a text in the manifest, it consists of organisers, title and year.
+        """
         organisers = ", ".join(self.manifest.task.organisers)
         return self.manifest.task.citation or f"{organisers and f'{organisers}: '}{self.title} ({self.date[:4]})"
 
     def with_files(self, paths: Sequence[str]) -> Contents:
-        """Return a copy that describes these files in the folder of the release."""
+        """Return a copy with descriptions of some files in the folder of the release."""
         descriptions = _FILES | {written.table.path: (written.table.comment, "application/vnd.apache.parquet")
                           for written in self.tables}
         files = []
