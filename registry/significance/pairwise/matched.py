@@ -127,9 +127,9 @@ def _count_favoured(pairs: ObservedPairs) -> tuple[Ints, Ints]:
 
 
 class Wilcoxon(PairTest):
-    """Wilcoxon's signed-rank test of two systems' scores in single units.
+    """Wilcoxon's signed-rank test; units with equal scores are ignored.
 
-    A unit is an item or a cluster. Units with equal scores are ignored, and tied differences share their mean rank.
+    A unit is an item or a cluster. Tied differences share their mean rank.
 
     Attributes:
         variant: `exact`: the distribution over all signs of the ranks, also with ties; above about 2,000 units the
