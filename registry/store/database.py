@@ -92,14 +92,11 @@ class Database:
             if self.notify is not None:
                 self.notify(note_hidden(connection))
                 self.notify = None
-            self._set_back(connection)
+            self._restore_past(connection)
             yield connection
 
-    def _set_back(self, connection: Connection) -> None:
-        """Replace the content of the registry by its content at the past date `moment`.
-
-        Subclasses implement this.
-        """
+    def _restore_past(self, connection: Connection) -> None:
+        """Restore an earlier state of the registry; the base class does nothing."""
 
     @contextmanager
     def querying(self, *, memory: int | None = None, output: Path | None = None) -> Iterator[Connection]:

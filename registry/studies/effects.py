@@ -119,7 +119,6 @@ def _test_pairs(case: Case, matrix: Matrix, pairs: Ints) -> list[PairResult]:
 
 
 def _warn(matrix: Matrix, pairs: Ints, request: Request) -> Iterator[Message]:
-    """Warn if bootstrap intervals or equivalence tests are unreliable for these data."""
     yield from misuses(Bootstrap(), matrix)
     if matrix.runs is not None or isinstance(matrix, PairMatrix) or request.significance.margin is None:
         return
@@ -244,7 +243,8 @@ def _make_rows(board: Board, observed: Observed, results: tuple[PairResult, Pair
 def _identify(board: Board, **systems: int) -> Row:
     """Return the columns that identify a table row: task, test set, metric, systems.
 
-    Each argument in `systems` is a suffix with the index of a system: `_a=0` yields `system_a` and `submission_a`.
+    The keyword arguments give a suffix for the columns of each system: `_a=0` yields `system_a` and `submission_a` of
+    the system with index 0.
     """
     key = board.key
     row = {"task": key.task.slug, "test_set": key.test_set.name, "track": key.track, "facet": key.facet_name,

@@ -329,7 +329,7 @@ def _store_task(ingest: Ingest, content: bytes, summary: IngestSummary) -> TaskR
 
 
 def _rejoin_undeclared(ingest: Ingest, submissions: Sequence[DeclaredSubmission], summary: IngestSummary) -> None:
-    """Match stored submissions, which the manifest lacks, with changed gold.
+    """Match submissions that the manifest does not declare with changed gold.
 
     Such submissions came by `registry submit` or an earlier manifest. A note says that they still take part.
     """

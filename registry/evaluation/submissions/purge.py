@@ -129,7 +129,6 @@ _OVERALL = "SELECT * FROM overall_result WHERE comparison_id = ?"
 
 
 def _digest_names(names: Iterable[str]) -> tuple[str, str]:
-    """Draw a salt; return the salt, and a JSON list of salted digests of the names."""
     salt = new_salt()
     return salt, canonical_json(sorted(digest_json([salt, name]) for name in names))
 

@@ -348,7 +348,9 @@ def _is_stale(connection: Connection, comparison_id: int) -> bool:
 
 
 def _make_key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
-    """Restore the properties that identified a leaderboard when it was compared.
+    """Restore the key of a leaderboard for a stored comparison, to repeat it.
+
+    The key has all properties that identify the leaderboard, as they were when systems were compared.
 
     Args:
         connection: Connection to a copy of the registry.

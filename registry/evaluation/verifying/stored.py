@@ -465,5 +465,4 @@ def _load_factors(connection: Connection, submission: NamedSubmission) -> list[d
 
 
 def _load_details(connection: Connection, action: str, subject: str) -> list[Mapping[str, Any]]:
-    """Load the details of log entries with an action and a subject, oldest first."""
     return [entry.details for entry in read_entries(connection, action, subject=subject)]
