@@ -29,7 +29,7 @@ _WORD = re.compile(r"[\w.+-]+")
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True, repr=False)
 class Value(ABC):
-    """Base class of metrics, readers, tests and others, written as `SpanF(beta=2)`.
+    """Base class of metrics, readers and others, written as `SpanF(beta=2)`.
 
     A subclass declares its options as fields, and becomes a frozen dataclass without a decorator. `repr` returns the
     canonical name: the name with the options.
@@ -201,7 +201,7 @@ def _as_json(quoted: str, word: str, equals: str, mark: str) -> str:
 
 
 def _plain(word: str) -> Any:
-    """Return the value of a word without quotes, such as a number or a truth value.
+    """Convert a word without quotes to a value, such as a number or a truth value.
 
     For example, `true` -> True, `3` -> 3, and `a` -> "a".
     """
@@ -223,7 +223,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _convert(value: Any, hint: Any, what: str) -> Any:
-    """Convert the value of an option to the declared type, or raise an InputError.
+    """Convert the value of an option to the declared type.
 
     Only safe conversions are done, such as 1 to 1.0, but not "1" to 1.
 
@@ -231,6 +231,9 @@ def _convert(value: Any, hint: Any, what: str) -> Any:
         value: The value.
         hint: The declared type.
         what: Description of the option for error messages.
+
+    Raises:
+        InputError: The value has another type.
     """
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):

@@ -147,15 +147,19 @@ def _statistics_table(family: str) -> ReleasedTable:
 
 
 def require_current(connection: Connection, task: TaskRow) -> None:
-    """Raise a MismatchError if a leaderboard of the task is out of date."""
+    """Check that all leaderboards of a task are up to date.
+
+    Raises:
+        MismatchError: A leaderboard is out of date.
+    """
     if warnings := find_outdated(connection, task.slug):
         raise MismatchError(str(warnings[0]))
 
 
 def select_release(connection: Connection, task: TaskRow) -> None:
-    """Select the data that a release contains, as temporary tables.
+    """Create temporary tables that list the data for a release.
 
-    The tables list the current leaderboards of the task, and their gold, metrics and submissions.
+    These are the current leaderboards of the task, and their gold, metrics and submissions.
 
     Raises:
         MismatchError: The task has no leaderboard, or its leaderboards use different versions of the gold.
@@ -247,7 +251,7 @@ def load_release(connection: Connection, folder: Path, release: dict[str, Any]) 
 
 @contextmanager
 def _explain_errors(table: str) -> Iterator[None]:
-    """Convert DuckDB's errors in a block into errors about the file of `table`.
+    """Convert DuckDB's errors in a `with` block into errors about a table's file.
 
     Raises:
         InputError: The file is damaged or has invalid rows.
@@ -262,7 +266,7 @@ def _explain_errors(table: str) -> Iterator[None]:
 
 
 def _insert_task(connection: Connection, path: Path, release: dict[str, Any]) -> None:
-    """Insert the task of a release, and the command and log entry that created it.
+    """Insert the task of a release, and log the command that created it.
 
     Args:
         connection: Connection to the new registry.

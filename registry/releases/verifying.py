@@ -66,13 +66,16 @@ _RANKS = {"rank": "rank", "rank_low": "low", "rank_high": "high", "cluster": "cl
 
 
 def verify_decisions(connection: Connection, excluded: Collection[int] = ()) -> Iterator[Fault]:
-    """Recompute adjusted p-values, significance and ranks; yield differences.
+    """Verify adjusted p-values, significance and ranks: recompute and compare them.
 
     These numbers are computed from the stored p-values and scores of each leaderboard.
 
     Args:
         connection: Connection to a public file.
         excluded: Ids of comparisons that are not verified.
+
+    Yields:
+        A fault for each difference.
     """
     families: dict[str, list[tuple[Any, Columns]]] = {}
     for board in connection.exec_driver_sql("""
@@ -320,7 +323,7 @@ def verify_release(folder: Path, execution: Execution) -> VerificationResult:
 
 @contextmanager
 def _collect_error(verified: VerificationResult, name: str, action: str = "verified") -> Iterator[None]:
-    """Record an error of a block as a fault, so that the verification continues.
+    """Record an error in a `with` block as a fault, and continue the verification.
 
     Args:
         verified: Result that gets the fault.
@@ -420,7 +423,7 @@ def _verify_boards(folder: Path, task: TaskBoards) -> Iterator[Fault]:
 def _find_difference(stored: Any, derived: Sequence[Mapping[str, Any]]) -> str | None:
     """Describe the first difference between the rows of a file and recomputed rows.
 
-    Returns None if the rows are equal.
+    The result is None if the rows are equal.
 
     Args:
         stored: Content of the file.

@@ -236,7 +236,7 @@ def write_release(database: Database, task: str, output: Path, *, sources: bool 
 
 @contextmanager
 def loading_release(folder: Path, release: dict[str, Any]) -> Iterator[Database]:
-    """Load a release into a temporary registry, which exists within the block.
+    """Load a release into a temporary registry, for a `with` block.
 
     Args:
         folder: Folder of the release.

@@ -64,7 +64,7 @@ def _add_style(text: str, style: str) -> str:
 
 def _fit_columns(columns: Sequence[Column], rows: list[list[str]],
                  width: int) -> tuple[list[Column], list[list[str]]]:
-    """Shorten names and leave out optional columns, until the table fits into the width.
+    """Shorten names and leave out optional columns, until a table fits the terminal.
 
     Long names are shortened first, then columns are left out, then all names are shortened.
     """
@@ -159,10 +159,13 @@ def _shrink(full: Sequence[int], minimum: Sequence[int], total: int) -> list[int
 
 
 def _split_columns(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[list[int]]:
-    """Split a wide table into blocks of columns that fit into the width.
+    """Split a wide table into several that fit into the width.
 
-    A block is a list of column numbers. Every block has the columns that name the rows: the first one or two columns if
-    they are texts, otherwise the first column of texts.
+    Every part has the columns that name the rows: the first one or two columns if they are texts, otherwise the first
+    column of texts.
+
+    Returns:
+        A list of column numbers for each part.
     """
     from rich.cells import cell_len
 
@@ -215,10 +218,9 @@ def wrap_text(text: str, size: int) -> list[str]:
 
 
 def find_least_width(texts: Iterable[str]) -> int:
-    """Return the smallest column width that does not break any number in some texts.
+    """Return the width of the longest number in some texts, so that none is split.
 
-    It is the width of the longest number, or 1 if there is no number. Wrapping does not break a number, unless it is so
-    long that it must be an identifier.
+    The result is 1 if there is no number. A number is ignored if it is so long that it must be an identifier.
     """
     numbers = (number for text in texts for number in _NUMBER.findall(text))
     return max((len(number) for number in numbers if len(number) <= _LONGEST_NUMBER), default=1)

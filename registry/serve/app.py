@@ -109,7 +109,7 @@ async def serve_feed(served: Served, request: Request) -> Response:
 def make_site_url(scheme: str, host: str) -> str:
     """Return the URL of this site, from the Host header of a request.
 
-    Returns an empty text if the header is malformed.
+    The result is an empty text if the header is malformed.
 
     >>> hosts = ("eval.example.org", "[::1]:8000", '127.0.0.1:80"/><a', "a/b", "a@b", "")
     >>> [make_site_url("http", host) for host in hosts]
@@ -161,9 +161,9 @@ def _make_plain_table(ladder: Ladder) -> dict[str, object]:
 
 
 async def serve_pair_file(served: Served, request: Request) -> Response:
-    """Respond with test results of one system that the page of a task loads later.
+    """Respond with the test results of one system, which a page loads when needed.
 
-    These are pairs of systems that do not fit into the page.
+    The page of the task itself contains only some of the pairs.
     """
     read_parameters(request.query_params, ())
     folder, board, place = (request.path_params[name] for name in ("folder", "board", "place"))
@@ -201,7 +201,7 @@ async def serve_sql(served: Served, request: Request) -> Response:
 
 
 async def _while_connected(request: Request, response: Coroutine[Any, Any, Response]) -> Response:
-    """Await a response, but cancel it if the client disconnects.
+    """Wait for a response, but cancel it if the client disconnects.
 
     The cancellation ends the query that is running for the response.
     """
@@ -261,9 +261,12 @@ class ResultResponse(StreamingResponse):
 
 
 def _refuse_other_sites(request: Request, served: Served) -> None:
-    """Raise an error if a web page of another site has sent a query to this server.
+    """Refuse queries that a web page of another site sends to this server.
 
     Browsers hide the result from such a page, but its queries would need the server's time.
+
+    Raises:
+        ProblemError: The request comes from such a page.
     """
     headers, origins = request.headers, served.settings.origins
     origin, host = headers.get("origin"), headers.get("host", "")
@@ -484,7 +487,7 @@ class SecurityMiddleware:
         self._app, self._settings = app, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Respond to a forbidden request, and pass other requests to the application."""
+        """Refuse a forbidden request, and pass other requests to the application."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -118,7 +118,7 @@ def _find_owner(comment: Alteration) -> str:
 
 @contextmanager
 def explaining_alterations(connection: Connection, path: Path) -> Iterator[None]:
-    """Explain an unexpected error of a block by an altered table, view or macro.
+    """Explain an error in a `with` block by an altered table, view or macro.
 
     If the registry at `path` has no altered definition, the original error is raised.
 
@@ -178,7 +178,7 @@ def _read_expected() -> tuple[Definitions, Definitions]:
 def _read_definitions(driver: Any) -> Definitions:
     """Return the definitions of tables, views and other objects in a database.
 
-    The order of columns and constraints does not matter.
+    Columns and constraints are sorted, because their order does not matter.
     """
     definitions: defaultdict[Key, list[Any]] = defaultdict(list)
     for database, place, name in driver.execute(_TABLES).fetchall():
@@ -254,7 +254,7 @@ def _is_same_statement(kind: str, *definitions: tuple[Any, ...]) -> bool:
 
 
 def _parse(kind: str, definition: str) -> Any:
-    """Split the definition of a view or macro into its head and a parsed SELECT.
+    """Split the definition of a view or macro into its head and its SELECT.
 
     Returns:
         The text before the SELECT, and the syntax tree of the SELECT; None if DuckDB cannot parse the SELECT.

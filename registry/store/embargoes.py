@@ -101,7 +101,7 @@ def note_hidden(connection: Connection) -> list[str]:
 def find_next_reveal(connection: Connection) -> datetime | None:
     """Return the next time (in UTC) at which names or scores become public.
 
-    Returns None if no task has such a time.
+    The result is None if no task has such a time.
     """
     table, time = models.task, now()
     rows = connection.execute(select(table.c.anonymous_until, table.c.blind_until)).all()
@@ -110,9 +110,12 @@ def find_next_reveal(connection: Connection) -> datetime | None:
 
 
 def require_scores(connection: Connection, task: str | None) -> None:
-    """Raise a HiddenError if a public file lacks the scores of `task`.
+    """Check that a public file contains the scores of a task.
 
-    If `task` is None, the error is raised only if the scores of all tasks are missing.
+    If `task` is None, the scores of one task are enough.
+
+    Raises:
+        HiddenError: The scores are missing.
     """
     blind = find_left_out(connection).blind
     if task is None:
@@ -143,7 +146,7 @@ def _sentence(task: str, until: datetime) -> str:
 
 
 def draw_pseudonyms(connection: Connection, task_id: int) -> dict[str, dict[str, str]]:
-    """Give a random pseudonym to each team and system of a task that has none.
+    """Choose a random pseudonym for each team and system of a task that has none.
 
     Returns:
         The new pseudonyms: `{"teams": {"3": "Team 07"}, "systems": {"5": "System 07A"}}`, by id as text.
@@ -187,7 +190,7 @@ def _find_logged_pseudonyms(connection: Connection, task_id: int) -> set[str]:
 
 
 def is_system_of(pseudonym: str, team: str) -> bool:
-    """Return True if a system's pseudonym belongs to the team with this pseudonym.
+    """Return True if the pseudonyms of a system and a team belong together.
 
     >>> is_system_of("System 07A", "Team 07"), is_system_of("System 071A", "Team 07")
     (True, False)

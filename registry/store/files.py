@@ -37,13 +37,13 @@ FAILURES = (DBAPIError, duckdb.Error)  # types of DuckDB's errors, with or witho
 
 
 def cause_of(error: BaseException) -> BaseException | None:
-    """Return the DuckDB error in an SQLAlchemy error, or another error unchanged."""
+    """Return the DuckDB error that an SQLAlchemy error wraps; other errors unchanged."""
     return error.orig if isinstance(error, DBAPIError) else error
 
 
 @contextmanager
 def explaining(path: Path) -> Iterator[None]:
-    """Convert DuckDB's errors in a block into errors that users understand.
+    """Convert DuckDB's errors in a `with` block into errors that users understand.
 
     Args:
         path: Path of the database file, for the messages.
@@ -62,7 +62,7 @@ def explaining(path: Path) -> Iterator[None]:
 def explain(message: str, path: Path) -> RegistryError | None:
     """Convert an error message of DuckDB into an error that users understand.
 
-    Returns None if the message is not about the use of the file at `path`.
+    The result is None if the message is not about the use of the file at `path`.
     """
     if _is_locked(message):
         holder = _HOLDER.search(message)
@@ -167,7 +167,10 @@ class _Key(NamedTuple):
 
 @dataclass
 class _Files:
-    """The database files that this process has open; hold the lock to change them."""
+    """The database files that this process has open.
+
+    The attribute `lock` must be held to change them.
+    """
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     open_files: dict[_Key, _OpenFile] = field(default_factory=dict)
@@ -191,7 +194,7 @@ class _Files:
         return _OpenFile(name, folder)
 
     def close(self, key: _Key) -> None:
-        """Count one connection less; forget the file after its last connection."""
+        """Record that a connection was closed; forget a file without connections."""
         file = self.open_files[key]
         file.n_connections -= 1
         if not file.n_connections:
@@ -214,7 +217,7 @@ def is_open(path: Path) -> bool:
 @contextmanager
 def connecting(path: Path, *, read_only: bool, config: dict[str, Any], patience: float,
                reach: Reach = NOWHERE) -> Iterator[Connection]:
-    """Open a DuckDB file, and close the connection at the end of the block.
+    """Open a DuckDB file for a `with` block.
 
     Args:
         path: Path without symbolic links.
@@ -290,7 +293,7 @@ def _identify(path: Path) -> Identity | None:
 
 @contextmanager
 def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[None]:
-    """Commit the changes of a block at its end; roll them back if the block fails.
+    """Commit the changes of a `with` block at its end; roll them back if it fails.
 
     A dry run also rolls them back. If the block itself commits, its earlier changes remain.
     """

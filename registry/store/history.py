@@ -49,7 +49,10 @@ _RESULT = """
 
 
 class Section(NamedTuple):
-    """A titled table of a history, such as "files"; all rows have the same keys."""
+    """A titled table of the history of a result, such as "files".
+
+    All rows have the same keys.
+    """
 
     title: str
     rows: list[Row]
@@ -91,7 +94,7 @@ def find_history(connection: Connection, name: str) -> list[Section]:
 
 
 def read_log_head(connection: Connection) -> list[Section]:
-    """Return the last entry of the log; its hash covers all entries of the log.
+    """Return the last entry of the log, whose hash covers all entries of the log.
 
     Raises:
         MismatchError: The file is public, so its log is redacted.
@@ -128,6 +131,8 @@ def _compare_signature(line: str, stored: str) -> list[Section]:
 
 def _comparison_or_study(connection: Connection, line: str) -> list[Section]:
     """Return the history of the comparison or study that has a signature.
+
+    A signature is the line that identifies a result.
 
     Args:
         connection: Connection to the registry.
@@ -322,7 +327,7 @@ Listing = tuple[list[str], list[dict[str, Any]]]
 
 
 def list_tasks(connection: Connection) -> Listing:
-    """List all tasks for users: column names, and rows."""
+    """Return a table of all tasks for users: column names, and rows."""
     keys, rows = _select(connection, """
         SELECT slug AS id, title, version, seed,
             (SELECT count(*) FROM test_set WHERE test_set.task_id = task.task_id) AS test_sets,
@@ -336,7 +341,7 @@ def list_tasks(connection: Connection) -> Listing:
 
 
 def list_submissions(connection: Connection) -> Listing:
-    """List all submissions for users: column names, and rows.
+    """Return a table of all submissions for users: column names, and rows.
 
     The column `id` has the full names. The column `ranked` is true for the latest version of a system, unless it is
     withdrawn.
@@ -359,7 +364,7 @@ def list_submissions(connection: Connection) -> Listing:
 
 
 def list_teams(connection: Connection) -> Listing:
-    """List all teams and their systems for users: column names, and rows.
+    """Return a table of all teams and systems for users: column names, and rows.
 
     The column `pseudonym` is empty in tasks that were never anonymous.
     """
@@ -371,7 +376,7 @@ def list_teams(connection: Connection) -> Listing:
 
 
 def list_runs(connection: Connection) -> Listing:
-    """List all commands that changed the registry: column names, and rows.
+    """Return a table of the commands that changed the registry, for users.
 
     The column `ended_at` is empty if the command was interrupted.
     """

@@ -24,7 +24,7 @@ Name = tuple[str, str, str]  # team, system and version; they identify a submiss
 
 
 class Ledger:
-    """All submissions to one task in memory, with fast look-up and bulk insertion.
+    """All submissions to one task in memory, for fast search and insertion.
 
     New rows are collected; `write` stores them in the database.
     """
@@ -80,7 +80,7 @@ class Ledger:
         return dict(names)
 
     def has_team(self, name: str) -> bool:
-        """Return whether the task has a team of this name."""
+        """Return True if the task has a team of this name."""
         return (models.team, self._task_id, name) in self._ids
 
     def track_id(self, name: str) -> int:

@@ -83,7 +83,7 @@ def insert(connection: Connection, table: Table, **values: Any) -> int:
 
 
 def insert_bulk(connection: Connection, table: Table, columns: Columns) -> None:
-    """Insert rows that are given as columns, fast even for millions of rows.
+    """Insert rows that are given as columns; this is fast even for millions of rows.
 
     Masked values and nan become NULL.
 
@@ -127,7 +127,7 @@ def _to_list(column: NDArray[Any] | Coded | float, n: int) -> list[Any]:
 
 @contextmanager
 def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> Iterator[None]:
-    """Make arrays available to SQL as columns of a table `_columns` within the block.
+    """Make arrays available to SQL as columns of a table `_columns` in a block.
 
     If the arrays are long, DuckDB uses only one thread. Several threads would divide the rows differently than the
     target table does, and DuckDB would have to copy the rows again.
@@ -145,11 +145,7 @@ def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> I
 
 
 def _to_sql(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[str, NDArray[Any]]]:
-    """Return the SQL expression that inserts a column.
-
-    Returns:
-        The expression, and the arrays that it needs, by name.
-    """
+    """Return the SQL expression that inserts a column, and the arrays that it needs."""
     if isinstance(column, Coded):
         literals = ", ".join(map(quote, column.texts))
         return f'([{literals}])["{name}" + 1]', {name: column.codes}

@@ -80,7 +80,7 @@ def load_views() -> list[View]:
 
 
 def load_macros() -> list[Macro]:
-    """Read the SQL files of all macros; a macro follows the macros that it uses."""
+    """Read the SQL files of all macros, sorted so that a macro follows those it uses."""
     macros = []
     for path in _list_files("macros"):
         comment, about, statement = parse_sql_file(path)
@@ -139,7 +139,7 @@ _REVISION = "SELECT version_num FROM alembic_version LEFT JOIN (FROM pair_result
 
 
 def check(connection: Connection, path: Path) -> None:
-    """Raise an error if a database lacks the schema of this version of the program.
+    """Check that a database has the schema of this version of the program.
 
     Raises:
         SchemaError: Another version of the program made the registry.

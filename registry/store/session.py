@@ -77,7 +77,7 @@ def write_lock(database: Database, command: str, patience: float = 0) -> Iterato
 
 
 def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -> None:
-    """Wait until this process gets the lock, and inform the user about the wait.
+    """Wait until this process gets the write lock, and inform the user.
 
     The longer a process waits, the more often it tries. So the process that has waited longest usually gets the lock
     first.
@@ -86,7 +86,10 @@ def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -
         lock: The lock.
         database: The registry.
         writer: File in which the holder of the lock writes its id and command.
-        seconds: Longest waiting time; a LockedError is raised after it.
+        seconds: Longest waiting time.
+
+    Raises:
+        LockedError: The waiting time is over.
     """
     began, is_informed = time.monotonic(), False
     while True:
@@ -219,7 +222,7 @@ class Copy:
 
 @contextmanager
 def working_copy(database: Database, *, create: bool = False) -> Iterator[Copy]:
-    """Copy a registry into a temporary folder next to it, within the block.
+    """Copy a registry into a temporary folder next to it, for a `with` block.
 
     If the registry does not exist and `create` is true, the folder gets a new registry.
 
@@ -310,7 +313,10 @@ T = TypeVar("T")
 
 
 class Session:
-    """One command's transaction on its copy of the registry."""
+    """A command that changes a registry: its database connection and its log.
+
+    The command works in one transaction on a copy of the registry. The copy replaces the registry at the end.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -327,7 +333,7 @@ class Session:
 @contextmanager
 def writing(database: Database, journal: Journal, *, create: bool = False, dry_run: bool = False,
             compact: bool = False) -> Iterator[Session]:
-    """Make a copy of the registry for one command, and publish it after the block.
+    """Let a command change a copy of the registry in a `with` block, then publish it.
 
     Meanwhile other commands may read, but not write. If the block fails, no change is stored. A dry run works in a
     temporary folder, and needs neither the lock nor the permission to write.
@@ -377,9 +383,9 @@ def create(database: Database) -> bool:
 def compute(database: Database, journal: Journal, work: Callable[[Session], T], *, dry_run: bool = False) -> T:
     """Run a long computation and store its results, while other commands may write.
 
-    `work` computes in a copy of the registry, without the lock. If another command has changed the registry meanwhile,
+    The function `work` computes in a copy of the registry. If another command has changed the registry meanwhile,
     `work` is called again with a new copy, to which the test results of the previous call are added first. After two
-    failed attempts, the third attempt holds the lock from its beginning.
+    failed attempts, the third attempt prevents other commands from writing.
 
     Args:
         database: The registry.
@@ -461,7 +467,7 @@ def back_up(database: Database, target: Path) -> None:
 
 
 def find_unreadable(connection: Connection) -> dict[str, str]:
-    """Read all tables; DuckDB thereby compares every block with its checksum.
+    """Find damaged tables: read everything, so that DuckDB verifies its checksums.
 
     Returns:
         The first unreadable table with the reason; empty if all tables can be read. After an error, the connection

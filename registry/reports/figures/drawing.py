@@ -165,7 +165,7 @@ _LONGEST = 24  # characters of a name that a figure has room for
 
 @contextmanager
 def drawing(path: Path, size: tuple[float, float], font: float = 7, dpi: int = 300) -> Iterator[Figure]:
-    """Provide an empty figure in a `with` block, and write it to a file at the end.
+    """Provide an empty figure for a `with` block, and write it to a file at the end.
 
     Args:
         path: The file to write. The ending (.svg, .png, .pdf, .pgf) selects the format.

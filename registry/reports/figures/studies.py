@@ -38,7 +38,7 @@ _FEW, _FEWEST = 10, 3  # a share of fewer tests, or of fewer pairs of two domain
 def draw_domains(figure: Figure, result: StudyResult) -> None:
     """Draw how often the better system in one domain is also better in another.
 
-    The share is drawn against the p-value in the first domain. Each two domains have their own marks.
+    The share is drawn against the p-value in the first domain. Each pair of domains has its own marks.
 
     Args:
         figure: An empty figure.
@@ -121,9 +121,9 @@ _SETTLED, _BEYOND = 0.99, 1.4
 
 
 def draw_curve(figure: Figure, result: StudyResult) -> None:
-    """Draw the confidence 1 - p of each pair against its gain, with fitted curves.
+    """Draw the confidence 1 - p of each pair against the gain, with fitted curves.
 
-    The gain is the absolute score difference. Marks distinguish test sets and groups of pairs.
+    The gain is the absolute score difference of the two systems. Marks distinguish test sets and groups of pairs.
     """
     axes = figure.subplots()
     tables = result.finding.tables
@@ -138,9 +138,10 @@ def draw_curve(figure: Figure, result: StudyResult) -> None:
 
 
 def draw_thresholds(figure: Figure, result: StudyResult) -> None:
-    """Draw the confidence 1 - p of each pair against its gain, with thresholds.
+    """Draw the confidence 1 - p of each pair against the gain, with thresholds.
 
-    The gain is the absolute score difference. A vertical line is the gain from which pairs of a group are significant.
+    The gain is the absolute score difference of the two systems. A vertical line is the gain from which pairs of a
+    group are significant.
     """
     axes = figure.subplots()
     tables = result.finding.tables
@@ -159,7 +160,13 @@ def draw_thresholds(figure: Figure, result: StudyResult) -> None:
 def draw_points(axes: Axes, rows: Sequence[Row], k: int, label: str) -> None:
     """Draw pairs of systems as points: the confidence 1 - p against the gain.
 
-    `k` is the number of the series, which selects the mark and the colour; `label` is its name in the legend.
+    The gain is the absolute score difference.
+
+    Args:
+        axes: The axes.
+        rows: The pairs of systems, each with `gain` and `confidence`.
+        k: The number of the series, which selects the mark and the colour.
+        label: The name of the series in the legend.
     """
     axes.plot([row["gain"] for row in rows], [row["confidence"] for row in rows], _MARKS[k % len(_MARKS)],
               color=COLOURS[k % len(COLOURS)], markersize=2.8, markerfacecolor="none", markeredgewidth=0.6,
@@ -167,9 +174,9 @@ def draw_points(axes: Axes, rows: Sequence[Row], k: int, label: str) -> None:
 
 
 def set_gain_axes(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) -> None:
-    """Set up an axis of gains and an axis of confidences, with a line at 1 - alpha.
+    """Set up axes for score differences and confidences, with a line at 1 - alpha.
 
-    The axis of gains ends a little after the largest gain whose confidence is below 0.99.
+    The axis of gains (score differences) ends a little after the largest gain whose confidence is below 0.99.
 
     Args:
         axes: The axes.
@@ -277,13 +284,13 @@ _MOST = 6  # sizes whose pairs are drawn, each with its own mark
 
 
 def draw_sizes(figure: Figure, result: StudyResult) -> None:
-    """Draw the threshold of significant gains against the size of the test set.
+    """Draw which score differences are significant, against the size of the test set.
 
-    The upper axes show the confidence of pairs against the gain for several sizes. The lower axes show the threshold
-    for all sizes, and extrapolate it to larger sizes.
+    The upper axes show the confidence 1 - p of pairs against the score difference for several sizes. The lower axes
+    show the smallest significant difference for all sizes, and extrapolate it to larger sizes.
 
     Raises:
-        InputError: No size has a threshold.
+        InputError: No size has such a threshold.
     """
     tables = result.finding.tables
     if all(row["fitted"] is None for row in tables["sizes"]):

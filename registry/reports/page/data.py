@@ -61,11 +61,11 @@ def round_number(value: float | None, digits: int) -> float | None:
 
 
 def round_precisely(value: float | None, decimals: int) -> float | None:
-    """Round a number to six significant digits, or to more if it needs more decimals.
+    """Round to six significant digits, but to at least `decimals` + 1 decimals.
 
     Args:
         value: The number.
-        decimals: The decimals that people see. The result has at least one more.
+        decimals: The number of decimals that the page shows.
 
     >>> [round_precisely(number, 4) for number in (0.0123456789, 123.456789)]
     [0.0123457, 123.45679]
@@ -75,9 +75,9 @@ def round_precisely(value: float | None, decimals: int) -> float | None:
 
 
 def make_column(values: Iterable[Any]) -> Any:
-    """Return the values as a list, or as a single value if all are equal.
+    """Return a list of values, or the value itself if all are equal.
 
-    The page's script repeats a single value. Values that are lists always stay in a list.
+    The page's script repeats a single value. Values that are lists themselves always stay in a list.
     """
     column = [replace_undefined(value) for value in values]
     are_equal = len({json.dumps(value) for value in column}) == 1 and not isinstance(column[0], list)
@@ -246,7 +246,11 @@ _REGIONS = ("d1_tp", "d1_fp", "d2_tp", "d2_fp", "shared_tp", "shared_fp")
 
 
 def number_systems(boards: Sequence[Leaderboard]) -> dict[Name, int]:
-    """Number the systems on a page from 0, by (team, system)."""
+    """Give each system a number on the page, from 0.
+
+    Returns:
+        The numbers, by (team, system).
+    """
     names = dict.fromkeys((standing.team, standing.system) for board in boards for standing in board.standings)
     return {name: n for n, name in enumerate(names)}
 
@@ -350,8 +354,11 @@ _POWERS = np.array([float(f"1e{n}") for n in range(300)])
 def find_reaches(boards: Sequence[Leaderboard]) -> list[int | None]:
     """Decide how many pairs of each leaderboard a page contains.
 
-    A page cannot contain millions of pairs. The result for a large leaderboard is a number of places: the page has the
-    pairs of systems that are at most this many places apart. None means all pairs.
+    A page cannot contain millions of pairs. The page has the pairs of systems that are at most some number of places
+    apart on the leaderboard.
+
+    Returns:
+        This number for each leaderboard; None means all pairs.
     """
     room, reaches = PAIRS, list[int | None]()
     for board in boards:
@@ -431,7 +438,7 @@ def _count_places_between(decisions: Decisions) -> Ints:
 def pack_p_values(p: Floats) -> str:
     """Compress p-values to four significant digits, and return them as base64 text.
 
-    The code of p is `digits + 10_000 * exponent`, where p is the integer `digits` divided by `10**exponent`.
+    A p-value is the integer `digits` divided by `10**exponent`. It is stored as `digits + 10_000 * exponent`.
     """
     tiny = p < _TINY
     scaled = np.where(tiny, p * 10.0**_SCALE, p)
@@ -446,8 +453,10 @@ def pack_p_values(p: Floats) -> str:
 def pack_decimals(values: Floats) -> dict[str, Any] | None:
     """Compress numbers to integers with a common power of ten.
 
-    The largest number keeps six or seven significant digits. The result has the number of `decimals` and the `codes` as
-    base64 text. It is None if all numbers are undefined.
+    The largest number keeps six or seven significant digits.
+
+    Returns:
+        The number of `decimals`, and the `codes` as base64 text; None if all numbers are undefined.
     """
     known = np.where(np.isfinite(values), values, np.nan)
     if np.isnan(known).all():
@@ -460,8 +469,10 @@ def pack_decimals(values: Floats) -> dict[str, Any] | None:
 def pack_values(values: Sequence[Any]) -> dict[str, Any]:
     """Compress a column with few different values.
 
-    In the result, `of` lists the different values, and `codes` has the index of each value as base64 text. If all
-    values are equal, `codes` is None.
+    Returns:
+        `of`, a list of the different values; and `codes`, the index of each value as base64 text (None if all values
+            are
+        equal).
     """
     numbers = {value: code for code, value in enumerate(dict.fromkeys(values))}
     codes = np.array([numbers[value] for value in values], dtype=np.float64)
@@ -481,7 +492,10 @@ LATEX = 1000  # larger boards have no LaTeX on the page
 
 
 def make_board_key(board: Leaderboard) -> str:
-    """Return a digest of a leaderboard's signature and of the order of its systems."""
+    """Return a digest that identifies the results of a leaderboard and their order.
+
+    It is computed from the leaderboard's signature and the names of its systems.
+    """
     return digest_lines([board.signature, *(standing.submission for standing in board.standings)])[-16:]
 
 
@@ -602,14 +616,15 @@ BESTS = 300  # best systems of a leaderboard, the last ones
 
 def make_histories_data(histories: Sequence[History], boards: Sequence[Leaderboard],
                         numbers: Mapping[Name, int]) -> Iterator[tuple[str, Json]]:
-    """Yield the history of the best system for each leaderboard that has one.
-
-    The first element is the index of the leaderboard on the page, as text.
+    """Yield the best systems over time of each leaderboard that has such a history.
 
     Args:
         histories: The histories of leaderboards.
         boards: The leaderboards of the page.
         numbers: The number of each system on the page, by (team, system).
+
+    Yields:
+        The index of the leaderboard on the page, as text; and its history.
     """
     by_key = {history.key: history for history in histories}
     for n, board in enumerate(boards):
@@ -632,7 +647,7 @@ SHOWN = 6  # numbers of a response with many numbers
 
 
 def make_items_data(items: Sequence[ItemView]) -> Iterator[tuple[str, Json]]:
-    """Yield each test set with the items and answers that a page shows.
+    """Yield the test sets with the items and answers that a page shows.
 
     A size limit decides how many items are included. All items of a test set have the same runs in the same order.
     """
@@ -692,10 +707,11 @@ def _make_item(view: ItemView, metrics: Sequence[str]) -> Json:
 
 
 def _make_answers(view: ItemView) -> Json:
-    """Return all different answers to an item that the gold or a system gives.
+    """Return the different answers that the gold or some system gives to an item.
 
-    `gold` is the number of answers in the gold. `sure` is the same number without answers that the gold marks as merely
-    possible.
+    Returns:
+        The answers; `gold`, the number of answers in the gold; and `sure`, the number of these without merely possible
+        answers.
     """
     answers = view.known
     keys: Json = {"key": [answer.key for answer in answers]}
@@ -745,9 +761,9 @@ def _make_response(view: ItemView, output: SystemOutput) -> Any:
 
 
 def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> Iterator[Json]:
-    """Yield the wide board of each track for the page: its leaderboards side by side.
+    """Yield tables for the page with all leaderboards of a track side by side.
 
-    A track with a single column of scores has no wide board.
+    A track with a single column of scores has no such table.
     """
     for wide in make_wide_boards(boards, averages, boards[0].metric):
         if len(wide.columns) > 1:
@@ -761,11 +777,10 @@ def make_wide_data(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]
 
 
 def _make_wide_column(column: WideColumn, names: Sequence[str], boards: Sequence[Leaderboard]) -> Json:
-    """Return the data of one column of a wide board.
+    """Return the data of one column in a table of several leaderboards side by side.
 
-    A wide board shows several leaderboards side by side. A column that shows a leaderboard has the leaderboard's index
-    on the page. A column of averages has its own numbers. `at` has the position of each row's system in this
-    leaderboard or in these averages.
+    A column that shows a leaderboard has the leaderboard's index on the page. A column of averages has its own numbers.
+    `at` has the position of each row's system in this leaderboard or in these averages.
     """
     places = {name: n for n, name in enumerate(column.cells)}
     data: Json = {"name": column.name, "title": column.title, "better": column.better, "basis": column.basis,

@@ -95,10 +95,9 @@ def draw_skyline(board: Leaderboard) -> Skyline:
 
 
 def _find_scale(rows: Sequence[tuple[float, float | None, float | None]], sign: int) -> tuple[float, float]:
-    """Return the ends of the axis of scores.
+    """Return the ends of the axis of scores, which leaves out bad outliers.
 
-    The axis includes the best scores, but no bad scores that are outliers. The script of the task's page (plots.js) has
-    the same rule.
+    The script of the task's page (plots.js) has the same rule.
 
     Args:
         rows: The score of each system, and the ends of its confidence interval.
