@@ -161,7 +161,8 @@ class _SpanMetric(MatchMetric):
 
     takes = "span"
     scorer = "nervaluate (strict, exact, ent_type); HIPE's definition (fuzzy)"
-    citation = "Tjong Kim Sang and De Meulder 2003, section 2; Segura-Bedmar et al. 2013; Ehrmann et al. 2020"
+    citation = ("Tjong Kim Sang and De Meulder 2003, section 2; match=exact or ent_type: Segura-Bedmar et al. 2013; "
+                "match=fuzzy: Ehrmann et al. 2020")
 
     match: Match = field(default="strict", metadata=TERSE)
 
@@ -194,7 +195,8 @@ class SpanF(_SpanMetric, FBeta):
     Recall is weighted by beta squared.
     """
 
-    citation = "van Rijsbergen 1979, chapter 7; Segura-Bedmar et al. 2013; Ehrmann et al. 2020"
+    citation = ("van Rijsbergen 1979, chapter 7; match=exact or ent_type: Segura-Bedmar et al. 2013; "
+                "match=fuzzy: Ehrmann et al. 2020")
 
 
 class _PartialMetric(QuotientMetric):

@@ -74,9 +74,17 @@ class Bootstrap(PairTest):
     families: ClassVar[tuple[str, ...] | None] = tuple(FAMILIES)
     takes_strata: ClassVar[bool] = True
     citation: ClassVar[str] = "Efron and Tibshirani 1993, chapter 16; Berg-Kirkpatrick et al. 2012, section 2"
+    called: ClassVar[str] = "a paired bootstrap test"
     takes_runs: ClassVar[bool] = True
     draws_intervals: ClassVar[bool] = True
     variant: Literal["recentred", "studentized", "berg-kirkpatrick-2012"] = "recentred"
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        if self.variant == "studentized":
+            return f"{self.called} of the studentized difference (bootstrap-t)"
+        return self.called
 
     @property
     def is_one_sided(self) -> bool:

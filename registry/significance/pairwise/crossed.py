@@ -46,6 +46,7 @@ class Crossed(PairTest):
     assumes: ClassVar[str] = ("items and runs are independent draws; averages over the items of a run, and over runs, "
                               "prompts, annotators or seeds, are nearly normal")
     citation: ClassVar[str] = "Cornfield and Tukey 1956; Banerjee 1961"
+    called: ClassVar[str] = "a t-test with crossed random factors"
     families: ClassVar[tuple[str, ...] | None] = tuple(name for name in FAMILIES if name != "pair")
     takes_runs: ClassVar[bool] = True
     over: Over = "all"

@@ -139,6 +139,7 @@ class Fisher(PairTest):
     null: ClassVar[str] = "candidates that only A accepts and candidates that only B accepts are equally often right"
     assumes: ClassVar[str] = "every candidate is judged once, so that the two regions are independent samples"
     citation: ClassVar[str] = "Evert 2004, section 3.3"
+    called: ClassVar[str] = "Fisher's exact test of the answers that only one of the two systems gives"
     families: ClassVar[tuple[str, ...] | None] = ("prf",)
     units: ClassVar[tuple[Unit, ...]] = ("response",)
     rule: Rule = "point"
@@ -266,9 +267,15 @@ class TwoSampleT(IndependentTest):
     assumes: ClassVar[str] = ("the systems' results are independent of each other, with nearly normal means; if "
                               "pooled, they have equal variances, or both systems have the same number of units, at "
                               "least ten")
-    citation: ClassVar[str] = "Student 1908; Yeh 2000, section 2.1; Welch 1947"
+    citation: ClassVar[str] = "Student 1908; Yeh 2000, section 2.1; pooled=false: Welch 1947"
+    called: ClassVar[str] = "Student's t-test of two independent samples"
     of_unit_scores: ClassVar[bool] = True
     pooled: bool = True
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        return self.called if self.pooled else "Welch's t-test of two independent samples"
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
         """Warn of pairs in which the system with fewer items varies more.
@@ -371,7 +378,13 @@ class BinomialZ(_Proportions):
     null: ClassVar[str] = "the two proportions are equal"
     assumes: ClassVar[str] = "the systems' results are independent of each other, and so are the counted answers"
     citation: ClassVar[str] = "Harnett 1982, section 8.11; Yeh 2000, section 2.1"
+    called: ClassVar[str] = "a z-test of two independent proportions"
     pooled: bool = True
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        return self.called if self.pooled else f"{self.called} with separate variances"
 
     def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
         """Compute the p-value of the difference of two proportions, divided by its error.
@@ -398,7 +411,13 @@ class ChiSquared(_Proportions):
     null: ClassVar[str] = "the ratio of hits to misses is the same for both systems"
     assumes: ClassVar[str] = "the systems' results are independent of each other, and so are the counted answers"
     citation: ClassVar[str] = "Pearson 1900; Yeh 2000, section 2.2"
+    called: ClassVar[str] = "Pearson's chi-squared test of two independent samples"
     correction: bool = False
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        return f"{self.called} with Yates's continuity correction" if self.correction else self.called
 
     def compare_samples(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
         """Compute the p-value of Pearson's chi-squared statistic.
@@ -428,6 +447,7 @@ class RankSum(IndependentTest):
     null: ClassVar[str] = "scores of units have the same distribution for both systems"
     assumes: ClassVar[str] = "the systems' results are independent of each other, and have equal variances"
     citation: ClassVar[str] = "Mann and Whitney 1947; Conover 1999, section 5.1"
+    called: ClassVar[str] = "the rank-sum test of two independent samples"
     of_unit_scores: ClassVar[bool] = True
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:

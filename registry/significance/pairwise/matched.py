@@ -37,9 +37,15 @@ class Sign(PairTest):
     null: ClassVar[str] = "a unit in which the systems differ favours either system with equal probability"
     assumes: ClassVar[str] = "units are independent of each other; the size of a difference does not count"
     citation: ClassVar[str] = "Conover 1999, section 3.4; Yeh 2000, section 3.1"
+    called: ClassVar[str] = "the sign test"
     of_unit_scores: ClassVar[bool] = True
     is_permutation_test = True
     tie: float = 0.0
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        return f"{self.called} (ties: differences up to {self.tie:g})" if self.tie else self.called
 
     def __post_init__(self) -> None:
         """Raise an error if the option `tie` is negative or infinite."""
@@ -82,10 +88,17 @@ class McNemar(PairTest):
     name: ClassVar[str] = "mcnemar"
     null: ClassVar[str] = "if only one system gets an item right, both systems are equally likely to be that system"
     assumes: ClassVar[str] = "items are independent of each other and each is right or wrong"
-    citation: ClassVar[str] = "McNemar 1947"
+    citation: ClassVar[str] = "McNemar 1947; variant=mid-p: Fagerland et al. 2013"
+    called: ClassVar[str] = "McNemar's test"
     units: ClassVar[tuple[Unit, ...]] = ("item",)
     families: ClassVar[tuple[str, ...] | None] = ("ratio", "prf")
     variant: Literal["exact", "mid-p", "chi-squared", "corrected"] = "exact"
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        return {"exact": "McNemar's exact test", "mid-p": "McNemar's mid-p test",
+                "corrected": f"{self.called} with continuity correction"}.get(self.variant, self.called)
 
     @property
     def is_permutation_test(self) -> bool:
@@ -141,6 +154,7 @@ class Wilcoxon(PairTest):
     null: ClassVar[str] = "differences in a unit are symmetric about 0"
     assumes: ClassVar[str] = "units are independent of each other; their differences can be ranked against each other"
     citation: ClassVar[str] = "Wilcoxon 1945; Conover 1999, section 5.7"
+    called: ClassVar[str] = "Wilcoxon's signed-rank test"
     of_unit_scores: ClassVar[bool] = True
     variant: Literal["exact", "normal"] = "exact"
 
@@ -190,6 +204,7 @@ class MatchedT(PairTest):
     null: ClassVar[str] = "the mean difference of a unit is 0"
     assumes: ClassVar[str] = "units are independent of each other, and their mean difference is nearly normal"
     citation: ClassVar[str] = "Student 1908; Yeh 2000, section 3.1; Dror et al. 2018, section 3.2.1"
+    called: ClassVar[str] = "a paired t-test"
     of_unit_scores: ClassVar[bool] = True
 
     def pair_warnings(self, pairs: SystemPairs) -> Iterator[PairWarning]:
@@ -242,6 +257,7 @@ class Bounded(PairTest):
     null: ClassVar[str] = "the mean difference of a unit is 0"
     assumes: ClassVar[str] = "units are independent of each other; scores have a lower and an upper bound"
     citation: ClassVar[str] = "Waudby-Smith and Ramdas 2024"
+    called: ClassVar[str] = "a betting test of bounded scores"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Return the reason why the test does not apply; None if it does.

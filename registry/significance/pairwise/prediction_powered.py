@@ -49,8 +49,14 @@ class PredictionPowered(PairTest):
     assumes: ClassVar[str] = ("people scored a random sample of the items, or each item with a known probability; "
                               "means over items with human judgements are nearly normal")
     citation: ClassVar[str] = "Angelopoulos et al. 2023; Angelopoulos, Duchi and Zrnic 2023 (PPI++)"
+    called: ClassVar[str] = "a prediction-powered test"
     families: ClassVar[tuple[str, ...] | None] = ("additive",)
     variant: Literal["t", "normal", "bootstrap"] = "t"
+
+    @property
+    def description(self) -> str:
+        """The test and its options in words."""
+        return f"a prediction-powered {({'t': 't-test', 'normal': 'z-test'}.get(self.variant, 'bootstrap test'))}"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Return the reason why the test does not apply; None if it does.

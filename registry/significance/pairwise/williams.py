@@ -107,6 +107,7 @@ class Williams(_SharedGold):
 
     name: ClassVar[str] = "williams"
     citation: ClassVar[str] = "Williams 1959; Steiger 1980, equation 7; Graham and Baldwin 2014"
+    called: ClassVar[str] = "Williams' test of two dependent correlations"
 
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
         """Return Williams' T2, which is Student's t under the null (n - 3 degrees)."""
@@ -128,6 +129,7 @@ class Steiger(_SharedGold):
 
     name: ClassVar[str] = "steiger"
     citation: ClassVar[str] = "Steiger 1980, equations 10 and 14"
+    called: ClassVar[str] = "Steiger's test of two dependent correlations"
 
     def statistic(self, r_a: Floats, r_b: Floats, r_ab: Floats, n: int) -> Floats:
         """Return Steiger's Z1*, which is standard normal under the null hypothesis.
