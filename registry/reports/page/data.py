@@ -35,8 +35,9 @@ from registry.reports.boards import (
 )
 from registry.reports.columns import STANDING_KEYS, make_page_headings, select_fields
 from registry.reports.leads import find_lead, list_names
+from registry.reports.methods import describe_methods
 from registry.reports.paper_tables import render_latex_board, render_latex_wide
-from registry.reports.papers import bibtex, describe_methods
+from registry.reports.papers import bibtex
 from registry.studies.suites import MacroBoard
 
 Json = dict[str, Any]
@@ -507,7 +508,7 @@ def make_board_data(board: Leaderboard, boards: Sequence[Leaderboard], reach: in
         boards: All leaderboards of the page.
         reach: Include pairs of systems at most this many places apart; None: all pairs.
     """
-    comparison, n = board.comparison, len(board.standings)
+    comparison, n, methods = board.comparison, len(board.standings), describe_methods(board)
     format_score = make_number_format(board.decimals)
     # Python formats scores and intervals, so that the page rounds like all other forms.
     standings = {key: make_column(_get_standing_value(standing, key) for standing in board.standings)
@@ -527,7 +528,8 @@ def make_board_data(board: Leaderboard, boards: Sequence[Leaderboard], reach: in
         "undecided": make_column(_count_undecided(board)), "n_pairs": len(board.decisions),
         "pairs": make_pairs_data(board.decisions, n, reach, board.decimals) if board.decisions else None,
         "warnings": [message.described() for message in board.warnings],
-        "sentences": board.findings, "methods": describe_methods(board),
+        "sentences": board.findings, "methods": methods.text,
+        "references": [work.described() for work in methods.references],
         "latex": render_latex_board(board) if n <= LATEX else None,
     }
 
