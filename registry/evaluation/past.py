@@ -39,10 +39,6 @@ def _copy_tables(connection: Connection, entry: int) -> None:
 
 
 def _restore_salts(connection: Connection, entry: int) -> None:
-    """Remove the salts of tasks that had no salt at a given log entry.
-
-    A salt is a random text that is part of digests, so that nobody can guess hidden names.
-    """
     connection.execute(text("""
         UPDATE task SET salt = NULL WHERE slug IN (
             SELECT subject FROM event WHERE action IN ('task', 'hide') AND (details ->> '$.salt') IS NOT NULL

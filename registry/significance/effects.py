@@ -138,13 +138,10 @@ def _measure_standardized(differences: Floats, slack: float, confidence: float, 
 
 
 def _varies_more(differences: Floats) -> bool:
-    """Return True if the interval of a standardized difference is too narrow.
-
-    The interval assumes normally distributed differences; skewed or heavy-tailed ones vary more. Let d be the
-    standardized difference, and s the skewness and k the kurtosis of n differences in single items. The asymptotic
-    variance of sqrt(n) d is 1 - d s + d^2 (k - 1) / 4, and 1 + d^2 / 2 for normal differences (delta method). In normal
-    samples s and k deviate by sqrt(6 / n) and sqrt(24 / n).
-    """
+    # The interval of a standardized difference assumes normal differences. Let d be the standardized difference, and
+    # s the skewness and k the kurtosis of n differences in single items. The asymptotic variance of sqrt(n) d is 1 -
+    # d s + d^2 (k - 1) / 4, and 1 + d^2 / 2 for normal differences (delta method). In normal samples s and k deviate
+    # by sqrt(6 / n) and sqrt(24 / n).
     n, z = len(differences), differences / differences.std()
     d, z = z.mean(), z - z.mean()
     normal, more = 1 + d**2 / 2, -d * (z**3).mean() + d**2 / 4 * ((z**4).mean() - 3)
@@ -450,12 +447,9 @@ def _lilliefors(z: Floats) -> tuple[float, float]:
 
 
 def _dallal_wilkinson(d: float, n: int) -> float:
-    """Return the p-value of Lilliefors' statistic by Dallal and Wilkinson's formula.
-
-    It was fitted for n from 5 to 100 and p up to 0.1. Above n = 100 the authors multiply d by (n / 100)^0.49. Above n =
-    1000 we use the square root instead, as the limit distribution requires. With the authors' exponent, a p-value of
-    0.05 becomes 0.062 at n = 10 000 (simulated), and the error grows with n.
-    """
+    # The formula was fitted for n from 5 to 100 and p up to 0.1. Above n = 100 the authors multiply d by (n /
+    # 100)^0.49. Above n = 1000 we use the square root instead, as the limit distribution requires. With the authors'
+    # exponent, a p-value of 0.05 becomes 0.062 at n = 10 000 (simulated), and the error grows with n.
     if n > 100:
         d, n = d * (min(n, 1000) / 100) ** 0.49 * math.sqrt(max(n, 1000) / 1000), 100
     m = n + 2.78019
@@ -464,10 +458,7 @@ def _dallal_wilkinson(d: float, n: int) -> float:
 
 
 def _abdi_molin(d: float, n: int) -> float:
-    """Return the p-value of Lilliefors' statistic by Abdi and Molin's formula.
-
-    It is a polynomial of degree 10. Its error is a few hundredths, so it is useless below 0.01.
-    """
+    # A polynomial of degree 10. Its error is a few hundredths, so it is useless below 0.01.
     b = 1.30748185078790 + n
     x = (math.sqrt(b * b - 4 * 0.08861783849346 * (0.37872256037043 - 1 / d**2)) - b) / (2 * 0.08861783849346)
     # lowest power first; the polynomial exceeds 1 above x = 5.6

@@ -667,14 +667,7 @@ def _rank_labellings(row: NDArray[np.float32], tolerance: float) -> NDArray[np.i
 
 
 def _deviation(drawn: Floats, tolerance: float) -> float:
-    """Return the standard deviation of the defined values about 0.
-
-    The result is infinite if all are 0. An infinite deviation makes all standardized values 0, so that they are tied.
-
-    Args:
-        drawn: Values in resamples.
-        tolerance: Smaller deviations count as 0.
-    """
+    # An infinite deviation makes all standardized values 0, so that they are tied.
     defined = drawn[np.isfinite(drawn)]
     deviation = float(np.sqrt(np.square(defined).sum() / max(1, len(defined))))
     return deviation if deviation > tolerance else np.inf

@@ -636,14 +636,7 @@ def _distinguish(observed: Floats, errors: Floats, alpha: float) -> tuple[Flags,
 
 
 def _find_critical(largest: Floats, alpha: float) -> float:
-    """Return the critical value: the 1 - alpha quantile of the largest errors.
-
-    The observed test set counts as one more resample.
-
-    Args:
-        largest: Largest error in each resample, [resamples].
-        alpha: Significance level.
-    """
+    # the observed test set counts as one more resample
     k = math.floor(alpha * (len(largest) + 1) * (1 + 1e-12))
     return math.inf if k < 1 else float(np.partition(largest, -k)[-k])
 

@@ -186,7 +186,7 @@ class Best(_AllBoardsStudy):
         return Finding({"systems": rows}, [reading], self.check_case(case))
 
     def _check_board(self, case: Case) -> Board:
-        """Return the leaderboard of the study.
+        """Check that rank sets can be computed, and return the leaderboard.
 
         Raises:
             InputError: The selected method of rank sets does not support the data of the leaderboard.

@@ -139,10 +139,7 @@ def _measure_biases(scored: Floats, units: Ints | None) -> list[Row]:
 
 
 def _correlate(statistics: Floats) -> float:
-    """Return Pearson's correlation of the judge's scores with people's scores.
-
-    Items are weighted by the inverse of their sampling probabilities.
-    """
+    # items are weighted by the inverse of their sampling probabilities
     labelled = statistics[statistics[:, LABELLED] > 0]
     w, (x, y) = labelled[:, WEIGHT], (labelled[:, n] / labelled[:, WEIGHT] for n in (WEIGHTED_HUMAN, WEIGHTED_JUDGE))
     x, y = (values - (w * values).sum() / w.sum() for values in (x, y))

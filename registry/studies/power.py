@@ -276,10 +276,7 @@ def _make_power_row(design: Design, difference: float, units: int) -> Row:
 
 
 def _find_median(rows: Sequence[Row]) -> int:
-    """Return the index of the row with the median detectable difference.
-
-    Rows with equal detectable differences are ordered by descending power.
-    """
+    # rows with equal detectable differences are ordered by descending power
     order = sorted(range(len(rows)), key=lambda n: (_replace_nan(rows[n]["detectable"]), -rows[n].get("power", 0.0)))
     return order[len(order) // 2]
 

@@ -185,10 +185,6 @@ def _find_entries(ranked: Ranked, system: int, grid: Counts, ties: Ties) -> tupl
 
 
 def _count_accepted(entry: Counts, n: int) -> Counts:
-    """Return the number of candidates in each of `n` nested n-best lists.
-
-    `entry` has the index of the first list that contains each candidate.
-    """
     return np.cumsum(np.bincount(entry, minlength=n + 1)[:n])
 
 
@@ -534,12 +530,6 @@ def _make_curve_rows(lists: Evaluation, submissions: tuple[str, ...]) -> Iterato
 
 
 def _make_rows(arrays: Contest | Curve, keys: Sequence[str]) -> Iterator[Row]:
-    """Convert arrays with one value per list size to one table row per list size.
-
-    Args:
-        arrays: Object with the arrays as attributes.
-        keys: Names of the attributes.
-    """
     for values in zip(*(getattr(arrays, key).tolist() for key in keys), strict=True):
         yield dict(zip(keys, values, strict=True))
 

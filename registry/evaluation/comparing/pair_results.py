@@ -446,10 +446,6 @@ class BoardIntervals:
 
     @property
     def _population(self) -> str:
-        """The random effect to which confidence intervals generalise, such as `runs`.
-
-        For a crossed test, this is the factor that the test names, such as the prompt.
-        """
         return self.results.test.over if isinstance(self.results.test, Crossed) else "runs"
 
     @cached_property

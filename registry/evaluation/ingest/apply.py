@@ -201,13 +201,6 @@ def _apply_rules(ingest: Ingest, submission: DeclaredSubmission, summary: Ingest
 
 
 def _apply_deadlines(ingest: Ingest, previous: Manifest, summary: IngestSummary) -> None:
-    """Update which submissions are late, if the manifest has moved a deadline.
-
-    Args:
-        ingest: State of the command: its connection, task and caches.
-        previous: The stored manifest.
-        summary: Receives a note for each changed submission.
-    """
     manifest = ingest.task.manifest
     if [previous.task.deadline, *(test_set.deadline for test_set in previous.test_set)] == [
             manifest.task.deadline, *(test_set.deadline for test_set in manifest.test_set)]:

@@ -295,10 +295,7 @@ def _make_ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterat
 
 
 def _find_distinct(values: Floats) -> tuple[Floats, Places]:
-    """Return the sorted distinct values, and for each value its index among them.
-
-    It is `np.unique` with `return_inverse`, but faster for small whole numbers.
-    """
+    # np.unique with return_inverse, but faster for small whole numbers
     largest = values.max(initial=0)
     if largest >= _MAX_CODES or np.signbit(values).any() or (values != (codes := values.astype(np.int64))).any():
         return np.unique(values, return_inverse=True)
@@ -343,7 +340,6 @@ def _make_prefixes(max_size: int) -> Bytes:
 
 
 def _pad(parts: list[bytes]) -> tuple[Bytes, Places]:
-    """Return byte strings as an array, padded with 0, and the size of each string."""
     sizes = np.array(list(map(len, parts)), dtype=np.int64)
     array = np.array(parts or [b" "], dtype=np.bytes_)
     return array.view(np.uint8).reshape(len(array), -1), sizes

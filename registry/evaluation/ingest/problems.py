@@ -309,7 +309,6 @@ class Diagnosis:
 
     @property
     def _json_cause(self) -> str:
-        """Message that the file is one JSON value instead of JSON Lines; may be empty."""
         if not (isinstance(self.reader, Responses) or getattr(self.reader, "syntax", "") == "jsonl"):
             return ""
         text = self._text.strip()
@@ -319,7 +318,6 @@ class Diagnosis:
 
     @cached_property
     def _text(self) -> str:
-        """The text of the file, with U+FFFD for invalid bytes; empty if unreadable."""
         try:
             return self.reader.apply_options(self.document.collect(Problems(0, stops=False))).text()
         except InputError:

@@ -341,7 +341,6 @@ def _erase_names(connection: Connection, execute: Callable[[str, str], None], te
 
 
 def _make_purged_fact(field: SubmissionField) -> str:
-    """Return the SQL expression of a column's new value in purged submissions."""
     if field.purged == "replaced":
         return _REPLACED_FACTS[field.name]
     return "NULL" if field.is_optional else "'{}'" if field.type == "object" else "''"

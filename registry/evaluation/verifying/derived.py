@@ -103,10 +103,6 @@ def _load_metrics(connection: Connection, scoring_id: int) -> dict[DeclaredMetri
 
 
 def _load_names(connection: Connection) -> dict[int, str]:
-    """Load the full names of all submissions by `scoring_id`.
-
-    If the gold was revised, the name contains the number of the revision.
-    """
     return dict(map(tuple, connection.exec_driver_sql("""
         SELECT scoring_id, task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@'
             || submission.version || if(revision.revision > 1, ' with gold ' || revision.revision, '')

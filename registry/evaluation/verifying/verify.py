@@ -175,13 +175,6 @@ def _verify_scores(connection: Connection, journal: Journal, tasks: Sequence[Tas
 
 @contextmanager
 def _collect_error(result: VerificationResult, object_kind: str, name: str) -> Iterator[None]:
-    """Context manager that turns an error in its block into a fault in `result`.
-
-    Args:
-        result: Receives the fault.
-        object_kind: Kind of the object that is verified in the block, such as `score`.
-        name: Name of the object.
-    """
     try:
         yield
     except Exception as error:

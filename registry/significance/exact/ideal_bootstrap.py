@@ -80,14 +80,7 @@ def is_wide(differences: Ints) -> bool:
 
 
 def _estimate_width(variances: Floats, draws: int) -> Floats:
-    """Estimate the width of the range that contains nearly all sums of resamples.
-
-    The sums are approximated by a normal distribution.
-
-    Args:
-        variances: Variances of one unit (item or cluster).
-        draws: Number of units in a resample.
-    """
+    # of the range that contains nearly all sums of resamples, by a normal approximation
     return 2 * np.sqrt(-2 * LOG_OUTSIDE * draws * np.maximum(variances, 0))
 
 
@@ -391,14 +384,7 @@ def _find_percentile(differences: _Differences, settings: Settings) -> tuple[flo
 
 
 def _find_last(tail: Callable[[int], float], level: float, low: int, high: int) -> float:
-    """Find the largest integer at which a decreasing probability exceeds a level.
-
-    Args:
-        tail: The probability as a function of an integer; it exceeds the level at `low`.
-        level: The level.
-        low: Smallest possible result.
-        high: A number above all possible results.
-    """
+    # `tail` decreases, and is above the level at `low`; `high` is above all possible results
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if tail(middle) > level * TIE else (low, middle)

@@ -189,16 +189,6 @@ def _test_recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) ->
 
 
 def _get_undefined_code(pairs: ObservedPairs, n: int, result: Recentred, settings: Settings) -> str:
-    """Return the code of the message why a pair has no interval or no p-value.
-
-    The code is empty if the pair has both.
-
-    Args:
-        pairs: All pairs of systems.
-        n: Index of the pair.
-        result: Counts of the pair's resampled differences.
-        settings: Settings of the test.
-    """
     if not result.moves and pairs.difference[n]:
         return _CONSTANT.code
     if not result.extremes and not is_reachable(pairs[n], settings.alternative):

@@ -207,14 +207,7 @@ def compute_error_ratio(x: Floats, y: Floats) -> float:
 
 
 def _deviations(values: Floats, scores: Floats) -> Floats:
-    """Return the deviations of values from their mean.
-
-    If the values differ only by rounding errors, all deviations are 0.
-
-    Args:
-        values: The values.
-        scores: Scores from which the values were computed; they determine the size of rounding errors.
-    """
+    # values that differ only by the rounding errors of the scores are equal
     if np.ptp(values) <= ROUNDING * np.abs(scores).max():
         return np.zeros_like(values)
     return np.asarray(values - values.mean())
@@ -302,13 +295,7 @@ class TwoSampleT(IndependentTest):
 
 
 def _estimate_pooled(a: Floats, b: Floats) -> tuple[float, float]:
-    """Return the squared standard error of a difference of means.
-
-    The two samples are assumed to have a common variance, as in Student's test.
-
-    Returns:
-        The squared standard error, and its degrees of freedom.
-    """
+    # squared standard error of the difference of means and its degrees of freedom, with a common variance (Student)
     n, m = len(a), len(b)
     if min(n, m) < 2:
         return 0.0, 0
@@ -316,13 +303,7 @@ def _estimate_pooled(a: Floats, b: Floats) -> tuple[float, float]:
 
 
 def _estimate_unpooled(a: Floats, b: Floats) -> tuple[float, float]:
-    """Return the squared standard error of a difference of means.
-
-    The two samples can have different variances.
-
-    Returns:
-        The squared standard error, and its degrees of freedom by Welch (1947).
-    """
+    # squared standard error of the difference of means and its degrees of freedom, with two variances (Welch 1947)
     if min(len(a), len(b)) < 2:
         return 0.0, 0
     shares = [squares / (len(x) - 1) / len(x) for x, squares in zip((a, b), _square_sums(a, b), strict=True)]

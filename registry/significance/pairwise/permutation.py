@@ -182,11 +182,6 @@ def _compute_exact(observed: Observed, settings: Settings) -> Tail | None:
 
 
 def _list_swaps(units: int) -> Ints:
-    """Return all 2^n ways to swap two systems in n units (items or clusters).
-
-    Returns:
-        [ways, units]: 1 means that a unit is swapped, 0 that it is not.
-    """
     ways: Ints = np.arange(2**units)[:, None] >> np.arange(units) & 1
     return ways
 

@@ -253,14 +253,6 @@ def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool
 
 
 def _largest_sum(values: Floats, strata: Ints) -> float:
-    """Return the largest possible sum of values over a bootstrap resample.
-
-    Each stratum is resampled separately.
-
-    Args:
-        values: One value per unit (item or cluster), [units].
-        strata: Stratum of each unit, [units].
-    """
     present, places, sizes = np.unique(strata, return_inverse=True, return_counts=True)
     most = np.full(len(present), -np.inf)
     np.maximum.at(most, places, values)

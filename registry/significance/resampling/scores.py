@@ -241,7 +241,7 @@ def score_crossed_resamples(matrix: Matrix, settings: Settings) -> Iterator[Floa
 
 
 def _draw_stretch(rng: np.random.Generator, degrees: int, draws: int) -> Floats:
-    """Return random factors that turn normal values into Student's t, [draws, 1]."""
+    # factors that turn normal values into Student's t
     return np.asarray(np.sqrt(degrees / rng.chisquare(degrees, (draws, 1))))
 
 
@@ -259,13 +259,7 @@ def score_without_runs(matrix: Matrix) -> Iterator[Floats]:
 
 
 def _remove_divisor(runs: Floats) -> Floats:
-    """Divide each column of a system's runs by its greatest common divisor.
-
-    The statistics are stored as multiples that depend on other systems. The result does not depend on them.
-
-    Args:
-        runs: Statistics of the runs in each item or cluster, [units, runs, columns].
-    """
+    # the stored multiples depend on other systems, the result does not
     if (runs != np.rint(runs)).any():
         return runs
     common = np.gcd.reduce(runs.astype(np.int64), axis=(0, 1))

@@ -195,7 +195,6 @@ def _count_extremes(studentized: Studentized, bars: Floats, sums: Floats) -> Int
 
 
 def _group_pairs(pairs: ObservedPairs, settings: Settings) -> Iterator[ObservedPairs]:
-    """Yield groups of pairs whose resamples fit into the memory together."""
     bytes_per_pair = 8 * (4 * _CROSS * pairs.matrix.n_units + settings.resamples)
     step = max(1, settings.execution.memory // (2 * bytes_per_pair))
     for start in range(0, len(pairs), step):
