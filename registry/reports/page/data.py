@@ -344,7 +344,9 @@ NEIGHBOURS = 10  # pairs of systems at most this many places apart are always in
 _P_VALUES, _DIFFERENCES = ("p_value", "p_adjusted"), ("difference", "ci_low", "ci_high")
 _FACTS = ("method", "resolved", "messages")
 COLUMNS = (*_P_VALUES, *_DIFFERENCES, "n_discordant", *_FACTS)
-_P_DIGITS = 4  # significant digits of p-values
+_P_DIGITS = 6  # significant digits of p-values; packed ones have four
+_TIES_AT = 5  # people see one digit less than the code has if its exponent is 5 (p from 0.01), and two less above
+_EXACT = 1e-9  # smaller relative errors are rounding errors of floats
 
 _NONE = 2**24 - 1
 _ZERO = 2**23  # the code of 0 in columns with negative numbers
@@ -445,7 +447,12 @@ def pack_p_values(p: Floats) -> str:
     scaled = np.where(tiny, p * 10.0**_SCALE, p)
     with np.errstate(divide="ignore"):
         exponent = 3 - np.floor(np.nan_to_num(np.log10(scaled), nan=0.0, neginf=0.0)).astype(np.int64)
-    digits = np.rint(scaled * _POWERS[exponent])
+    exact = scaled * _POWERS[exponent]
+    digits = np.rint(exact)
+    # People see fewer digits. A second rounding must not turn 0.029549 into 0.0296, so its code is that of 0.02954.
+    is_tie = np.where(exponent == _TIES_AT, digits % 10 == 5, (exponent > _TIES_AT) & (digits % 100 == 50))
+    error = exact - digits
+    digits += np.where(is_tie & (np.abs(error) > _EXACT * digits), np.sign(error), 0)
     carried = digits == 10_000
     exponent -= carried
     return _pack_codes(np.where(carried, 1000, digits) + 10_000.0 * (exponent + _SCALE * tiny))
