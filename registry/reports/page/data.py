@@ -111,16 +111,23 @@ def make_board_overview(boards: Sequence[Leaderboard]) -> Json:
 
     `rows` has the boards of whole test sets, and of facets too if these are few. `facets` has rows of further facets.
     """
-    rows = [{"facet": board.facet, **_make_overview_row(board, boards)} for board in boards]
+    rows = [{"facet": board.facet, **make_overview_row(board, boards)} for board in boards]
     whole = rows if len(rows) <= _ROWS else [row for row in rows if row["facet"] is None]
     return {"rows": whole, "facets": [] if whole is rows else [row for row in rows if row["facet"] is not None]}
 
 
-def _make_overview_row(board: Leaderboard, boards: Sequence[Leaderboard]) -> Json:
+def make_overview_row(board: Leaderboard, boards: Sequence[Leaderboard], page: str = "") -> Json:
+    """Return a leaderboard's row in an overview.
+
+    Args:
+        board: The leaderboard.
+        boards: All leaderboards of the task.
+        page: The address of the task's page; empty for a link on this page.
+    """
     lead = find_lead(board)
     names = [board.standings[n].display_name for n in lead.best]
     score = board.standings[lead.best[0]].score if lead.best else None
-    return {"link": make_board_link("", board), "title": describe_part(board, boards) or "all items",
+    return {"link": make_board_link(page, board), "title": describe_part(board, boards) or "all items",
             "best": list_names(names, _BEST) if names else "–", "score": make_number_format(board.decimals)(score),
             "n": len(board.standings), "better_than": str(lead)}
 
@@ -268,7 +275,7 @@ def make_details_data(numbers: Mapping[Name, int], details: Details) -> Json:
     return {"n": len(numbers), "team": make_column(team for team, _ in numbers),
             "system": make_column(system for _, system in numbers), "names": make_column(names),
             "versions": _make_versions(details, numbers), "runs": _make_runs(details, numbers),
-            "telling": _make_distinctive_items(details.distinctive_items, numbers),
+            "distinctive": _make_distinctive_items(details.distinctive_items, numbers),
             "regions": {regions.test_set: _make_regions(regions, numbers) for regions in details.regions}}
 
 
@@ -317,7 +324,7 @@ def _make_distinctive_items(distinctive: Sequence[DistinctiveItems], numbers: Ma
             "items": items,
             **{key: make_column(getattr(system, key) for system in systems) for key in (
                 "test_set", "track", "best_alone", "worst_alone", "right_or_wrong")},
-            "telling": [[[places[item.item], round_number(item.score, _SCORE_DIGITS),
+            "differences": [[[places[item.item], round_number(item.score, _SCORE_DIGITS),
                           round_number(item.others, _SCORE_DIGITS), int(item.above), int(item.alone)]
                          for item in system_items] for system_items in shown]}
 
@@ -710,7 +717,7 @@ def _make_item(view: ItemView, metrics: Sequence[str]) -> Json:
     golds = [[output.source, _make_response(view, output)] for output in view.outputs
              if output.system is None] if view.kind in ("text", "number") else []
     return {"item": view.item, "place": view.place, "facets": list(view.facets), "tokens": list(view.tokens),
-            "answers": _make_answers(view), "gold": golds, "said": [response for response, _ in responses],
+            "answers": _make_answers(view), "gold": golds, "contents": [response for response, _ in responses],
             "scores": [make_column(scores[n] for _, scores in responses) for n in range(len(metrics))],
             "by": "".join(DIGITS[n] for n in numbers) if len(responses) <= len(DIGITS) else numbers}
 

@@ -122,7 +122,7 @@ def test_responses_that_are_the_same_stand_together():
     items = [labels("i1", "yes", {"oak": "yes", "elm": "no", "ash": "yes", "fir": "no"})]
     (item,) = make_page_data(contents(items=items))["items"]["test"]["items"]
     assert item["answers"] == {"sure": 1, "gold": 1, "key": ["yes", "no"], "types": [""], "type": 0}
-    assert (item["said"], item["by"]) == ([[[], []], [[1], [0]]], "0101"), "the second adds no, and lacks yes"
+    assert (item["contents"], item["by"]) == ([[[], []], [[1], [0]]], "0101"), "the second adds no, and lacks yes"
 
 
 def noisy(n, metrics=1):

