@@ -56,10 +56,11 @@ def test_p_values_keep_four_digits(values):
         assert found is None if math.isnan(p) else found == pytest.approx(p, rel=1.5001e-3, abs=3e-324)
 
 
-@given(st.integers(1000, 9999), st.integers(1, 9), st.sampled_from([-1e-7, 0.0, 1e-7]) | st.floats(-1e-4, 1e-4))
+@given(st.integers(1000, 9999), st.integers(1, 9), st.floats(1e-8, 1e-4) | st.floats(-1e-4, -1e-8))
 @example(2955, 2, -1e-5)
 @example(2500, 1, -1e-5)
 def test_people_see_packed_p_values_as_if_they_were_rounded_once(digits, decimals, error):
+    """Ties are left out: which side a float is on depends on its last bit."""
     p = digits * 10.0**-(decimals + 3) * (1 + error)
     (found,) = read_again(pack_p_values(np.array([p])))
     if p < 0.9999:  # larger ones have five digits
