@@ -436,9 +436,9 @@ class PairMatrix(Matrix):
 
     @property
     def by_unit(self) -> PairMatrix:
-        """This object itself, because correlations need single items.
+        """This object itself: its rows remain items.
 
-        Other matrices sum the items of each cluster. Here the rows remain items, and `units` assigns them to clusters.
+        Correlations cannot be computed from sums over the items of a cluster; `units` assigns the items to clusters.
         """
         return self
 

@@ -100,7 +100,7 @@ def measure_effects(observed: Observed, confidence: float = 0.95) -> list[Effect
 
 def measure_counts(only_a: Counts, only_b: Counts, n: Counts,
                    confidence: float = 0.95) -> dict[str, tuple[Floats, Floats, Floats]]:
-    """Return the effect sizes of pairs that depend only on counts of wins and losses.
+    """Return effect sizes that depend only on the numbers of wins and losses.
 
     Args:
         only_a: Numbers of units (items or clusters) in which system A is better, of any shape.

@@ -142,9 +142,13 @@ class SignTail:
 
     @classmethod
     def prepare(cls, weights: Ints, threshold: int) -> SignTail:
-        """Prepare the probability that the sum of ±`weights` is at least `threshold`.
+        """Prepare the probability that a sum of weights with random signs is large.
 
         The signs of the given weights do not matter, and weights of 0 are dropped.
+
+        Args:
+            weights: Whole numbers.
+            threshold: The least sum that counts as large.
         """
         weights = np.abs(weights[weights != 0])
         common = common_divisor(weights)
@@ -207,7 +211,9 @@ def least_work(n: Ints) -> Floats:
 
 
 def log_sign_tail(weights: Ints, threshold: int) -> float:
-    """Return log P(sum of ±weights >= threshold), with random signs.
+    """Return the log probability that a sum of weights with random signs is large.
+
+    This is log P(sum of ±weights >= threshold).
 
     Args:
         weights: Whole numbers; their signs and zeros do not matter.

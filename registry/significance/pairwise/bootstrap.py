@@ -121,7 +121,7 @@ class Bootstrap(PairTest):
             return _test_resamples(pairs, _test_gains, settings)
         if not may_be_ideal(matrix, settings):
             return _test_resamples(pairs, _test_recentred, settings)
-        shared = np.flatnonzero(matrix.denominators[pairs.a] == matrix.denominators[pairs.b])
+        shared = np.flatnonzero(matrix.denominator_groups[pairs.a] == matrix.denominator_groups[pairs.b])
         coarse = shared[~have_too_many_sums(pairs[shared])]
         alone = settings
         if matrix.is_mean and settings.execution.cluster is None:  # lattices are small: threads would save no time

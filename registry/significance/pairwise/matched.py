@@ -264,7 +264,7 @@ class Bounded(PairTest):
 
         It requires scores with two bounds, and means with the same denominators for all systems.
         """
-        if matrix.quotient is None or len(set(matrix.denominators.tolist())) > 1:
+        if matrix.quotient is None or len(set(matrix.denominator_groups.tolist())) > 1:
             return ("bounded compares means over denominators that all systems share; take permutation or "
                     "bootstrap(variant=studentized)")
         if not all(map(math.isfinite, matrix.score_range)):

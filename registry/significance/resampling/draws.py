@@ -78,11 +78,11 @@ class Packing:
         return packed
 
     def compute_sums(self, packed: Floats, counts: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Compute the sums of all columns over resamples, from packed columns.
+        """Compute the sums of all original columns over resamples, from packed columns.
 
         Args:
             packed: Result of `pack`.
-            counts: Count of every unit (item or cluster), [units, resamples].
+            counts: How often each resample contains each unit (item or cluster), [units, resamples].
             dtype: Type of the sums.
 
         Returns:
@@ -217,7 +217,7 @@ class Columns:
         return [slice(start, min(start + step, units)) for start in range(0, units, step)]
 
     def compute_sums(self, counts: NDArray[Any], units: slice = slice(None)) -> NDArray[Any]:
-        """Compute the sums of the columns over resamples.
+        """Compute the sums of all columns over bootstrap resamples of the items.
 
         Args:
             counts: How often each resample contains each unit (item or cluster), [units, resamples].
@@ -333,8 +333,8 @@ def _subtract(distinct: Any, n: int, base: int, units: Ints | slice = slice(None
 def _find_derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
     """Find columns that equal another column plus a constant in most rows.
 
-    The other column is one of the preceding columns. A sample of the rows excludes most candidates. With few rows
-    nothing is derived, because sums are fast.
+    Such a column need not be stored. The other column is one of the preceding columns. A sample of the rows excludes
+    most candidates. With few rows nothing is derived, because sums are fast.
 
     Args:
         distinct: The columns, [rows, columns].
@@ -476,13 +476,13 @@ def draw_resamples(units: int, draws: int, block: int, seed: int, stratum: tuple
 
 
 def draw_counts(strata: Ints | None, units: int, seed: int, numbered_block: tuple[int, int]) -> Bytes:
-    """Return how often each resample of a block contains each unit.
+    """Draw bootstrap resamples: return how often each resample contains each unit.
 
     Args:
         strata: Stratum of each unit (item or cluster), numbered from 0, [units]; None: one stratum.
         units: Number of units.
         seed: Seed of the random numbers.
-        numbered_block: Number of the block and its number of resamples, as in `blocks`.
+        numbered_block: Number of the block of resamples, and its number of resamples, as in `blocks`.
 
     Returns:
         Counts, [resamples, units].

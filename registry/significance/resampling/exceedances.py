@@ -229,7 +229,7 @@ def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool
     matrix, (a, b) = observed.matrix, observed.pair
     if matrix.runs is not None or matrix.family == "pair" or extremity(observed.difference, alternative) <= 0:
         return True
-    if matrix.quotient is None or matrix.denominators[a] != matrix.denominators[b]:
+    if matrix.quotient is None or matrix.denominator_groups[a] != matrix.denominator_groups[b]:
         if matrix.n_units > FEW or matrix.strata is not None:
             return True
         alone, d = matrix.select_systems(observed.pair), observed.difference

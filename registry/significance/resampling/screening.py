@@ -59,7 +59,7 @@ class Limits:
     rank: int
 
     def parts(self, resamples: int) -> list[Limits]:
-        """Divide the pairs into consecutive parts, one per task."""
+        """Divide the pairs of systems into consecutive parts, one per task of a process."""
         many = max(1, _AT_ONCE // resamples)
         parts = [slice(start, start + many) for start in range(0, len(self.pairs), many)]
         return [Limits(self.pairs[part], self.absolute, self.low[part], self.high[part], self.still[part],
