@@ -626,9 +626,8 @@ def _load_decisions(connection: Connection, pairs: Sequence[tuple[int, int, int]
         pairs: Ids of a comparison, of its best submission, and of the previous best submission.
 
     Returns:
-        Whether the difference is significant, and the adjusted p-value, by the ids of the comparison and of the
-            previous best
-        submission.
+        Whether the difference is significant, and the adjusted p-value, by the id of the comparison and of the previous
+        best submission.
     """
     if not pairs:
         return {}

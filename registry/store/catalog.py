@@ -439,7 +439,7 @@ def replicate_factors(connection: Connection, submission_ids: Sequence[int]) -> 
     """Return how the runs of submissions differ, for example in their random seeds.
 
     Returns:
-        The factors of each run, by submission id: `{7: ({"seed": "1"}, {"seed": "2"})}`. Submissions without factors
+        By submission id, the factors of each run: `{7: ({"seed": "1"}, {"seed": "2"})}`. Submissions without factors
             are
         absent.
     """

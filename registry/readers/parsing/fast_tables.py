@@ -316,8 +316,7 @@ def read_table(document: Document, layout: Layout) -> Table | None:
 
     Returns:
         The table. None if it must be read row by row, because it may have a fault, is small or one JSON value, or
-            because
-        errors are collected.
+        because errors are collected.
     """
     if document.problems is not None or len(document.content) < ENOUGH or layout.syntax == "json":
         return None
