@@ -132,8 +132,13 @@ class Messages(tuple[Message, ...]):
         return tuple(message.code for message in self)
 
     @classmethod
-    def of(cls, code: str, **parameters: Any) -> Messages:
-        """Make a sequence with a single message."""
+    def make(cls, code: str, **parameters: Any) -> Messages:
+        """Make a sequence with a single message.
+
+        Args:
+            code: The code of the message.
+            parameters: Values for the text of the message.
+        """
         return cls((Message(code, parameters),))
 
     def dump(self) -> str:

@@ -37,7 +37,7 @@ from registry.store.database import Database
 from registry.store.embargoes import find_hidden, is_public
 from registry.store.files import Reach
 from registry.store.log import now, read_entries
-from registry.store.rows import driver_of, insert_many, quote
+from registry.store.rows import get_driver, insert_many, quote
 from registry.store.sources import fetch, is_stored
 from registry.store.statistics import load_statistics
 from registry.submission_fields import SUBMISSION_FIELDS
@@ -264,7 +264,7 @@ def _select_public(connection: Connection, tasks: Sequence[str], time: datetime,
         if slug not in slugs:
             raise UnknownNameError("task", slug, slugs)
     hidden = find_hidden(connection, time)
-    driver = driver_of(connection)
+    driver = get_driver(connection)
     driver.execute("CREATE TEMP TABLE public_task (task_id INTEGER, slug VARCHAR, is_anonymous BOOLEAN, "
                    "is_blind BOOLEAN, has_gold BOOLEAN)")
     for row in rows:
@@ -286,7 +286,7 @@ def _copy(connection: Connection, path: Path, time: datetime, *, is_partial: boo
         time: The file gets the data that is public at this time.
         is_partial: Whether only some tasks are published.
     """
-    driver = driver_of(connection)
+    driver = get_driver(connection)
     driver.execute(f"ATTACH {quote(path)} AS {_PUBLIC} (READ_WRITE)")
     # The stored order of rows depends on hidden names, or on tasks that are not published.
     is_sorted = is_partial or connection.exec_driver_sql("SELECT bool_or(is_anonymous) FROM public_task").scalar()

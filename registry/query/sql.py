@@ -20,7 +20,7 @@ from registry.query.request import Query, QueryRequest
 from registry.rendering.render import render, render_rows
 from registry.rendering.table import Table
 from registry.store.files import explain
-from registry.store.rows import driver_of, quote
+from registry.store.rows import get_driver, quote
 
 _NO_VALUES = re.compile("prepared statement parameters: |not provided for the following parameters: ")  # 1.5, 2.0
 _NO_MEMORY = "Memory allocation failure"  # message of DuckDB if the operating system refuses memory
@@ -56,7 +56,7 @@ def run_query(connection: Connection, query: Query) -> QueryResult:
         QueryError: The query is not exactly one SELECT or EXPLAIN, or DuckDB rejects it.
         MemoryError: The query needs more memory than permitted.
     """
-    cursor = driver_of(connection).duplicate()
+    cursor = get_driver(connection).duplicate()
     notes = execute(cursor, query)
     return QueryResult([column[0] for column in cursor.description], fetch_batches(cursor, query), notes)
 
@@ -124,7 +124,7 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
         LimitError: The result has more than `max_rows` rows.
         StoreError: The file cannot be written.
     """
-    driver = driver_of(connection).duplicate()
+    driver = get_driver(connection).duplicate()
     with translate_errors(query, first_line=2):
         checked = check(driver, query)
         if checked.explains:

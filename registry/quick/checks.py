@@ -13,7 +13,7 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from itertools import pairwise
 
-from registry.column_names import Role, is_called, is_measure, usual_form
+from registry.column_names import Role, has_role, is_measure, normalize
 from registry.errors import InputError, counted, listed
 from registry.quick.formats import PLACES, TYPES
 from registry.quick.parts import find_mark
@@ -51,13 +51,13 @@ def ask_about_groups(table: Table, items: Sequence[str], request: Request, quest
         InputError: `--pool` names a column that does not exist.
     """
     if absent := [name for name in request.pool if name not in table.names]:
-        raise table.document.error(f"--pool {absent[0]}: no such column; columns: {table.shown()}")
+        raise table.document.error(f"--pool {absent[0]}: no such column; columns: {table.preview()}")
     for name in table.names if table.header else ():
-        is_group = is_called(name, "group") or (len(items) > 1 and name in items and usual_form(name) in (
+        is_group = has_role(name, "group") or (len(items) > 1 and name in items and normalize(name) in (
             "category", "domain", "lang", "language"))
         values = Counter(cell.strip() for cell in table.cells(name) if cell.strip())
-        has_role = name == request.by or name in (*request.pool, *request.item, *request.options.values())
-        if not is_group or has_role or not 2 <= len(values) <= len(table.rows) / 2:
+        is_named = name == request.by or name in (*request.pool, *request.item, *request.options.values())
+        if not is_group or is_named or not 2 <= len(values) <= len(table.rows) / 2:
             continue
         shown = listed([f"{value!r} in {counted(n, 'row')}" for value, n in values.items()], 3)
         questions.add(f"column {name!r} divides the rows: {shown}", group_options(name))
@@ -70,7 +70,7 @@ def group_options(name: str) -> dict[str, str]:
     pooled.
     """
     options = {option("--by", name): "a board for each of its values"}
-    return options if usual_form(name) in _METRICS else {
+    return options if normalize(name) in _METRICS else {
         **options, option("--pool", name): "one board of all rows"}
 
 
@@ -94,7 +94,7 @@ def choose_systems(table: Table, columns: Sequence[str], request: Request, quest
     if request.system:
         for pattern in request.system:
             if not any(fnmatchcase(name, pattern) or name == pattern for name in table.names):
-                raise table.document.error(f"--system {pattern}: no such column; columns: {table.shown()}")
+                raise table.document.error(f"--system {pattern}: no such column; columns: {table.preview()}")
         return [name for name in table.names if any(
             fnmatchcase(name, pattern) or name == pattern for pattern in request.system)]
     reasons = _find_odd_names(table, columns)
@@ -124,10 +124,10 @@ def _find_odd_names(table: Table, columns: Sequence[str]) -> dict[str, str]:
     """
     reasons: dict[str, str] = {}
     for name in columns:
-        plain = re.sub(r"_?\d+$", "", usual_form(name))
+        plain = re.sub(r"_?\d+$", "", normalize(name))
         values = _get_numbers(table, name)
-        if (is_called(plain, *_NO_SYSTEM) and not is_called(plain, "answer")) or is_called(
-                plain.rpartition("_")[2], "meta") or is_called(plain.partition("_")[0], "meta"):
+        if (has_role(plain, *_NO_SYSTEM) and not has_role(plain, "answer")) or has_role(
+                plain.rpartition("_")[2], "meta") or has_role(plain.partition("_")[0], "meta"):
             reasons[name] = "by its name"
         elif _SUMMARY.fullmatch(name) or (is_measure(name) and len(columns) > 1):
             reasons[name] = "a summary or a measure by its name"
@@ -228,12 +228,12 @@ def ask_about_span_rows(table: Table) -> None:
             re.fullmatch(r"T\d+ \S+ \d+ \d+ .*", line) for line in lines):
         raise table.document.error("is a file of brat for one document; write a row for each span, with the columns "
                                    "item, start, end and type, all documents in one file, and say --as spans")
-    names = {usual_form(name): name for name in table.names}
+    names = {normalize(name): name for name in table.names}
     places = next(((names[start], names[end]) for start, end in PLACES if {start, end} <= names.keys()), None)
     form = [reader_option(name, value) for name, value in table.form.items()]
     if table.header and places is not None:
         item = next(iter(find_item_columns(table)), "COLUMN")
-        kind = next((name for name in table.names if usual_form(name) in TYPES), "")
+        kind = next((name for name in table.names if normalize(name) in TYPES), "")
         options = [option("--item", item), *form, *(reader_option(role, name) for role, name in zip(
             ("start", "end", "type"), (*places, kind), strict=True) if role != name)]
     elif table.header is False and len(table.names) == 4 and not table.is_unique(table.names[:1]) and all(
@@ -242,7 +242,7 @@ def ask_about_span_rows(table: Table) -> None:
         options = ["--item item", *form, reader_option("columns", ["item", "start", "end", "type"])]
     else:
         return
-    raise QuestionError(f"rows seem to be spans, with a start and an end. Columns: {table.shown()}. Add this option, "
+    raise QuestionError(f"rows seem to be spans, with a start and an end. Columns: {table.preview()}. Add this option, "
                         "and --option inclusive=true if the end is the last position:",
                         {f"--as spans {' '.join(options)}": "a span in each row"}, table.document.path)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
-from registry.column_names import columns_of
+from registry.column_names import find_columns
 from registry.errors import InputError, listed
 from registry.items import Answer, Item
 from registry.quick.plan import (
@@ -440,7 +440,7 @@ def _plan_span_lists(gold: Document, systems: Sequence[SystemFile], request: Req
         raise QuestionError("no column has a usual name for items. Add one of these options:", {
             **{f"--item {name}": "" for name in shared if gold_list.table.is_unique([name])},
             "--in-order": "all files have the same items in the same order"}, gold.path)
-    documents = [name for name in columns_of(gold_list.table.names, "document") if [name] != keys and (
+    documents = [name for name in find_columns(gold_list.table.names, "document") if [name] != keys and (
         ENOUGH_DOCUMENTS <= len({*gold_list.table.cells(name)}) < len(gold_list.rows))][:1]
     inclusive = any(span_list.is_inclusive for span_list in (gold_list, *system_lists))
     extra = {name: value for name, value in request.options.items() if name in Spans.__dataclass_fields__}

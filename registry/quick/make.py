@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from registry.column_names import is_called
+from registry.column_names import has_role
 from registry.errors import InputError, UnknownNameError, counted
 from registry.importers import IMPORTERS, Importer
 from registry.manifest.folder import TaskFolder
-from registry.metric_names import common_metric, declared_metric, usual_metric
+from registry.metric_names import common_metric, get_default_metric, make_metric_table
 from registry.metrics import BLEU, METRICS, Metric
 from registry.metrics.texts import ReferenceMetric
 from registry.quick.answers import plan_answers, read_all
@@ -158,7 +158,7 @@ def _find_gold_file(paths: Sequence[Path], request: Request) -> Path | None:
             table = read_table(document, {**request.options, "header": not request.gold.isdigit()})
         if table is None or table.column(request.gold) is not None:
             return None
-        raise InputError(f"--gold {request.gold}: no such file, and no such column; columns: {table.shown()}",
+        raise InputError(f"--gold {request.gold}: no such file, and no such column; columns: {table.preview()}",
                          path=paths[0])
     raise InputError("--gold: no such file", path=path)
 
@@ -287,7 +287,7 @@ def _add_roles(error: InputError, plan: Plan, request: Request) -> InputError:
     if request.kind is not None or not plan.roles:
         return error
     item_names = [role.removeprefix("--item ") for role in plan.roles if role.startswith("--item ")]
-    is_usual = any(is_called(name, "item") for name in item_names)
+    is_usual = any(has_role(name, "item") for name in item_names)
     more = "; if files have no names of items, say --in-order" if (
         error.category == "unknown" and item_names and not is_usual) else ""
     reworded = reword(error, error.message.replace(f" (read as {plan.reader.name})",
@@ -303,7 +303,7 @@ def _read_as(plan: Plan, metric: Metric, request: Request) -> str:
     if request.missing != "reject":
         options.append(f"--missing {request.missing}")
     return " ".join(dict.fromkeys([*options, option("--metric", request.metric or (
-        metric.name if metric == usual_metric(metric.takes) else repr(metric)))]))
+        metric.name if metric == get_default_metric(metric.takes) else repr(metric)))]))
 
 
 def _describe_runs(plan: Plan, request: Request) -> list[str]:
@@ -336,7 +336,7 @@ def _metric(plan: Plan, request: Request) -> Metric:
         if isinstance(named, BLEU) and isinstance(plan.metric, BLEU) and "tokenize" not in request.metric:
             return replace(named, tokenize=plan.metric.tokenize)
         return named
-    metric = plan.metric or usual_metric(plan.reader.gives)
+    metric = plan.metric or get_default_metric(plan.reader.gives)
     if metric is None:
         raise QuestionError(f"no usual metric compares {plan.reader.gives}s; name one:", {"--metric NAME": (
             "`registry list metrics`")}, plan.gold.path)
@@ -429,7 +429,7 @@ def _apply_settings(kind: str, folder: TaskFolder, request: Request, test: str |
         if takes != "segment":
             raise InputError(f"--metric belongs to answers and a gold; the results of {kind} name their metric, or "
                              "its options do")
-        declared = declared_metric(common_metric(request.metric, takes), request.metric)
+        declared = make_metric_table(common_metric(request.metric, takes), request.metric)
         shared = {name: value for name, value in tables["metric"][0].get("options", {}).items() if name == "references"}
         tables["metric"] = [declared | {"options": shared | declared.get("options", {})}]
     settings = {name: value for name, value in (("test", test), ("runs", request.runs)) if value is not None}

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from registry.column_names import columns_of
+from registry.column_names import find_columns
 from registry.errors import counted
 from registry.quick.plan import Part, Plan, QuestionError, Request, SystemFile, with_options
 from registry.quick.tables import Table, read_json_objects, read_lines, read_table
@@ -82,7 +82,7 @@ def find_system_column(table: Table, request: Request) -> str | None:
     if "system" in request.options:
         name = str(request.options["system"])
         return name if name in table.names and len({*table.cells(name)}) > 1 else None
-    names = columns_of(table.names, "system") if table.header else []
+    names = find_columns(table.names, "system") if table.header else []
     return next((name for name in names if 2 <= len({*table.cells(name)}) <= len(table.rows) / 2), None)
 
 
@@ -147,7 +147,7 @@ def find_run_column(table: Table, items: Sequence[str], request: Request) -> str
     keys = [*(items if request.item else items[:1]), *([request.by] if request.by in table.names else [])]
     if not table.header or not items or any(table.is_unique([name, *keys]) for name in items):
         return None
-    names = [name for name in table.names if name == request.options.get("run")] or columns_of(table.names, "run")
+    names = [name for name in table.names if name == request.options.get("run")] or find_columns(table.names, "run")
     return next((name for name in names if name not in items and table.is_unique([*keys, name])), None)
 
 
@@ -167,7 +167,7 @@ def split_plan(plan: Plan, column: str, request: Request) -> dict[str, Plan]:
     """
     gold = _require_table(plan.gold, request)
     if column not in gold.names:
-        raise gold.document.error(f"--by {column}: no such column; columns: {gold.shown()}")
+        raise gold.document.error(f"--by {column}: no such column; columns: {gold.preview()}")
     keys = gold.keys(_find_key_columns(plan.reader, gold))
     plans: dict[str, Plan] = {}
     for value, rows in group_rows(gold, column).items():

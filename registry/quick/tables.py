@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, get_args
 
-from registry.column_names import USUAL, columns_of, is_called, usual_form
+from registry.column_names import USUAL, find_columns, has_role, normalize
 from registry.errors import InputError
 from registry.metrics.texts import UNDIVIDED
 from registry.readers import Document
@@ -95,7 +95,7 @@ class Table:
         return len({*zip(*map(self.cells, columns), strict=True)}) == len(self.rows)
 
     @cached_property
-    def written(self) -> str:
+    def layout(self) -> str:
         """Description of the layout: `2 columns with tabs between them, a header`."""
         syntax = self.form.get("syntax", "")
         if syntax:
@@ -106,7 +106,7 @@ class Table:
         return f"{len(self.names)} columns with {between} between them, " + (
             "a header" if self.header else "no header")
 
-    def shown(self) -> str:
+    def preview(self) -> str:
         """Describe the first columns by their first cells: `id='d1', label='yes'`."""
         first = self.rows[0] if self.rows else ()
         shown = [f"{name if name.strip() else repr(name)}={cell[:20]!r}"
@@ -386,7 +386,7 @@ def _find_comment(lines: Sequence[str]) -> str | None:
         return None
     width = len(lines[leading].split())
     last = lines[leading - 1].lstrip("# ").split()
-    is_row = leading == 1 and len(last) == width and not (last and usual_form(last[0]) in USUAL)
+    is_row = leading == 1 and len(last) == width and not (last and normalize(last[0]) in USUAL)
     return None if is_row else "#"
 
 
@@ -431,7 +431,7 @@ def has_header(rows: Sequence[Sequence[str]]) -> bool | None:
     if any(map(is_number, first)):
         return False
     occurs = any(cell in column for cell, column in zip(first, columns, strict=True))
-    is_usual = any(usual_form(cell) in USUAL and cell.strip() and len(cell.split()) <= WORDS for cell in first)
+    is_usual = any(normalize(cell) in USUAL and cell.strip() and len(cell.split()) <= WORDS for cell in first)
     if is_usual and not occurs:
         return True
     if occurs:
@@ -461,5 +461,5 @@ def find_item_columns(table: Table) -> list[str]:
     if table.names_items:
         return ["item"]
     index = find_index_column(table)
-    usual = [name for name in columns_of(table.names, "item") if not is_called(name, "run")]
+    usual = [name for name in find_columns(table.names, "item") if not has_role(name, "run")]
     return [*usual, *([index] if index is not None else [])]

@@ -356,7 +356,7 @@ class NamedReader(Reader):
 
     def _rename(self, answers: Sequence[Answer], new: dict[str, str]) -> Sequence[Answer]:
         if isinstance(answers, AnswerColumns):
-            return answers.renamed(new)
+            return answers.rename_labels(new)
         return [replace(answer, value=self.with_names(answer.value, lambda name: new.get(name, name)))
                 for answer in answers]
 

@@ -22,7 +22,7 @@ from registry.identity import digest
 from registry.manifest import Manifest, decode_manifest
 from registry.releases.tables import SUBMITTED, TOTALS, ReleasedTable, list_tables
 from registry.store import catalog
-from registry.store.rows import parquet_at
+from registry.store.rows import make_parquet_sql
 
 _FILES = {  # description and media type of each file
     "README.md": ("Contents of the release, how to cite it and how to verify it", "text/markdown"),
@@ -114,7 +114,7 @@ class Contents:
         tables = []
         for table in (*list_tables(gold=True, sources=True), TOTALS):
             if (folder / table.path).is_file():
-                rows = parquet_at(folder / table.path)
+                rows = make_parquet_sql(folder / table.path)
                 types = {row[0]: row[1] for row in connection.exec_driver_sql(f"DESCRIBE FROM {rows}")}
                 n_rows = connection.exec_driver_sql(f"SELECT count(*) FROM {rows}").scalar_one()  # noqa: S608
                 tables.append(WrittenTable(table, types, int(n_rows)))

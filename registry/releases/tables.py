@@ -26,9 +26,9 @@ from registry.manifest import read_manifest
 from registry.metrics.confusion import NO_LABEL
 from registry.store import models
 from registry.store.catalog import TaskRow
-from registry.store.files import FAILURES, cause_of, explaining
+from registry.store.files import FAILURES, explaining, unwrap_error
 from registry.store.log import append
-from registry.store.rows import driver_of, insert, insert_many, parquet_at, quote
+from registry.store.rows import get_driver, insert, insert_many, make_parquet_sql, quote
 from registry.store.schema import View, parse_sql_file
 from registry.submission_fields import SUBMISSION_FIELDS
 
@@ -240,11 +240,11 @@ def load_release(connection: Connection, folder: Path, release: dict[str, Any]) 
     for name in tables:
         with _explain_errors(name):
             connection.exec_driver_sql(
-                f'CREATE TEMP VIEW "data_{name}" AS FROM {parquet_at(folder / "data" / f"{name}.parquet")}')
+                f'CREATE TEMP VIEW "data_{name}" AS FROM {make_parquet_sql(folder / "data" / f"{name}.parquet")}')
     _insert_task(connection, folder / "manifest.toml", release)
     for name in tables:
         with _explain_errors(name):
-            driver_of(connection).execute(statements[name])
+            get_driver(connection).execute(statements[name])
     for name in tables:
         connection.exec_driver_sql(f'DROP VIEW "data_{name}"')
 
@@ -260,7 +260,7 @@ def _explain_errors(table: str) -> Iterator[None]:
         yield
     except FAILURES as error:
         for kinds, explanation in _EXPLANATIONS:
-            if isinstance(cause_of(error), kinds):
+            if isinstance(unwrap_error(error), kinds):
                 raise InputError(explanation, path=Path("data") / f"{table}.parquet") from None
         raise
 

@@ -26,7 +26,7 @@ from sqlalchemy.exc import InvalidRequestError
 from registry.errors import RegistryError, StoreError
 from registry.store import schema
 from registry.store.files import CONFIG, FAILURES, connecting
-from registry.store.rows import driver_of
+from registry.store.rows import get_driver
 
 # Errors that SQL statements or this program may raise if a table or a view has been altered.
 _UNEXPECTED = (*FAILURES, InvalidRequestError, ArithmeticError, AssertionError, AttributeError, LookupError, TypeError,
@@ -130,7 +130,7 @@ def explaining_alterations(connection: Connection, path: Path) -> Iterator[None]
     except _UNEXPECTED as error:
         alterations = []
         with suppress(duckdb.Error):  # the error of the block is more informative
-            driver = driver_of(connection).duplicate()
+            driver = get_driver(connection).duplicate()
             if driver.execute("FROM main.alembic_version").fetchall() == [(schema.REVISION,)]:
                 alterations = [alteration for alteration in find_alterations(driver) if alteration.kind != "comment"]
         if not alterations or isinstance(error, RegistryError):
@@ -145,7 +145,7 @@ def restore_views(connection: Connection) -> None:
 
     A table that has the name of a view is dropped.
     """
-    driver = driver_of(connection)
+    driver = get_driver(connection)
     names = {view.name for view in schema.load_views()}
     tables = driver.execute(_TABLES).fetchall()
     drops = {f"DROP TABLE {_quote_name(place)}.{_quote_name(name)}" for database, place, name in tables
@@ -171,7 +171,7 @@ def _read_expected() -> tuple[Definitions, Definitions]:
             schema.make(connection)
             connection.commit()
         with connecting(path, read_only=False, config=CONFIG, patience=0) as connection:
-            driver = driver_of(connection)
+            driver = get_driver(connection)
             return _read_definitions(driver), _read_comments(driver)
 
 

@@ -26,7 +26,7 @@ from sqlalchemy.pool import NullPool
 
 from registry.errors import InputError, LockedError, RegistryError, StoreError
 from registry.platforms import link_or_copy
-from registry.store.rows import driver_of, quote
+from registry.store.rows import get_driver, quote
 
 _HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: \(PID (\d+)\))?(?: by user .+?)?\. "
                      r"|File is already open in\s+(.+?) \(PID (\d+)\)")  # the second pattern is for Windows
@@ -36,7 +36,7 @@ _DISK_FULL = ("No space left", "File too large", "Disk quota", "not enough disk 
 FAILURES = (DBAPIError, duckdb.Error)  # types of DuckDB's errors, with or without SQLAlchemy
 
 
-def cause_of(error: BaseException) -> BaseException | None:
+def unwrap_error(error: BaseException) -> BaseException | None:
     """Return the DuckDB error that an SQLAlchemy error wraps; other errors unchanged."""
     return error.orig if isinstance(error, DBAPIError) else error
 
@@ -51,7 +51,7 @@ def explaining(path: Path) -> Iterator[None]:
     try:
         yield
     except FAILURES as error:
-        cause = cause_of(error)
+        cause = unwrap_error(error)
         if isinstance(cause, duckdb.OutOfMemoryException):
             raise MemoryError("DuckDB needs more memory than its limit") from None
         if (explanation := explain(str(cause), path)) is None:
@@ -231,7 +231,7 @@ def connecting(path: Path, *, read_only: bool, config: dict[str, Any], patience:
     connection, key = _connect(path, read_only, config, patience)
     try:
         if any(reach):
-            confine(driver_of(connection), reach)
+            confine(get_driver(connection), reach)
         yield connection
     finally:
         with _files.lock:
@@ -248,7 +248,7 @@ def roll_back(connection: Connection) -> None:
     try:
         connection.rollback()
     except FAILURES as error:
-        if not isinstance(cause_of(error), duckdb.FatalException):
+        if not isinstance(unwrap_error(error), duckdb.FatalException):
             raise
 
 
@@ -318,7 +318,7 @@ def checkpoint(connection: Connection, path: Path, log: Path) -> None:
     """
     if not log.exists():
         return
-    driver = driver_of(connection)
+    driver = get_driver(connection)
     if path.stat().st_size + log.stat().st_size < _SMALL:
         driver.execute("SET disabled_compression_methods = 'fsst'")
     driver.execute("CHECKPOINT")

@@ -37,7 +37,7 @@ class Coded(NamedTuple):
 Columns = Mapping[str, NDArray[Any] | Coded | int | float | bool]
 
 
-def driver_of(connection: Connection) -> Any:
+def get_driver(connection: Connection) -> Any:
     """Return DuckDB's own connection inside an SQLAlchemy connection.
 
     Both use the same transaction.
@@ -132,7 +132,7 @@ def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> I
     If the arrays are long, DuckDB uses only one thread. Several threads would divide the rows differently than the
     target table does, and DuckDB would have to copy the rows again.
     """
-    driver, is_large = driver_of(connection), len(next(iter(arrays.values()))) > _ROWS_OF_A_THREAD
+    driver, is_large = get_driver(connection), len(next(iter(arrays.values()))) > _ROWS_OF_A_THREAD
     driver.register("_columns", arrays)
     if is_large:
         driver.execute("SET threads = 1")
@@ -213,12 +213,12 @@ def quote(text: str | Path) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 
-def parquet_at(path: Path) -> str:
+def make_parquet_sql(path: Path) -> str:
     """Return the SQL expression that reads exactly one Parquet file.
 
     DuckDB would otherwise interpret special characters as a pattern, and add columns for folders named `key=value`.
 
-    >>> parquet_at(Path("a[1]/key=b.parquet"))
+    >>> make_parquet_sql(Path("a[1]/key=b.parquet"))
     "read_parquet('a[[]1]/key=b.parquet', hive_partitioning = false)"
     """
     return f"read_parquet({quote(glob.escape(str(path)))}, hive_partitioning = false)"

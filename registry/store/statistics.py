@@ -21,7 +21,7 @@ from registry.arrays import Flags, Floats, Ints
 from registry.errors import MismatchError
 from registry.families import FAMILIES
 from registry.store import models
-from registry.store.rows import Columns, driver_of, insert_bulk, next_id, text_column
+from registry.store.rows import Columns, get_driver, insert_bulk, next_id, text_column
 
 Ids = NDArray[np.int32]
 _MAX_LOADED = 2**21  # largest number of items, over several submissions, in memory
@@ -253,7 +253,7 @@ def fetch_columns(connection: Connection, query: Any) -> dict[str, NDArray[Any]]
     This is fast, because DuckDB makes no Python object for each row.
     """
     statement = str(query.compile(connection, compile_kwargs={"literal_binds": True}))
-    fetched: dict[str, NDArray[Any]] = driver_of(connection).execute(statement).fetchnumpy()
+    fetched: dict[str, NDArray[Any]] = get_driver(connection).execute(statement).fetchnumpy()
     return fetched
 
 
@@ -413,7 +413,7 @@ def load_correct(connection: Connection, gold_revision_id: int,
         return np.zeros((len(runs), 0), dtype=np.uint64), n
     words = (last - first) // 64 + 1
     scorings = [scoring_id for scoring_id, _ in runs]
-    packed = driver_of(connection).execute(f"""
+    packed = get_driver(connection).execute(f"""
         SELECT scoring_id, replicate, bitstring_agg(id, {first}, {first + 64 * words - 1})::BLOB
         FROM ({correct})
         WHERE scoring_id BETWEEN {min(scorings)} AND {max(scorings)} AND id BETWEEN {first} AND {last}

@@ -231,7 +231,7 @@ def _make_rows(board: Board, observed: Observed, results: tuple[PairResult, Pair
         equivalence = assess_equivalence(observed, request.significance.margin, settings)
         percent = 100 * (2 * settings.confidence - 1)
         yield row("equivalence", equivalence.margin, equivalence.low, equivalence.high, equivalence.p_value,
-                  equivalence.messages or Messages.of("equivalence-test", test=equivalence.test, percent=percent))
+                  equivalence.messages or Messages.make("equivalence-test", test=equivalence.test, percent=percent))
     if board.matrix.units is not None and has_item_scores:
         clustering = measure_design_effect(board.matrix, (a, b))
         for name in ("intra_cluster_correlation", "design_effect"):

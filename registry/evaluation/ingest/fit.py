@@ -93,7 +93,7 @@ def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, polic
             an answer has another text than its item. If the document collects problems, nothing is raised.
     """
     columns = as_columns(reader.assign(items, answers, document.path))
-    joined = JoinedColumns.of_items(columns, items)
+    joined = JoinedColumns.match_items(columns, items)
     if not (columns.is_numeric and joined.is_one_to_one):
         for problem in find_disagreements(items, columns, joined, reader, policies, document.path):
             document.report(problem)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from registry.arrays import Floats
-from registry.column_names import USUAL, usual_form
+from registry.column_names import USUAL, normalize
 from registry.columns import JoinedColumns
 from registry.errors import Category, InputError, counted, listed, nearest
 from registry.identity import canonical_json
@@ -182,7 +182,7 @@ def find_header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
     first = entries[0]
     if any(_get_label(other) == _get_label(first) for other in islice(entries, 1, None)):  # usually one of the next
         return None
-    is_column = not USUAL.isdisjoint((usual_form(first.key), usual_form(_get_label(first))))
+    is_column = not USUAL.isdisjoint((normalize(first.key), normalize(_get_label(first))))
     is_unlike = not _has_digit(first.key) and all(_has_digit(other.key) for other in islice(entries, 1, None))
     return first if is_column or is_unlike else None
 

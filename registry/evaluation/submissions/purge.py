@@ -174,7 +174,7 @@ def digest_comparison(connection: Connection, comparison_id: int) -> str:
 
 _STATISTICS = [table.name for table in (*models.statistics.values(), *models.whole_statistics.values())]
 _SCORING_TABLES = ("response", "scoring_message", "score", "replicate_score", *_STATISTICS, "scoring")
-PURGED = Messages.of("purged-team").dump()  # stored for a pair with a purged system
+PURGED = Messages.make("purged-team").dump()  # stored for a pair with a purged system
 _LABELS = " UNION ALL ".join(f"SELECT {column} FROM statistics_confusion" for column in FAMILIES["confusion"].columns)  # noqa: S608
 
 # The SQL expressions that replace columns of purged submissions.

@@ -146,7 +146,7 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
         return None
     parts = matrix.parts_of(observed.pair)
     if len(numerators) < 2:
-        return Tail(math.nan, "ideal", messages=Messages.of("one-unit"))
+        return Tail(math.nan, "ideal", messages=Messages.make("one-unit"))
     step, step_under = (math.gcd(*side) * float(np.abs(part).sum() / max(1, np.abs(whole).sum())) or 1.0
                         for side, part, whole in zip(matrix.quotient, parts, (numerators, denominators), strict=True))
     scale, unit_differences = step / step_under, matrix.difference(numerators[:, 0], numerators[:, 1])
@@ -172,7 +172,7 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
     """
     u, w = resamples.observed
     if u and not (resamples.units[0] * w != u * resamples.units[1]).any():
-        return Tail(math.nan, "ideal", messages=Messages.of("constant-difference", over="resample"))
+        return Tail(math.nan, "ideal", messages=Messages.make("constant-difference", over="resample"))
     differences, n = _Differences(resamples), resamples.draws
     bar = extremity(differences.bar, settings.alternative)
     p = min(1.0, differences.extreme(bar, settings.alternative))
@@ -185,10 +185,10 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
         log_p = float(np.logaddexp.reduce([resamples.log_undefined, resamples.log_tail(w, -2 * u), back]))
         p = math.exp(log_p)
     if log_p == -math.inf:
-        return Tail(math.nan, "ideal", messages=Messages.of("unreachable-difference"))
+        return Tail(math.nan, "ideal", messages=Messages.make("unreachable-difference"))
     tail = Tail(log_p, "ideal", p=p if counted else math.nan)
     if differences.undefined > MOST_UNDEFINED:
-        return replace(tail, messages=Messages.of("no-interval"))
+        return replace(tail, messages=Messages.make("no-interval"))
     is_dual = settings.interval == "dual"
     ends = _find_dual(differences, p, settings) if is_dual else _find_percentile(differences, settings)
     low, high = (scale * end / differences.grid for end in ends)

@@ -186,8 +186,8 @@ class PairTest(Value):
         else:
             parts = [(flags, Tails.make(np.full(np.count_nonzero(flags), log_p), "exact", messages=messages))
                      for flags, log_p, messages in (
-                         (~differ, 0.0, NO_MESSAGES), (unscored, np.nan, Messages.of("no-shared-scores")),
-                         (differ & undefined, np.nan, Messages.of("score-undefined")))]
+                         (~differ, 0.0, NO_MESSAGES), (unscored, np.nan, Messages.make("no-shared-scores")),
+                         (differ & undefined, np.nan, Messages.make("score-undefined")))]
             if open_.any():
                 parts.append((open_, self.tails(observed[open_], settings)))
             tails = Tails.join(len(observed), parts)

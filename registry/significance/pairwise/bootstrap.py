@@ -208,15 +208,15 @@ def _test_gains(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tai
     """
     def count(o: Observed) -> Tail:
         if not o.difference:
-            return Tail(0.0, "monte-carlo", resamples=settings.resamples, messages=Messages.of("no-gain"))
+            return Tail(0.0, "monte-carlo", resamples=settings.resamples, messages=Messages.make("no-gain"))
         gains = math.copysign(1, o.difference) * o.matrix.difference(*(scores[system] for system in o.pair))
         if not (np.abs(gains - abs(o.difference)) > tolerance(o)).any():
             return Tail(math.nan, "monte-carlo", resamples=settings.resamples, messages=Messages((_CONSTANT,)))
         s = int(np.count_nonzero(~(gains <= 2 * abs(o.difference) + tolerance(o))))  # undefined ones are extreme
         if not s and not is_reachable(o, "greater" if o.difference > 0 else "less", strictly=True):
             return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
-                        messages=Messages.of("unreachable-difference"))
-        messages = Messages.of("share-of-resamples", plus_one=not s)
+                        messages=Messages.make("unreachable-difference"))
+        messages = Messages.make("share-of-resamples", plus_one=not s)
         tail = replace(monte_carlo_tail(s, settings.resamples), messages=messages)
         if not s:
             return tail
@@ -248,13 +248,13 @@ def _test_studentized(drawn: Floats, difference: float, error: float, settings: 
         return Tail(0.0, "monte-carlo", resamples=len(drawn))
     if not error:
         return Tail(math.nan, "monte-carlo", resamples=len(drawn),
-                    messages=Messages.of("constant-difference", over="unit"))
+                    messages=Messages.make("constant-difference", over="unit"))
     statistic, alternative = difference / error, settings.alternative
     bar, slack = extremity(statistic, alternative), studentized.TOLERANCE * abs(statistic)
     results = count_by_sorting(extremity(drawn, alternative), bar, slack, dual_rank(settings))
     tail = replace(monte_carlo_tail(results.extremes, len(drawn)), statistic=abs(statistic))
     if results.undefined > MOST_UNDEFINED * len(drawn):
-        return replace(tail, messages=Messages.of("no-interval"))
+        return replace(tail, messages=Messages.make("no-interval"))
     if settings.interval == "dual":
         reach = np.array([results.reach])
         low, high = (float(end[0]) * error for end in dual_interval(statistic, reach, bar, slack, alternative))

@@ -84,7 +84,7 @@ class Crossed(PairTest):
         The confidence interval contains all differences that the test does not reject.
         """
         if pairs.matrix.n_units < 2 and self.over in ("all", "items"):
-            return Tails.make(np.full(len(pairs), math.nan), "asymptotic", messages=Messages.of("one-unit"))
+            return Tails.make(np.full(len(pairs), math.nan), "asymptotic", messages=Messages.make("one-unit"))
         squared, degrees = cross_runs(pairs.matrix).bounds([o.pair for o in pairs], self.over)
         log_ps = compute_log_p(pairs.difference, squared, degrees, settings.alternative)
         sides = 1 if settings.alternative == "two-sided" else 2

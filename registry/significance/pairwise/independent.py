@@ -289,7 +289,7 @@ class TwoSampleT(IndependentTest):
         """
         squared, degrees = (_estimate_pooled if self.pooled else _estimate_unpooled)(a, b)
         if not squared:
-            return Tail(math.nan, "asymptotic", messages=Messages.of("constant-scores"))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("constant-scores"))
         t = float(o.matrix.difference(a.mean(), b.mean())) / math.sqrt(squared)
         return Tail(log_t_p(t, degrees, alternative), "asymptotic", statistic=abs(t), favours=t)
 
@@ -374,7 +374,7 @@ class BinomialZ(_Proportions):
         """
         z = self.z(o, pooled=self.pooled)
         if math.isnan(z):
-            return Tail(math.nan, "asymptotic", messages=Messages.of("constant-proportions"))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("constant-proportions"))
         return Tail(log_normal_p(z, alternative), "asymptotic", statistic=abs(z))
 
 
@@ -408,7 +408,7 @@ class ChiSquared(_Proportions):
         """
         z = self.z(o, pooled=True)
         if math.isnan(z):
-            return Tail(math.nan, "asymptotic", messages=Messages.of("empty-column"))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("empty-column"))
         if self.correction:
             hits, totals = (part.sum(axis=0) for part in o.matrix.parts_of(o.pair))
             deviation = abs(hits[0] - hits.sum() * totals[0] / totals.sum())

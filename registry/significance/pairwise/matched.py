@@ -227,7 +227,7 @@ class MatchedT(PairTest):
         if not differences.any():
             return Tail(0.0, "exact")
         if n < 2 or np.ptp(differences) <= slack:
-            return Tail(math.nan, "asymptotic", messages=Messages.of("constant-difference", over="unit"))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("constant-difference", over="unit"))
         mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(n)
         tail = Tail(log_t_p(mean / error, n - 1, settings.alternative), "asymptotic", statistic=abs(mean / error),
                     favours=mean)

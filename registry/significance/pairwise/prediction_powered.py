@@ -108,9 +108,9 @@ class PredictionPowered(PairTest):
     def _tail(self, differences: Floats, items: JudgedItems, settings: Settings) -> Tail:
         mean = _Mean.estimate(differences, items, normal=self.variant == "normal")
         if mean.n_scored < _FEWEST:
-            return Tail(math.nan, "asymptotic", messages=Messages.of("few-judged-pairs", least=_FEWEST))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("few-judged-pairs", least=_FEWEST))
         if not mean.error:
-            return Tail(math.nan, "asymptotic", messages=Messages.of("constant-difference", over="unit"))
+            return Tail(math.nan, "asymptotic", messages=Messages.make("constant-difference", over="unit"))
         z, alternative = mean.score / mean.error, settings.alternative
         log_p = (log_normal_p(z, alternative) if math.isinf(mean.degrees) else log_t_p(z, mean.degrees, alternative))
         reach = mean.quantile((1 - settings.confidence) / (2 if alternative == "two-sided" else 1)) * mean.error

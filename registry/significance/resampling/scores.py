@@ -173,7 +173,7 @@ def relabel_runs(pairs: ObservedPairs, settings: Settings) -> Tails:
         else:
             tail = monte_carlo_tail(counts[o.pair], settings.resamples)
             least = 1 / (settings.resamples + 1)
-        tails.append(replace(tail, messages=Messages.of("smallest-p-value", runs_a=m_a, runs_b=m_b, least=least)))
+        tails.append(replace(tail, messages=Messages.make("smallest-p-value", runs_a=m_a, runs_b=m_b, least=least)))
     return Tails.collect(tails)
 
 
