@@ -159,12 +159,18 @@ def _join_letters(places: Sequence[int]) -> str:
 def _format_intervals(intervals: Sequence[tuple[float | None, float | None]], decimals: int) -> list[str]:
     """Return intervals with as many decimals as most need for two digits of their width, and without leading zeros.
 
+    No end is rounded to 0, unless `decimals` do not suffice.
+
     >>> _format_intervals([(0.9460, 0.9692), (0.4764, 0.5757)], 4), _format_intervals([(-0.0123, 0.2)], 4)
     (['.946--.969', '.476--.576'], ['{[}$-$.01, .20{]}'])
+    >>> _format_intervals([(0.004, 0.2)], 4)
+    ['.004--.200']
     """
     widths = [high - low for low, high in intervals if low is not None and high is not None and high > low]
     if widths:
-        decimals = max(0, min(decimals, 1 - math.floor(math.log10(median(widths) / 2))))
+        least = 1 - math.floor(math.log10(median(widths) / 2))
+        ends = [end for pair in intervals for end in pair if end]
+        decimals = next((n for n in range(max(least, 0), decimals) if all(round(end, n) for end in ends)), decimals)
     has_negative = any(end is not None and end < 0 for ends in intervals for end in ends)
     is_fraction = all(end is None or abs(end) <= 1 for ends in intervals for end in ends)
 

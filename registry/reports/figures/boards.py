@@ -13,7 +13,16 @@ from registry.boards.leaderboard import Decisions, Leaderboard, PairDecision, St
 from registry.errors import InputError, MismatchError, counted
 from registry.reports.boards import format_rank_ranges
 from registry.reports.columns import shows_letters
-from registry.reports.figures.drawing import COLOURS, COLUMN, USUAL, Look, drawing, format_name, shorten_names
+from registry.reports.figures.drawing import (
+    COLOURS,
+    COLUMN,
+    LONGEST_NAME,
+    USUAL,
+    Look,
+    drawing,
+    format_name,
+    shorten_names,
+)
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
@@ -593,9 +602,10 @@ def draw_replicability(figure: Figure, result: StudyResult) -> None:
                           va="center", color="white" if row["k_bonferroni"] > most / 2 else "black")
     every = 1 + len(names) // _LABELLED
     ticks = range(0, len(names), every)
+    short = shorten_names(names, LONGEST_NAME)
     numbered = ticks[::2] if len(names) > _ONE_DIGIT else ticks
     axes.set_xticks(numbered, [str(n + 1) for n in numbered])
-    axes.set_yticks(ticks, [f"{format_name(names[n])}  {n + 1}" for n in ticks])
+    axes.set_yticks(ticks, [f"{format_name(short[n])}  {n + 1}" for n in ticks])
     axes.set_xlabel("better than system")
     axes.tick_params(length=0, pad=1)
     axes.spines[:].set_visible(False)

@@ -32,7 +32,15 @@ if TYPE_CHECKING:
 
 
 _LEAST = 1e-4  # the lower end, in a figure, of the band of p-values that begins at 0
+_MOST_INSIDE = 4  # series in a legend inside the axes
+_PITCH = 0.14  # inches between two lines of a legend
 _FEW, _FEWEST = 10, 3  # a share of fewer tests, or of fewer pairs of two domains, is not drawn
+
+
+def measure_domains(result: StudyResult) -> tuple[float, float]:
+    """Return the size in inches of the figure of `draw_domains`, with space for a long legend above."""
+    n = len({(row["tested_on"], row["other"]) for row in result.finding.tables["bands"]})
+    return COLUMN, 2.5 + (_PITCH * n if n > _MOST_INSIDE else 0)
 
 
 def draw_domains(figure: Figure, result: StudyResult) -> None:
@@ -60,7 +68,7 @@ def draw_calibration(figure: Figure, result: StudyResult) -> None:
     """
     axes = figure.subplots()
     about, *rows = result.finding.tables["bands"]
-    draw_shares(axes, rows, 0, "share that is right")
+    draw_shares(axes, rows, 0, "correct decisions")
     known = [row for row in rows if row["expected"] is not None]
     axes.plot([compute_middle(row) for row in known], [100 * row["expected"] for row in known], "_", color="#000000",
               markersize=7, markeredgewidth=1, label="expected of normal noise")
@@ -68,7 +76,7 @@ def draw_calibration(figure: Figure, result: StudyResult) -> None:
     if about["share"] is not None:
         axes.annotate(f"{100 * about['share']:.1f} %", (compute_middle(about), 1.01),
                       xycoords=("data", "axes fraction"), ha="center", va="bottom")
-    set_share_axes(axes, "right (%)")
+    set_share_axes(axes, "correct decisions (%)")
 
 
 def draw_shares(axes: Axes, rows: Sequence[Row], k: int, label: str, least: int = _FEW) -> None:
@@ -111,7 +119,10 @@ def set_share_axes(axes: Axes, label: str) -> None:
     axes.set_ylim(min(35, axes.get_ylim()[0]), 101.5)  # room for the legend below the line
     axes.set_xlabel("p, one-sided")
     axes.set_ylabel(label)
-    axes.legend(loc="lower left", handletextpad=0.3)
+    if len(axes.get_legend_handles_labels()[0]) > _MOST_INSIDE:
+        _add_legend_above(axes)
+    else:
+        axes.legend(loc="lower left", handletextpad=0.3)
 
 
 _MARKS = ("o", "^", "s", "D", "v", "P")
@@ -193,7 +204,7 @@ def set_gain_axes(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) ->
     axes.set_ylim(min([0.5, *(row["confidence"] for row in rows)]) - 0.01, 1.012)
     axes.set_xlabel(f"gain in {format_name(metric)}")
     axes.set_ylabel("1 - p, one-sided")
-    axes.legend(loc="lower right", handletextpad=0.3)
+    axes.legend(loc="lower right", handletextpad=0.3, frameon=True, facecolor="white", edgecolor="none")
 
 
 def get_metric(result: StudyResult) -> str:
@@ -372,11 +383,14 @@ def _set_labels(axes: Axes, label: str) -> None:
     axes.set_xlim(left=0)
 
 
+_WIDE = 50  # a logarithmic axis whose ends have this ratio has fewer ticks
+
+
 def _set_plain_ticks(axes: Axes) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    for axis, (low, high) in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+        axis.set_major_locator(LogLocator(subs=(1, 3) if high > _WIDE * low else (1, 2, 5)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
 
@@ -400,7 +414,7 @@ class Drawing:
 FIGURES: dict[str, Drawing] = {
     "thresholds": Drawing(draw_thresholds), "curve": Drawing(draw_curve),
     "test sizes": Drawing(draw_sizes, (COLUMN, 5.2)),
-    "calibration": Drawing(draw_calibration), "domains": Drawing(draw_domains),
+    "calibration": Drawing(draw_calibration), "domains": Drawing(draw_domains, measure_domains),
     "correlation": Drawing(draw_correlation, (COLUMN, 2.6)), "dependence": Drawing(draw_dependence, (COLUMN, 2.6)),
     "replicability": Drawing(draw_replicability, compute_matrix_size), "power": Drawing(draw_power, (COLUMN, 4.4)),
     "effects": Drawing(draw_effects, compute_lines_size), "best": Drawing(draw_best, compute_lines_size),
