@@ -214,9 +214,10 @@ def find_purged_comparisons(connection: Connection) -> set[int]:
 
 
 def verify_tombstones(connection: Connection) -> Iterator[Fault]:
-    """Compare what purges of teams have left with the digests in the log.
+    """Verify the rows that remain of teams whose data a purge has deleted.
 
-    That is the new name of each team, its remaining rows, and the comparisons with its systems.
+    The new name of each team, its remaining rows, and the comparisons with its systems are compared with the digests in
+    the log.
     """
     tombstones, remains, comparisons = dict[str, str](), dict[str, str](), dict[int, str]()
     for entry in read_entries(connection, "purge"):

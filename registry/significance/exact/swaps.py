@@ -188,7 +188,7 @@ class SignTail:
 
     @cached_property
     def _works(self) -> tuple[float, float, float]:
-        """Estimated costs of three algorithms, in additions.
+        """Estimated costs of three algorithms for the probability, in additions.
 
         The first one lists the sums of all subsets, the second one counts subsets by their sum, and the third one uses
         a Fourier transform.

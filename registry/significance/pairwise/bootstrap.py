@@ -130,7 +130,10 @@ class Bootstrap(PairTest):
                                coarse, alone, "pairs to compute")
 
     def gives_intervals(self, matrix: Matrix) -> bool:  # noqa: ARG002
-        """Return True, except for the variant `berg-kirkpatrick-2012`."""
+        """Return True if the test computes confidence intervals of differences.
+
+        All variants except `berg-kirkpatrick-2012` do.
+        """
         return self.variant != "berg-kirkpatrick-2012"
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:

@@ -212,7 +212,10 @@ class MatchedT(PairTest):
         return (warning._replace(where=warning.where & are_means(pairs)) for warning in find_skewed(pairs))
 
     def gives_intervals(self, matrix: Matrix) -> bool:
-        """Return True if the scores are means of the scores of items or clusters."""
+        """Return True if the test computes confidence intervals of differences.
+
+        It does if the scores of the systems are means of the scores of items or clusters.
+        """
         return matrix.is_mean
 
     def tail(self, o: Observed, settings: Settings) -> Tail:

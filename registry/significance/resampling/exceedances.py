@@ -323,9 +323,9 @@ def dual_interval(d: Floats | float, reach: Floats, bar: Floats | float, toleran
                   alternative: Alternative) -> tuple[Floats, Floats]:
     """Return confidence intervals that exclude 0 if and only if p is significant.
 
-    The test is significant if (c + 1) / (R + 1) <= 1 - confidence, for c of R resamples at least as extreme as the
-    observed difference. How extreme a difference is, its extremity, is a value of `base.extremity`, such as
-    |difference|.
+    The p-value is (c + 1) / (R + 1), for c of R resamples at least as extreme as the observed difference, and is
+    compared with 1 - confidence. The extremity of a difference is a value of `base.extremity`, such as |difference|:
+    larger ones are more extreme.
 
     Args:
         d: Observed differences, [pairs].

@@ -38,7 +38,8 @@ _BIN_BITS = 11  # at most 2^11 bins are used for the counts of values
 class Limits:
     """Limits that decide which rounded differences of systems are extreme.
 
-    Resampled differences are rounded to whole steps, which is faster. All limits are numbers of steps.
+    Resampled differences are rounded to whole steps, which is faster. All limits are numbers of steps. For a confidence
+    interval, the difference with a certain rank among the sorted differences is requested as well.
 
     Attributes:
         pairs: The system that is subtracted from, and the system that is subtracted, [pairs, 2].
