@@ -80,7 +80,7 @@ class Message:
     @property
     def _parts(self) -> tuple[str, str]:
         kind, parameters = KINDS[self.code], dict(self.parameters)
-        place = _place(parameters, about_pairs=kind.about_pairs)
+        place = _name_subject(parameters, about_pairs=kind.about_pairs)
         text, remedy = kind.make_text(parameters)
         return place + text, remedy
 
@@ -178,7 +178,7 @@ def message(stored: Mapping[str, Any]) -> Message:
     return Message(stored["code"], stored["parameters"])
 
 
-def _place(parameters: dict[str, Any], *, about_pairs: bool) -> str:
+def _name_subject(parameters: dict[str, Any], *, about_pairs: bool) -> str:
     """Return the beginning of a message, such as `a: `, which names what it is about.
 
     Args:

@@ -140,7 +140,7 @@ def parse(kind: str, known: Mapping[str, type[V]], text: str) -> V:
         InputError: `text` is not of the form `Name(option=value, ...)`, or a name in it is unknown.
     """
     try:
-        name, options = _read(text)
+        name, options = _split_call(text)
     except (ValueError, RecursionError):
         raise InputError(f"cannot read {kind} {text!r}: write it as Name or Name(option=value, ...)") from None
     return build(kind, known, name, options)
@@ -164,7 +164,7 @@ def format_option(value: Any) -> str:
     if isinstance(value, tuple):
         return format_option(value[0]) if len(value) == 1 else "[" + ", ".join(map(format_option, value)) + "]"
     if isinstance(value, str):
-        is_plain = _WORD.fullmatch(value) and isinstance(_plain(value), str)
+        is_plain = _WORD.fullmatch(value) and isinstance(_parse_word(value), str)
         return value if is_plain else json.dumps(value, ensure_ascii=False)
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return repr(int(value))
@@ -181,7 +181,7 @@ def to_toml(value: Any) -> Any:
     return value
 
 
-def _read(text: str) -> tuple[str, dict[str, Any]]:
+def _split_call(text: str) -> tuple[str, dict[str, Any]]:
     """Parse a text such as `SpanF(beta=2)` into a name and a dictionary of options."""
     if (match := _NAMED.fullmatch(text)) is None:
         raise ValueError(text)
@@ -196,11 +196,11 @@ def _as_json(quoted: str, word: str, equals: str, mark: str) -> str:
     if mark and mark not in "[]{}=,":
         raise ValueError(mark)
     if word:
-        return f"{json.dumps(word)}:" if equals else json.dumps(_plain(word))
+        return f"{json.dumps(word)}:" if equals else json.dumps(_parse_word(word))
     return quoted or mark.replace("=", ":")
 
 
-def _plain(word: str) -> Any:
+def _parse_word(word: str) -> Any:
     """Convert a word without quotes to a value, such as a number or a truth value.
 
     For example, `true` -> True, `3` -> 3, and `a` -> "a".

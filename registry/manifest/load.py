@@ -109,9 +109,9 @@ def _list_faults(tables: dict[str, Any], error: ValidationError) -> list[tuple[s
     corrected, faults = deepcopy(tables), []
     for detail in error.errors():
         if detail["type"] == "extra_forbidden" and _correct_key(corrected, detail["loc"]):
-            faults += list(_explain(detail))
+            faults += list(_explain_error(detail))
     if not faults:
-        return [fault for detail in error.errors() for fault in _explain(detail)]
+        return [fault for detail in error.errors() for fault in _explain_error(detail)]
     try:
         Manifest.model_validate(corrected)
     except ValidationError as further:
@@ -138,7 +138,7 @@ def _correct_key(tables: Any, location: tuple[int | str, ...]) -> bool:
     return similar is not None
 
 
-def _explain(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
+def _explain_error(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
     """Convert an error of pydantic to messages, each with the key of the manifest.
 
     There are several messages if a table contradicts itself in several ways.
@@ -265,4 +265,4 @@ def _validate(model: type[M], values: dict[str, Any]) -> M:
         return model.model_validate(values)
     except ValidationError as error:
         raise combine_errors([InputError(f"{key}: {message}") for detail in error.errors()
-                        for key, message in _explain(detail)]) from None
+                        for key, message in _explain_error(detail)]) from None

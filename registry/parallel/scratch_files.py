@@ -38,7 +38,7 @@ def make_array(shape: tuple[int, ...], max_bytes: int, dtype: type[Number] | np.
     size = math.prod(shape) * np.dtype(dtype).itemsize
     if size <= max_bytes:
         return np.empty(shape, dtype)
-    with _explaining(size, "increase --memory"), TemporaryFile() as file:
+    with _explain_disk_errors(size, "increase --memory"), TemporaryFile() as file:
         allocate(file, size)
         return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
 
@@ -72,10 +72,10 @@ def shared_array(array: NDArray[np.generic], remedy: str) -> Iterator[SharedArra
     Raises:
         RegistryError: The disk is full, or there is no folder for temporary files.
     """
-    with _explaining(array.nbytes, remedy):
+    with _explain_disk_errors(array.nbytes, remedy):
         path = shared_folder() / f"{secrets.token_hex(8)}.array"
     try:
-        with _explaining(array.nbytes, remedy):
+        with _explain_disk_errors(array.nbytes, remedy):
             array.tofile(path)
         yield SharedArray(path, array.shape, array.dtype.str)
     finally:
@@ -83,7 +83,7 @@ def shared_array(array: NDArray[np.generic], remedy: str) -> Iterator[SharedArra
 
 
 @contextmanager
-def _explaining(size: int, remedy: str) -> Iterator[None]:
+def _explain_disk_errors(size: int, remedy: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:

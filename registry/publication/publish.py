@@ -221,7 +221,7 @@ def publish(database: Database, output: Path, tasks: Sequence[str] = (), *, sour
                 raise InputError("this is a public file already; publish the registry from which it was made",
                                  path=database.named)
             _select_public(connection, tasks, time, with_sources=sources)
-            _copy(connection, path, time, is_partial=bool(tasks))
+            _copy_public_rows(connection, path, time, is_partial=bool(tasks))
             manifests = list(_load_past_manifests(connection))
             log = make_public_log(connection, {row["digest"] for row in manifests})
             totals = list(sum_statistics(connection))
@@ -277,7 +277,7 @@ def _select_public(connection: Connection, tasks: Sequence[str], time: datetime,
         driver.execute(f"CREATE TEMP TABLE {name} AS {select}", values)
 
 
-def _copy(connection: Connection, path: Path, time: datetime, *, is_partial: bool) -> None:
+def _copy_public_rows(connection: Connection, path: Path, time: datetime, *, is_partial: bool) -> None:
     """Copy the public rows and columns of all tables into a new file.
 
     Args:

@@ -87,7 +87,7 @@ def describe_columns(cursor: Any, query: Query) -> list[str]:
         checked = check(cursor, query)
         if checked.explains:
             return ["explain_key", "explain_value"]
-        cursor.execute(_wrap(cursor, query, checked, "FROM", "LIMIT 0"), dict(query.parameters) or None)
+        cursor.execute(_wrap_query(cursor, query, checked, "FROM", "LIMIT 0"), dict(query.parameters) or None)
     return [column[0] for column in cursor.description]
 
 
@@ -104,7 +104,7 @@ def count_rows(cursor: Any, query: Query) -> int:
             execute(cursor, query)
             return len(cursor.fetchall())
         _unpack_texts(cursor, checked)
-        select = _wrap(cursor, query, checked, "SELECT count(*) FROM")
+        select = _wrap_query(cursor, query, checked, "SELECT count(*) FROM")
         (n,) = cursor.execute(select, dict(query.parameters) or None).fetchone()
     return int(n)
 
@@ -130,7 +130,7 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
         if checked.explains:
             raise QueryError("EXPLAIN has no rows for a parquet file; choose another --format", path=query.source)
         notes = _unpack_texts(driver, checked)
-        select = _wrap(driver, query, checked, "FROM", "" if max_rows is None else f"LIMIT {max_rows + 1}")
+        select = _wrap_query(driver, query, checked, "FROM", "" if max_rows is None else f"LIMIT {max_rows + 1}")
         copy = f"COPY ({select}) TO {quote(path)} (FORMAT parquet, USE_TMP_FILE false)"
         try:
             (n_rows,) = driver.execute(copy, dict(query.parameters) or None).fetchone()
@@ -156,7 +156,7 @@ def _unpack_texts(driver: Any, checked: CheckedQuery) -> list[str]:
     return unpack(driver)
 
 
-def _wrap(driver: Any, query: Query, checked: CheckedQuery, prefix: str, suffix: str = "") -> str:
+def _wrap_query(driver: Any, query: Query, checked: CheckedQuery, prefix: str, suffix: str = "") -> str:
     """Put a checked query into a larger SELECT as a subquery, and check the result.
 
     Args:
@@ -166,11 +166,11 @@ def _wrap(driver: Any, query: Query, checked: CheckedQuery, prefix: str, suffix:
         prefix: SQL before the subquery, such as `SELECT count(*) FROM`.
         suffix: SQL after the subquery.
     """
-    select = f"{prefix} (\n{_remove_end(checked.sql)}\n) {suffix}"
+    select = f"{prefix} (\n{_strip_end(checked.sql)}\n) {suffix}"
     return check(driver, replace(query, sql=select)).sql
 
 
-def _remove_end(sql: str) -> str:
+def _strip_end(sql: str) -> str:
     """Remove the semicolons and comments at the end of a statement."""
     text = sql.encode()
     end = len(text)

@@ -298,13 +298,13 @@ def _is_summary(table: Table, names: Sequence[str], rows: Sequence[int], row: in
     is_new = False
     for cells in map(table.cells, names):
         rest = [cells[n] for n in rows if n != row]
-        if not _sums_up(cells[row], rest):
+        if not _is_sum_or_mean(cells[row], rest):
             return False
         is_new = is_new or cells[row] not in rest
     return is_new
 
 
-def _sums_up(cell: str, rest: Sequence[str]) -> bool:
+def _is_sum_or_mean(cell: str, rest: Sequence[str]) -> bool:
     """Return True if a cell is the rounded sum or mean of the other cells."""
     if not is_number(cell):
         return False

@@ -65,7 +65,7 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
         systems, tables = runs, read_all([file.document for file in runs], request) or []
     first = tables[0]
     questions = Questions()
-    scores = [_score_column(table, request) for table in tables]
+    scores = [_find_score_column(table, request) for table in tables]
     if not all(scores):
         raise _ask_for_roles(tables, systems, request)
     names = [name for name in scores if name is not None]
@@ -99,7 +99,7 @@ def plan_scores(systems: Sequence[SystemFile], request: Request, items_of: Docum
                 notes=(f"no gold: {counted(len(systems), 'file')} of scores; the mean of each, {better} is better",))
 
 
-def _score_column(table: Table, request: Request) -> str | None:
+def _find_score_column(table: Table, request: Request) -> str | None:
     """Return the column of scores; None if it is unclear.
 
     It is the column that the user names, or the only column of numbers with a usual name of scores.
@@ -216,7 +216,7 @@ def plan_table(document: Document, request: Request) -> Plan | None:
                              "score of each system for each item")
     system = find_system_column(table, request)
     golds = find_columns(table.names, "gold") if request.gold is None else [request.gold]
-    if system is not None and golds and (request.gold is not None or not _likely_scores(table, [system, *golds])):
+    if system is not None and golds and (request.gold is not None or not _find_likely_scores(table, [system, *golds])):
         return _plan_long_answers(table, system, golds, request)
     if system is not None:
         return _plan_long_scores(table, system, request)
@@ -251,7 +251,7 @@ def _plan_long_answers(table: Table, system: str, golds: Sequence[str], request:
         *plan.notes, f"a row for each item and system, which column {system!r} names"))
 
 
-def _likely_scores(table: Table, used: Sequence[str | None]) -> list[str]:
+def _find_likely_scores(table: Table, used: Sequence[str | None]) -> list[str]:
     numbers = [name for name in table.names if name not in used and _are_scores(table.cells(name))]
     return [name for name in numbers if has_role(name, "score")] or [name for name in numbers if is_measure(name)]
 
@@ -275,7 +275,7 @@ def _plan_long_scores(table: Table, system: str, request: Request) -> Plan:
     ask_about_groups(table, items, request, questions)
     numbers = [name for name in table.names if name not in (*items, system, *runs) and _are_scores(table.cells(name))
                and not has_role(name, "item", "run") and not is_size(name)]
-    likely = [name for name in _likely_scores(table, [*items, system, *runs]) if name in numbers]
+    likely = [name for name in _find_likely_scores(table, [*items, system, *runs]) if name in numbers]
     score = request.score or tuple(likely if len(likely) == 1 else numbers if len(numbers) == 1 else ())
     if not numbers:
         raise table.document.error(f"has a row for each item and system, by column {system!r}, and no column of "

@@ -73,7 +73,7 @@ def _fit_columns(columns: Sequence[Column], rows: list[list[str]],
     def measure(kept: Sequence[int], shortest: int) -> list[int]:
         least = [min(sizes[n], max(shortest, cell_len(columns[n].heading))) if columns[n].is_name else sizes[n]
                  for n in kept]
-        return _shrink([sizes[n] for n in kept], least, width - 2 - _GAP * (len(kept) - 1))
+        return _shrink_widths([sizes[n] for n in kept], least, width - 2 - _GAP * (len(kept) - 1))
 
     def fits(kept: Sequence[int], shortest: int) -> bool:
         return sum(measure(kept, shortest)) <= width - 2 - _GAP * (len(kept) - 1)
@@ -124,7 +124,7 @@ def _make_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], styles
     full = [max(cell_len(line) for row in (headings, *rows) for line in row[n].split("\n"))
             for n in range(len(columns))]
     available = width - 2 - _GAP * (len(full) - 1)
-    sizes = full if sum(full) <= available else _shrink(full, [
+    sizes = full if sum(full) <= available else _shrink_widths(full, [
         size if column.right else find_least_width(row[n] for row in (headings, *rows))
         for n, (column, size) in enumerate(zip(columns, full, strict=True))], available)
     unstyled = [""] * len(columns)
@@ -141,7 +141,7 @@ def _make_lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], styles
                                           for column, piece, blank in zip(columns, pieces, blanks, strict=True))
 
 
-def _shrink(full: Sequence[int], minimum: Sequence[int], total: int) -> list[int]:
+def _shrink_widths(full: Sequence[int], minimum: Sequence[int], total: int) -> list[int]:
     """Reduce the widths of columns so that a table fits into a total width.
 
     The widest columns shrink first.

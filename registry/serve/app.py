@@ -197,10 +197,10 @@ async def serve_sql(served: Served, request: Request) -> Response:
         raise ProblemError(403, OFF)
     _refuse_other_sites(request, served)
     query, form = await _read_query(request)  # reads the whole body, so that the next message can only be a disconnect
-    return await _while_connected(request, _run_query(served, served.queries, request, query, form))
+    return await _cancel_if_disconnected(request, _run_query(served, served.queries, request, query, form))
 
 
-async def _while_connected(request: Request, response: Coroutine[Any, Any, Response]) -> Response:
+async def _cancel_if_disconnected(request: Request, response: Coroutine[Any, Any, Response]) -> Response:
     """Wait for a response, but cancel it if the client disconnects.
 
     The cancellation ends the query that is running for the response.
@@ -433,7 +433,7 @@ def make_application(served: Served) -> ASGIApp:
                Route("/sql", partial(serve_sql, served), methods=["GET", "POST"])]
     handlers = dict.fromkeys((ProblemError, RegistryError), _answer_error)
     app = Starlette(routes=routes, lifespan=lifespan,
-                    exception_handlers={**handlers, HTTPException: _answer_http_error, Exception: _answer_bug})
+                    exception_handlers={**handlers, HTTPException: _answer_http_error, Exception: _respond_to_bug})
     app.router.redirect_slashes = False
     return SecurityMiddleware(app, served.settings)
 
@@ -450,7 +450,7 @@ async def _make_openapi(snapshot: CachedSnapshot) -> Content:
 
 def _answer_error(request: Request, error: Exception) -> Response:
     problem = translate_error(error)
-    return _answer_bug(request, error) if problem is None else answer_problem(request, problem)
+    return _respond_to_bug(request, error) if problem is None else answer_problem(request, problem)
 
 
 def _answer_http_error(request: Request, error: Exception) -> Response:
@@ -461,7 +461,7 @@ def _answer_http_error(request: Request, error: Exception) -> Response:
                                  headers=dict(error.headers or {})))
 
 
-def _answer_bug(request: Request, _: Exception) -> Response:
+def _respond_to_bug(request: Request, _: Exception) -> Response:
     """Make the response for an unexpected error; the traceback is in the log."""
     return answer_problem(request, ProblemError(500, FAILED))
 

@@ -318,13 +318,13 @@ def declare_test_sets(connection: Connection, task_id: int, declared: Sequence[t
         task_id: Id of the task.
         declared: Name and cluster attribute of each test set, in the order of the manifest.
     """
-    _declare(connection, models.test_set, "name", task_id, {
+    _update_declared(connection, models.test_set, "name", task_id, {
         name: {"position": n, "cluster_attribute": cluster} for n, (name, cluster) in enumerate(declared)},
         gold_revision_id=None)
 
 
-def _declare(connection: Connection, table: Table, key: str, task_id: int, declared: Mapping[str, dict[str, Any]],
-             **defaults: Any) -> bool:
+def _update_declared(connection: Connection, table: Table, key: str, task_id: int,
+                     declared: Mapping[str, dict[str, Any]], **defaults: Any) -> bool:
     """Change the rows of a table so that they agree with the manifest of a task.
 
     New rows are inserted, and changed rows updated. Rows that the manifest no longer contains get `is_declared` =
@@ -564,7 +564,7 @@ def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tup
         task_id: Id of the task.
         declared: For each metric: its alias, its id, and whether it is the primary metric.
     """
-    return _declare(connection, models.task_metric, "alias", task_id, {
+    return _update_declared(connection, models.task_metric, "alias", task_id, {
         alias: {"metric_id": metric, "position": n, "is_primary": primary}
         for n, (alias, metric, primary) in enumerate(declared)})
 

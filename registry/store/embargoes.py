@@ -166,13 +166,13 @@ def draw_pseudonyms(connection: Connection, task_id: int) -> dict[str, dict[str,
             raise InputError(f"the name of team {row.name!r} is another team's pseudonym; choose another name")
     pseudonyms = {row.team_id: row.pseudonym for row in teams if row.pseudonym is not None}
     new = [row.team_id for row in teams if row.pseudonym is None]
-    new_teams = dict(zip(new, _draw(_team_pseudonyms(len(teams)), used | {row.name for row in teams}, len(new)),
+    new_teams = dict(zip(new, _draw(_list_team_pseudonyms(len(teams)), used | {row.name for row in teams}, len(new)),
                          strict=True))
     new_systems: dict[int, str] = {}
     for team_id, pseudonym in (pseudonyms | new_teams).items():
         rows = [row for row in systems if row.team_id == team_id]
         new = [row.system_id for row in rows if row.pseudonym is None]
-        new_systems |= zip(new, _draw(_system_pseudonyms(pseudonym, len(rows)), {row.pseudonym for row in rows},
+        new_systems |= zip(new, _draw(_list_system_pseudonyms(pseudonym, len(rows)), {row.pseudonym for row in rows},
                                       len(new)), strict=True)
     for table, names in ((team, new_teams), (system, new_systems)):
         (id_column, *_) = table.columns
@@ -198,7 +198,7 @@ def is_system_of(pseudonym: str, team: str) -> bool:
     return pseudonym.rstrip(ascii_uppercase) == team.replace("Team", "System", 1)
 
 
-def _team_pseudonyms(n: int) -> list[str]:
+def _list_team_pseudonyms(n: int) -> list[str]:
     """Return the names `Team 01`, `Team 02`, ..., from which pseudonyms are drawn.
 
     There are at least twice as many names as teams (`n`). All have the same number of digits.
@@ -207,7 +207,7 @@ def _team_pseudonyms(n: int) -> list[str]:
     return [f"Team {number:0{digits}}" for number in range(1, 10**digits)]
 
 
-def _system_pseudonyms(team: str, n: int) -> list[str]:
+def _list_system_pseudonyms(team: str, n: int) -> list[str]:
     """Return names such as `System 07A`, from which pseudonyms of systems are drawn.
 
     There are at least twice as many names as systems (`n`). All have the same number of letters.

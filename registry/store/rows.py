@@ -100,7 +100,7 @@ def insert_bulk(connection: Connection, table: Table, columns: Columns) -> None:
         raise ValueError(f"table {table.name} has other columns than {sorted(columns)}")
     values, arrays = [], dict[str, NDArray[Any]]()
     for column in table.columns:
-        value, registered = _to_sql(column.name, columns[column.name])
+        value, registered = _make_column_sql(column.name, columns[column.name])
         values.append(value)
         arrays |= registered
     if len({len(array) for array in arrays.values()}) != 1:
@@ -144,7 +144,7 @@ def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> I
         driver.unregister("_columns")
 
 
-def _to_sql(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[str, NDArray[Any]]]:
+def _make_column_sql(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[str, NDArray[Any]]]:
     """Return the SQL expression that inserts a column, and the arrays that it needs."""
     if isinstance(column, Coded):
         literals = ", ".join(map(quote, column.texts))
@@ -164,7 +164,7 @@ def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str
     """
     if not rows:
         return
-    columns: dict[str, NDArray[Any] | int] = {name: _column([row[name] for row in rows]) for name in rows[0]}
+    columns: dict[str, NDArray[Any] | int] = {name: _mask_none([row[name] for row in rows]) for name in rows[0]}
     (column, *_) = table.columns
     if column.name not in columns:
         first = next_id(connection, table)
@@ -172,7 +172,7 @@ def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str
     insert_bulk(connection, table, columns)
 
 
-def _column(values: list[Any]) -> NDArray[Any]:
+def _mask_none(values: list[Any]) -> NDArray[Any]:
     """Return values as an array in which each None is a masked value.
 
     An array with many None would make DuckDB import pandas.
@@ -182,7 +182,7 @@ def _column(values: list[Any]) -> NDArray[Any]:
             return np.array(values, dtype="datetime64[us]")
         return text_column(values) if isinstance(values[0], str) else np.array(values)
     placeholder = next((value for value in values if value is not None), 0)
-    column = _column([placeholder if value is None else value for value in values])
+    column = _mask_none([placeholder if value is None else value for value in values])
     return np.ma.MaskedArray(column, [value is None for value in values])
 
 

@@ -59,7 +59,7 @@ def write_lock(database: Database, command: str, patience: float = 0) -> Iterato
     lock = FileLock(_lock_path(path, "lock"), thread_local=False, fallback_to_soft=False)
     writer = _lock_path(path, "writer")
     try:
-        _acquire(lock, database, writer, max(patience, database.patience.seconds))
+        _wait_for_lock(lock, database, writer, max(patience, database.patience.seconds))
         with suppress(OSError):  # a full disk does not stop a command that may free space
             holder = [os.getpid(), f"registry {command} since {datetime.now(UTC):%H:%M:%S} UTC"]
             writer.write_text(json.dumps(holder), "utf-8")
@@ -76,7 +76,7 @@ def write_lock(database: Database, command: str, patience: float = 0) -> Iterato
         lock.release()
 
 
-def _acquire(lock: FileLock, database: Database, writer: Path, seconds: float) -> None:
+def _wait_for_lock(lock: FileLock, database: Database, writer: Path, seconds: float) -> None:
     """Wait until this process gets the write lock, and inform the user.
 
     The longer a process waits, the more often it tries. So the process that has waited longest usually gets the lock
@@ -358,7 +358,7 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
             database.require_writable(create=create)
             stack.enter_context(write_lock(database, journal.command))
             copy = stack.enter_context(working_copy(database, create=create))
-        with _session(copy, database, journal, dry_run=dry_run) as session:
+        with _open_session(copy, database, journal, dry_run=dry_run) as session:
             yield session
         if not dry_run and copy.is_changed:
             copy.publish(compact=compact)
@@ -406,7 +406,7 @@ def compute(database: Database, journal: Journal, work: Callable[[Session], T], 
             if is_last:
                 stack.enter_context(write_lock(database, journal.command))
             copy = stack.enter_context(working_copy(database))
-            with _session(copy, database, journal) as session:
+            with _open_session(copy, database, journal) as session:
                 if pairs is not None:
                     pairs.store(session.connection, journal.run_id(session.connection))
                 result = work(session)
@@ -424,7 +424,7 @@ def compute(database: Database, journal: Journal, work: Callable[[Session], T], 
 
 
 @contextmanager
-def _session(copy: Copy, database: Database, journal: Journal, *, dry_run: bool = False) -> Iterator[Session]:
+def _open_session(copy: Copy, database: Database, journal: Journal, *, dry_run: bool = False) -> Iterator[Session]:
     """Open a copy of a registry for a command, and log the command at the end.
 
     Args:
