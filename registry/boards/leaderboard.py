@@ -365,6 +365,8 @@ class Leaderboard:
         ranks: The kind of rank ranges to show.
         outdated: Messages about the reasons why the board is out of date.
         rank_warnings: Warnings about the simultaneous ranks.
+        rank_resamples: Number of the resamples that give the rank ranges, and their seed; None if ranks are not
+            resampled.
         declared_title: The metric's title for people, if the task declares one.
         decimals: Decimals of scores and differences for people. Ranks and decisions use full precision.
         about: A summary of the task, in one line.
@@ -390,6 +392,7 @@ class Leaderboard:
     ranks: Ranks = "range"
     outdated: tuple[Message, ...] = ()
     rank_warnings: tuple[Message, ...] = ()
+    rank_resamples: tuple[int, int] | None = None
     declared_title: str | None = None
     decimals: int = DECIMALS
     about: str = ""

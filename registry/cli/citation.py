@@ -9,7 +9,7 @@ from registry.references import Reference, find_references
 from registry.version import __version__
 
 _PROGRAM = f"""\
-@software{{evalregistry,
+@misc{{evalregistry,
   author = {{{{The evalregistry developers}}}},
   title = {{evalregistry: an evaluation registry for shared tasks}},
   version = {{{__version__}}},

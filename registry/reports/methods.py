@@ -33,10 +33,9 @@ RANK_METHODS: dict[Ranks, str] = {
     "neighbour": "The rank range of a system ends at the nearest systems above and below that differ significantly "
                  "from it.",
     "simultaneous": "The rank ranges of all systems hold simultaneously at the level {level:g} %; they are bounded by "
-                    "the largest studentized difference over all pairs in resamples, step-down (Mogstad, Romano, "
+                    "the largest studentized difference over all pairs in {resamples}, step-down (Mogstad, Romano, "
                     "Shaikh and Wilhelm 2024).",
-    "bootstrap": "The rank range of a system contains the ranks that it has in all but {rest:g} % of the bootstrap "
-                 "resamples.",
+    "bootstrap": "The rank range of a system contains the ranks that it has in all but {rest:g} % of {resamples}.",
 }
 _P_VALUES = {"exact": "exact", "ideal": "exact", "monte-carlo": "simulated", "asymptotic": "approximate"}
 
@@ -96,9 +95,7 @@ def describe_methods(board: Leaderboard) -> Methods:
     if board.decisions:
         sentences += [_describe_tests(board), _describe_correction(board), _describe_overall_test(board)]
         if board.comparison.n_systems > 2:
-            comparison = board.comparison
-            sentences.append(RANK_METHODS[board.ranks].format(rest=100 * (1 - comparison.confidence),
-                                                              level=100 * (1 - comparison.alpha)))
+            sentences.append(_describe_ranks(board))
     return Methods(board.title, " ".join(filter(None, [*sentences, _describe_intervals(board)])))
 
 
@@ -236,6 +233,15 @@ def _describe_overall_test(board: Leaderboard) -> str:
         return ""
     test = parse("test", OVERALL_TESTS, board.comparison.overall)
     return f"All systems together are compared by {test.called}{_cite(test.citation)}."
+
+
+def _describe_ranks(board: Leaderboard) -> str:
+    comparison = board.comparison
+    resamples = "bootstrap resamples"
+    if board.rank_resamples is not None:
+        resamples = f"{board.rank_resamples[0]:,} {resamples} (seed {board.rank_resamples[1]})"
+    return RANK_METHODS[board.ranks].format(rest=100 * (1 - comparison.confidence), level=100 * (1 - comparison.alpha),
+                                            resamples=resamples)
 
 
 def _describe_intervals(board: Leaderboard) -> str:

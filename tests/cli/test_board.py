@@ -74,6 +74,7 @@ def test_methods_are_a_paragraph_with_references_in_four_formats(board, registry
     assert "has the formats table, md, latex and json, not csv" in board(
         "--methods", "--format", "csv", exit_code=3).stderr
     assert "leave out --wide" in board("--methods", "--wide", exit_code=3).stderr
+    assert "over all pairs in 1,000 bootstrap resamples (seed " in board("--methods", "--ranks", "simultaneous").stdout
     signature = registry("board", "--format", "json").json[0]["signature"]
     assert board("--methods", "--at", signature).stdout == text
 

@@ -113,7 +113,8 @@ def test_every_test_is_in_words(test):
 
 @pytest.mark.parametrize("ranks", RANK_METHODS)
 def test_every_kind_of_ranks_is_in_words(ranks):
-    text = describe(replace(leaderboard("abc"), ranks=ranks))
+    text = describe(replace(leaderboard("abc"), ranks=ranks, rank_resamples=(2000, 7)))
+    assert ("2,000 bootstrap resamples (seed 7)" in text) == (ranks in ("simultaneous", "bootstrap"))
     assert re.findall(CODE, text) == []
     assert "ranks" in text or "rank range" in text or "cluster" in text
 
