@@ -55,7 +55,7 @@ class Items(list[Item]):
 
 
 class _Lazy(Sequence[Any]):
-    """A sequence whose elements are created when they are accessed."""
+    """A sequence that creates an element each time it is accessed."""
 
     def __getitem__(self, index: Any) -> Any:
         every = range(len(self))[index]

@@ -179,7 +179,7 @@ def message(stored: Mapping[str, Any]) -> Message:
 
 
 def _name_subject(parameters: dict[str, Any], *, about_pairs: bool) -> str:
-    """Return the beginning of a message, such as `a: `, which names what it is about.
+    """Return the beginning of a message, which names its subject: `team/system: `.
 
     Args:
         parameters: Parameters of the message. Those that name submissions, runs, test sets and pairs are removed.

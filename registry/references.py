@@ -41,7 +41,10 @@ class Reference:
 
     @property
     def citations(self) -> list[str]:
-        """The texts that cite the work: `Holm 1979`, or with three authors `A, B and C 2009` and `A et al. 2009`."""
+        """The texts that cite the work: `Holm 1979`, or `A and B 2009`.
+
+        A work with three authors has two: `A, B and C 2009` and `A et al. 2009`.
+        """
         families = [family for family, _ in self.authors]
         names = [_join(families), *([f"{families[0]} et al."] if len(families) > 2 else [])]
         year = self.fields.get("year")
@@ -55,7 +58,7 @@ class Reference:
 
     @property
     def description(self) -> str:
-        """The work as in a list of references, without the link."""
+        """The entry of the work in a list of references, without the link."""
         known = self.fields.get
         authors = _join([f"{given} {family}".strip() for family, given in self.authors])
         edition = known("edition") and f", {known('edition')} edition"
@@ -64,7 +67,6 @@ class Reference:
 
     @property
     def _place(self) -> str:
-        """Where the work was published, such as `Biometrika, 75(4):800–802`."""
         known = self.fields.get
         if "journal" in self.fields:
             number, pages = known("number"), known("pages")
@@ -86,7 +88,9 @@ class Reference:
 
 
 def find_references(*citations: str) -> tuple[Reference, ...]:
-    """Return the works that texts cite, each one once, in the order of authors and year.
+    """Find the published works that some texts cite.
+
+    Each work is returned once, in the order of authors and year.
 
     >>> [work.key for work in find_references("Yeh 2000, section 3.2; Noreen 1989", "as Yeh (2000) shows")]
     ['noreen-1989-computer', 'yeh-2000-accurate']
@@ -97,7 +101,7 @@ def find_references(*citations: str) -> tuple[Reference, ...]:
 
 
 def shorten_citation(citation: str) -> str:
-    """Return a citation without chapters and sections; works that are not in the file stay as they are.
+    """Remove chapters and sections from a citation.
 
     A part without a year, such as `that of the scores`, names no work and is left out.
 
@@ -119,7 +123,11 @@ def load_references() -> tuple[Reference, ...]:
 
 @cache
 def _load_citations() -> tuple[dict[str, Reference], re.Pattern[str]]:
-    """Return the works by the texts that cite them, and a pattern of these texts."""
+    """Load all works by the texts that cite them, such as `Holm 1979`.
+
+    Returns:
+        The works, and a regular expression that finds these texts.
+    """
     # `Angelopoulos et al. 2023` is the work with more authors, because the other one is cited by all three names.
     entries = sorted(load_references(), key=lambda work: len(work.authors))
     works = {citation: work for work in entries for citation in work.citations}
@@ -140,7 +148,7 @@ def _join(names: Iterable[str]) -> str:
 
 
 def _make_plain(value: str) -> str:
-    """Return the value of a BibTeX field as plain text: `{MTP$_2$}` -> `MTP2`, `1--9` -> `1–9`."""
+    """Convert the value of a BibTeX field to plain text: `{MTP$_2$}` -> `MTP2`."""
     text = re.sub(r"[{}$]|(?<=\$)_", "", value)
     for latex, plain in (("--", "–"), ("``", "“"), ("''", "”"), ("`", "‘"), ("'", "’"), (r"\_", "_")):
         text = text.replace(latex, plain)

@@ -67,13 +67,11 @@ class Value(ABC):
     @classmethod
     @cache
     def _hints(cls) -> dict[str, Any]:
-        """Return the declared types of all options, by name; cached, because it is slow."""
         return typing.get_type_hints(cls)
 
     @classmethod
     @cache
     def _words(cls) -> dict[str, Any]:
-        """Return the options that allow only certain words, with their types."""
         hints = {f.name: cls._hints()[f.name] for f in fields(cls)}
         return {option: hint for option, hint in hints.items()
                 if any(typing.get_origin(type_) is typing.Literal for type_ in (hint, *typing.get_args(hint)))}
@@ -182,7 +180,7 @@ def to_toml(value: Any) -> Any:
 
 
 def _split_call(text: str) -> tuple[str, dict[str, Any]]:
-    """Parse a text such as `SpanF(beta=2)` into a name and a dictionary of options."""
+    """Split a text such as `SpanF(beta=2)` into a name and a dictionary of options."""
     if (match := _NAMED.fullmatch(text)) is None:
         raise ValueError(text)
     name, options = match.groups()

@@ -65,8 +65,6 @@ class Regions:
 
 
 class _Submission(NamedTuple):
-    """A submission with its numbers of runs, correct answers and all answers."""
-
     name: tuple[str, str]
     scoring_id: int
     runs: int
@@ -359,9 +357,12 @@ def load_confusions(connection: Connection, task: TaskRow, *, every_name: bool) 
 
 
 def _load_gold_labels(connection: Connection, task: TaskRow) -> dict[str, tuple[bool, dict[str, int]]]:
-    """Count the labels in the gold of each test set.
+    """Count how often each label occurs in the gold of each test set.
 
-    The types of answers such as spans are counted instead if there are types; the Boolean in the result is then True.
+    If answers such as spans have types, types are counted instead of labels.
+
+    Returns:
+        For each test set: True if types were counted, and the counts.
     """
     rows = connection.execute(text("""
         WITH gold AS (
@@ -383,7 +384,7 @@ def _load_gold_labels(connection: Connection, task: TaskRow) -> dict[str, tuple[
 
 def _load_cells(connection: Connection, task: str, test_set: str,
                 places: Mapping[str, int]) -> dict[tuple[str, str], tuple[Cell, ...]]:
-    """Load the non-empty cells of the confusion matrix of each system.
+    """Load the numbers in the confusion matrix of each system.
 
     Args:
         connection: A connection to the store.
@@ -392,7 +393,7 @@ def _load_cells(connection: Connection, task: str, test_set: str,
         places: The row or column of each label in the matrix. All other labels share the one after the last.
 
     Returns:
-        The cells, by (team, system).
+        The non-empty cells, by (team, system).
     """
     parameters = {"task": task, "test_set": test_set}
     low, high = connection.execute(text("""

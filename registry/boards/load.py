@@ -167,7 +167,7 @@ def _load_rows(connection: Connection, tasks: Sequence[str], metric: str | None)
 
 
 def _load_messages(connection: Connection, tasks: Sequence[str]) -> dict[int, Messages]:
-    """Return messages about submissions, by the id of the submission.
+    """Load the messages about submissions, by the id of the submission.
 
     A message about one of several runs has the number of the run, counted from 1.
     """

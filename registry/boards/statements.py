@@ -295,7 +295,6 @@ def _describe_runs(comparison: Comparison, runs: Sequence[int]) -> Sequence[Mess
 
 
 def _describe_results(comparison: Comparison, n_significant: int, ranks: Ranks) -> str:
-    """Return a sentence with the number of significant differences, and their test."""
     correction = CORRECTIONS[comparison.correction]
     level = f"at {100 * comparison.alpha:g} %"
     if correction.controls == "false discovery rate":
@@ -352,7 +351,6 @@ def _describe_sides(comparison: Comparison) -> str:
 
 
 def _warn_of_few_units(comparison: Comparison, runs: Sequence[int]) -> Sequence[Message]:
-    """Return a warning if too few units or runs make significance impossible."""
     if not parse("test", TESTS, comparison.test).is_permutation_test:
         return ()
     alpha, correction = comparison.alpha, comparison.correction
@@ -369,7 +367,7 @@ def _warn_of_few_units(comparison: Comparison, runs: Sequence[int]) -> Sequence[
 
 
 def _warn_of_few_resamples(comparison: Comparison, pairs: Decisions, share: float) -> Sequence[Message]:
-    """Return a warning if too few resamples make significance impossible."""
+    """Warn if so few resamples were drawn that no difference can be significant."""
     p = pairs.numbers("p_value")
     corrects_p_values = CORRECTIONS[comparison.correction].function is not None  # otherwise it needs joint resamples
     is_known = ~np.isnan(p) | _find_purged_pairs(pairs)

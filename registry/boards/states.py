@@ -186,15 +186,13 @@ def _find_in_signature(signature: str, key: str) -> str | None:
 
 def _load_pairs(connection: Connection, comparison_id: int, submissions: Sequence[int],
                 names: Sequence[str]) -> Iterator[tuple[tuple[str, str], PairDecision]]:
-    """Yield the names and the test result of each pair of systems.
-
-    The two names are in alphabetical order.
+    """Yield the names of each pair of systems, and its test result.
 
     Args:
         connection: A connection to the store.
         comparison_id: The id of the comparison.
         submissions: The ids of the submissions in the comparison, best first.
-        names: The names `team/system` of these submissions.
+        names: The names `team/system` of these submissions. The names of a pair are in alphabetical order.
     """
     places = {submission: n for n, submission in enumerate(submissions)}
     rows = connection.execute(text("""
@@ -309,9 +307,10 @@ def _load_gold(connection: Connection, state: State) -> tuple[dict[str, Item], R
 
 
 def _find_gold_difference(before: tuple[Reader, Item], after: tuple[Reader, Item]) -> tuple[str, str] | None:
-    """Return what was removed from an item's gold and attributes, and what was added.
+    """Compare two versions of the gold of an item, with its attributes.
 
-    The result is None if nothing was removed or added.
+    Returns:
+        What was removed, and what was added; None if nothing was.
     """
     old_content, new_content = (canonical_json([reader.content(item.gold), dict(item.attributes)])
                                 for reader, item in (before, after))

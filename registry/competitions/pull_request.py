@@ -153,11 +153,6 @@ def _create_placeholder(change: Change, folder: Path) -> str | None:
 
 
 def _write_submissions(git: _Git, submissions: Sequence[Change], folder: Path) -> list[str]:
-    """Write the content of the submissions of a pull request into empty files.
-
-    Returns:
-        Problems, such as files that are too large; empty if there are none.
-    """
     if len(submissions) > MAX_FILES:
         return [f"{len(submissions):,} files; at most {MAX_FILES:,} are allowed"]
     problems, bytes_left = [], MAX_TOTAL_BYTES
@@ -174,13 +169,6 @@ def _write_submissions(git: _Git, submissions: Sequence[Change], folder: Path) -
 
 
 def _evaluate(manifest: Path, paths: Sequence[str], folder: Path) -> Verdict:
-    """Check the submitted files and, if the gold exists, compute the leaderboards.
-
-    Args:
-        manifest: The manifest of the task.
-        paths: Paths of the submitted files in the repository.
-        folder: Folder with the files of the repository.
-    """
     task = load_manifest(manifest)[0]
     checked = _run_registry("check", *(str(folder / path) for path in paths), "--task", str(manifest), "--quiet",
                             folder=folder)

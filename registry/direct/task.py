@@ -142,7 +142,7 @@ def _read_clusters(given: Any, items: Column) -> list[str]:
 
 
 def _name_items(items: Column) -> list[str]:
-    """Return the keys of the items as text.
+    """Convert the keys of the items to names.
 
     Raises:
         InputError: Two keys are the same text, or a key is empty, begins or ends with a blank, or has invisible

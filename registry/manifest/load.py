@@ -127,7 +127,7 @@ def _correct_key(tables: Any, location: tuple[int | str, ...]) -> bool:
         location: The path of the unknown key.
 
     Returns:
-        False if there is no similar key that the table does not have already.
+        True if the key was renamed; False if there is no similar key, or the table already has it.
     """
     for step in location[:-1]:
         tables = tables[step]

@@ -123,14 +123,14 @@ def _choose_nearest(span: Span, candidates: list[Span]) -> int:
 
 
 def _pair_spans(gold: Spans, system: Spans, choose: Callable[[Span, list[Span]], int]) -> Iterator[tuple[Span, Span]]:
-    """Pair each system span, in text order, with an overlapping gold span.
+    """Assign to each span of the system an overlapping gold span, if one is left.
 
-    Each gold span is in at most one pair.
+    Spans are processed in the order of the text. Each gold span is assigned at most once.
 
     Args:
         gold: Spans of the gold.
         system: Spans of the system.
-        choose: Function that receives a system span and the list of overlapping gold spans without a pair, and returns
+        choose: Function that receives a system span and the list of overlapping gold spans that are left, and returns
             the index of the selected gold span.
     """
     gold_spans = sorted(gold)

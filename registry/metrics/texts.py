@@ -454,12 +454,6 @@ class ROUGE(QuotientMetric, ReferenceMetric):
 
 @dataclass(frozen=True)
 class _Tokenizer:
-    """Tokenizer for the library rouge-score, which calls its method `tokenize`.
-
-    Attributes:
-        unit: Unit of text: `whitespace` or `characters`.
-    """
-
     unit: str
 
     def tokenize(self, text: str) -> list[str]:

@@ -308,7 +308,7 @@ def _copy_public_rows(connection: Connection, path: Path, time: datetime, *, is_
 
 
 def _make_select(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
-    """Return the SQL that selects the published rows and columns of a table.
+    """Make the SQL that selects the published rows and columns of a table.
 
     Args:
         name: Name of the table.
@@ -331,10 +331,13 @@ def _make_select(name: str, table: PublicTable) -> tuple[dict[str, str], str]:
 
 
 def _load_past_manifests(connection: Connection) -> Iterator[dict[str, Any]]:
-    """Yield all past manifests of published tasks, as rows of the table `source`.
+    """Load all past manifests of published tasks, to show past leaderboards.
 
-    The manifests are necessary to show past leaderboards. If a task is anonymous, manifests with a candidate system are
-    left out, because the candidate is the name of a participant.
+    In an anonymous task, manifests that name a candidate system are left out, because this is the name of a
+    participant.
+
+    Yields:
+        Rows of the table `source`.
     """
     is_anonymous = dict(map(tuple, connection.exec_driver_sql("SELECT slug, is_anonymous FROM public_task").all()))
     yielded = set[str]()

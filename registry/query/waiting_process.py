@@ -92,7 +92,7 @@ class WaitingProcess:
 
 
 class _Rows(io.RawIOBase):
-    """A file object that sends its content to the parent process in pieces."""
+    """File object that sends what is written to the parent process, in pieces."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection

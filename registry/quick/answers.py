@@ -439,8 +439,9 @@ def _choose_values(gold: Table, system_tables: Sequence[Table], items: list[str]
         questions: Collects questions about unclear columns.
 
     Returns:
-        The gold's column, the kind of values (`label`, `score` or `segment`), and the column of each system. If these
-            are unclear, the kind is None or the list of columns is empty.
+        The column of the gold, the kind of values (`label`, `score` or `segment`), and the column of each system. If
+            this
+        is unclear, the kind is None or the list of columns is empty.
     """
     kinds = find_possible_kinds(request)
     if not kinds and (request.sets is not None or _find_label_lists(gold)):
@@ -580,8 +581,9 @@ def _choose_system_value(table: Table, gold: Table, value: str, items: Sequence[
                          request: Request, kind: Kind | None) -> str | None:
     """Choose the column with the answers of a system; return None if it is unclear.
 
-    Candidates in this order: the column that the user names, the only column, columns with usual names such as
-    `prediction`, the column with the name of the gold's column, and a column with a usual name for the kind of values.
+    The first of these columns is chosen: the column that the user names, the only column, a column with a usual name
+    such as `prediction`, the column with the same name as in the gold, or a column with a usual name for the kind of
+    values.
 
     Args:
         table: The table of the system.
@@ -834,8 +836,14 @@ def _plan_sets(gold: Table, items: list[str], value: str,
                systems: Sequence[tuple[SystemFile, Table, list[str], str]], request: Request) -> Plan:
     """Make the plan for reading tables with sets of labels, such as `anger|joy`.
 
-    The sets are converted to JSON files, because no reader reads sets in tables. The arguments are those of
-    `plan_tables`.
+    The sets are converted to JSON files, because no reader reads sets in tables.
+
+    Args:
+        gold: The table of the gold.
+        items: The columns that name the items.
+        value: The column of gold values.
+        systems: For each system its file, its table, the columns that name the items, and the column of answers.
+        request: The options of the user.
     """
     columns = dict.fromkeys([value, *(column for *_, column in systems)])
     mark = request.sets

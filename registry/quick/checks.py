@@ -305,7 +305,6 @@ def _is_summary(table: Table, names: Sequence[str], rows: Sequence[int], row: in
 
 
 def _is_sum_or_mean(cell: str, rest: Sequence[str]) -> bool:
-    """Return True if a cell is the rounded sum or mean of the other cells."""
     if not is_number(cell):
         return False
     numbers = [float(other) for other in rest if is_number(other)]

@@ -504,10 +504,9 @@ def _find_span_list(document: Document, request: Request, gold: _SpanList | None
 
 
 def _find_list_paths(entry: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[str]:
-    """Yield the paths of lists in a JSON object, such as `result.entities`.
+    """Yield the paths of lists of objects in a JSON object, such as `result.spans`.
 
-    Lists of numbers or texts are left out. Nested objects are searched, too; objects in a list only if the list
-    has a single member.
+    Lists of lists are yielded, too. Nested objects are searched; a list is searched only if it has a single member.
     """
     for name, value in entry.items():
         path = f"{prefix}{name}"

@@ -394,11 +394,6 @@ def _import_results(kind: str, paths: Sequence[Path], request: Request, test: st
 
 
 def _make_importer(kind: str, request: Request) -> Importer:
-    """Make an importer with the user's options.
-
-    Raises:
-        InputError: The importer does not have an option.
-    """
     options = dict(request.options)
     names: dict[str, Any] = {"item": list(request.item) or None, "score": next(iter(request.score), None)}
     options |= {name: value for name, value in names.items() if value and name in IMPORTERS[kind].__dataclass_fields__}
@@ -506,7 +501,7 @@ def _describe_unsupported(document: Document, *, alone: bool = False) -> InputEr
 
 
 def _describe_json(document: Document) -> tuple[str, str, str]:
-    """Describe a JSON file that no reader supports.
+    """Describe a JSON file that no reader supports, for an error.
 
     Returns:
         The description, the name of the most similar reader, and advice on how to extract the items.

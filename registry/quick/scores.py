@@ -231,7 +231,7 @@ def plan_table(document: Document, request: Request) -> Plan | None:
 
 
 def _plan_long_answers(table: Table, system: str, golds: Sequence[str], request: Request) -> Plan | None:
-    """Find out how to read a table with one row per item and system, gold and answer.
+    """Find out how to read a table with item, system, gold and answer in each row.
 
     Args:
         table: The table.

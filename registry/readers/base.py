@@ -280,9 +280,9 @@ class SegmentReader(Reader):
 
 @contextmanager
 def _pause_garbage_collection() -> Iterator[None]:
-    """Context manager that pauses Python's garbage collector while files are read.
+    """Pause Python's garbage collector in a `with` block that reads files.
 
-    The collector would take half of the time, although reading makes no reference cycles.
+    It would take half of the time, although reading makes no reference cycles.
     """
     was_enabled = gc.isenabled()
     gc.disable()

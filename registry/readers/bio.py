@@ -187,7 +187,7 @@ class _BlockParsing:
             self.rows, self.begins = [], []
 
     def _read_comment(self, number: int, line: str, cells: list[str]) -> bool:
-        """Read a line if it is a comment, and store the attributes that it declares.
+        """If a line is a comment, store the attributes that it declares.
 
         Args:
             number: Line number.
@@ -582,7 +582,7 @@ class Bio(SpanReader):
             yield Span(start, len(tags), type_)
 
     def _find_fault(self, prefix: str, kind: str, open_type: str, previous: str) -> str | None:
-        """Return a message if a tag is not valid after the previous tag; None if it is.
+        """Return a message if a tag is not allowed after the previous tag; else None.
 
         Args:
             prefix: Prefix of the tag, such as "B", or "O".

@@ -132,11 +132,11 @@ def _place_words(sentences: Sequence[Sentence]) -> list[Place]:
 
 
 def _find_stretch(gold: Sequence[Place], system: Sequence[Place], g: int, s: int) -> tuple[int, int, int, int]:
-    """Find the shortest part of the text, from a multiword token on, that cuts none.
+    """Find the shortest next part of both texts that cuts no multiword token.
 
-    Words are aligned part by part. Here the next word of the gold or of the system is in a multiword token (such as
-    French "du" = "de le"), so the part must contain whole multiword tokens of both sides. As in the official scorer, at
-    most one word that begins before the token is left out.
+    Gold words and system words are aligned part by part. The next word of one side is in a multiword token (French "du"
+    = "de le"), so the part must contain whole multiword tokens of both sides. As in the official scorer, at most one
+    word that begins before the token is left out.
 
     Args:
         gold: Start, end, multiword flag and form of each gold word.
@@ -145,7 +145,7 @@ def _find_stretch(gold: Sequence[Place], system: Sequence[Place], g: int, s: int
         s: Index of the next system word.
 
     Returns:
-        Indexes of the stretch: first gold word, first system word, end of gold words, and end of system words.
+        Indexes: first gold word, first system word, end of the gold words, and end of the system words.
     """
     gold_start, end, gold_is_multi, _ = gold[g]
     system_start, system_end, system_is_multi, _ = system[s]
@@ -415,12 +415,11 @@ class Conllu(NamedReader):
 
 
 def _list_words(value: Sentence | Projection) -> Sequence[Word]:
-    """Return the gold words of a sentence, or the system's words aligned with them."""
     return value.words if isinstance(value, Sentence) else tuple(projected.word for projected in value.words)
 
 
 def _find_range_end(id_: str, expected: int, range_end: int, document: Document, line: int) -> int:
-    """Parse the ID of a multiword token, such as "3-4"; return its last number.
+    """Check the ID of a multiword token, such as "3-4", and return its last number.
 
     Args:
         id_: The ID.

@@ -143,8 +143,7 @@ class Labels(NamedReader):
         """Read a file in blocks of lines, which takes half the time of single lines.
 
         Returns:
-            Cells by column. None if the file must be read line by line, because it has a fault, a blank line or a
-                comment.
+            Cells by column; None if the file has a fault, a blank line or a comment, and must be read line by line.
         """
         if self.syntax in ("json", "parquet") or document.problems is not None:
             return None

@@ -272,7 +272,6 @@ def write_records(database: Database, task: str, output: Path) -> RecordCounts:
 
 
 def _write_submissions(connection: Connection, row: TaskRow, folder: Path) -> Iterator[int]:
-    """Write a record of each submission, and yield its number of samples."""
     manifest = decode_manifest(row.manifest)
     (boards,) = load_snapshot(connection, row.slug, pairs=BOARD_PAIRS).tasks
     standings: dict[tuple[str, str], list[tuple[Leaderboard, Standing]]] = {}

@@ -244,7 +244,7 @@ def _verify_by_items(connection: Connection, stored: Any) -> Iterator[Fault]:
 
 
 def _compare_scores(connection: Connection, stored: Any, measured: SubmissionScore) -> Iterator[Fault]:
-    """Compare a stored score, and the scores of its runs, with the recomputed scores."""
+    """Compare recomputed scores of a submission, and of its runs, with stored scores."""
     runs = [row.value for row in connection.exec_driver_sql(
         "SELECT value FROM replicate_score WHERE scoring_id = ? AND metric_id = ? ORDER BY replicate",
         (stored.scoring_id, stored.metric_id))]

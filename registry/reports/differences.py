@@ -289,7 +289,7 @@ def _shorten_name(name: str) -> str:
 
 
 def _is_reversed(change: DecisionChange) -> bool:
-    """Return True if the significantly better system was the worse one before."""
+    """Return True if another system of the pair is now the significantly better one."""
     before, after = change.before, change.after
     return before.significant and after.significant and _find_better(change, before) != _find_better(change, after)
 

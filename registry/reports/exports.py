@@ -254,7 +254,6 @@ def _make_hub_entry(board: Leaderboard, standing: Standing, benchmark: Benchmark
 
 
 def _describe_result(board: Leaderboard, standing: Standing) -> str:
-    """Describe one score: metric, confidence interval, rank range and signature."""
     comparison, better = board.comparison, "lower" if board.better == "lower" else "higher"
     interval = "" if standing.ci_low is None or standing.ci_high is None else (
         f", {comparison.confidence:.0%} interval {standing.ci_low:.4g} to {standing.ci_high:.4g}")

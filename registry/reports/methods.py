@@ -42,7 +42,9 @@ _P_VALUES = {"exact": "exact", "ideal": "exact", "monte-carlo": "simulated", "as
 
 @dataclass(frozen=True)
 class Methods:
-    """Paragraph for a paper that describes how a leaderboard was computed; `str` returns it.
+    """Paragraph for a paper that describes how a leaderboard was computed.
+
+    `str(methods)` returns the paragraph.
 
     Attributes:
         title: The title of the leaderboard.
@@ -100,9 +102,10 @@ def describe_methods(board: Leaderboard) -> Methods:
 
 
 def select_citation(citation: str, options: object) -> str:
-    """Return the sources of a metric or test that concern its options, without chapters and sections.
+    """Select the sources of a metric or test that are relevant for its options.
 
-    A source of one option follows its value: `match=fuzzy: Ehrmann et al. 2020`.
+    Some sources concern only one value of an option: `match=fuzzy: Ehrmann et al. 2020`. Chapters and sections are
+    removed.
 
     Args:
         citation: The sources as the metric or test declares them.
@@ -113,7 +116,7 @@ def select_citation(citation: str, options: object) -> str:
 
 
 def _is_met(condition: str, options: object) -> bool:
-    """Return True if options have one of the values of a condition such as `match=exact or ent_type`."""
+    """Return True if options fulfil a condition such as `match=exact or ent_type`."""
     name, _, values = condition.partition("=")
     return not condition or str(getattr(options, name)).lower() in values.split(" or ")
 
@@ -130,7 +133,6 @@ def _describe_scores(board: Leaderboard) -> str:
 
 
 def _describe_metric(board: Leaderboard) -> str:
-    """Return the name of the metric with its options and sources in parentheses."""
     metric: Metric = parse("metric", METRICS, board.metric_name).original
     settings = f" ({', '.join(f'{option}={value}' for option, value in metric.shown_options)})"
     name, options = metric.title, list[str]()
@@ -175,10 +177,6 @@ def _select_test_citation(test: PairTest, board: Leaderboard) -> str:
 
 
 def _describe_p_values(board: Leaderboard, test: PairTest) -> str:
-    """Return how p-values are computed, such as `, with exact p-values`.
-
-    The result is empty if the test has only one way to compute them.
-    """
     counts = Counter(_P_VALUES.get(method, "") for method in board.decisions.columns["method"].tolist() if method)
     simulation = f" with {_describe_resamples(board, test)}" if "simulated" in counts else ""
     if len(counts) > 1:
@@ -193,7 +191,6 @@ def _describe_p_values(board: Leaderboard, test: PairTest) -> str:
 
 
 def _describe_resamples(board: Leaderboard, test: PairTest) -> str:
-    """Return the number of permutations or resamples and their seed, such as `1,000 random permutations (seed 1)`."""
     comparison = board.comparison
     resamples = board.decisions.numbers("resamples")
     is_simulated = np.ma.filled(board.decisions.columns["method"] == "monte-carlo", False).astype(bool)
@@ -204,7 +201,6 @@ def _describe_resamples(board: Leaderboard, test: PairTest) -> str:
 
 
 def _describe_correction(board: Leaderboard) -> str:
-    """Return the correction and its error rate; empty if there is only one p-value."""
     comparison = board.comparison
     correction = CORRECTIONS[comparison.correction]
     if comparison.family_size == 1:
@@ -245,7 +241,6 @@ def _describe_ranks(board: Leaderboard) -> str:
 
 
 def _describe_intervals(board: Leaderboard) -> str:
-    """Return the methods of the confidence intervals; empty if there are no intervals."""
     scores, differences = board.intervals.score_methods, board.intervals.difference_methods
     parts = [f"of {values} are {_list_methods(methods)}"
              for values, methods in (("scores", scores), ("differences", differences)) if methods]
@@ -262,6 +257,5 @@ def _list_methods(methods: Sequence[IntervalMethod]) -> str:
 
 
 def _cite(citation: str) -> str:
-    """Return sources in parentheses after a blank; empty if there are none."""
     sources = shorten_citation(citation)
     return sources and f" ({sources})"

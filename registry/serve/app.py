@@ -220,7 +220,6 @@ async def _cancel_if_disconnected(request: Request, response: Coroutine[Any, Any
 
 
 async def _run_query(served: Served, queries: Queries, request: Request, query: Query | None, form: str) -> Response:
-    """Respond with the result of an SQL query as data or as an HTML page."""
     if form == "html":
         return await _serve_sql_page(served, queries, query)
     if query is None:
@@ -462,7 +461,6 @@ def _answer_http_error(request: Request, error: Exception) -> Response:
 
 
 def _respond_to_bug(request: Request, _: Exception) -> Response:
-    """Make the response for an unexpected error; the traceback is in the log."""
     return answer_problem(request, ProblemError(500, FAILED))
 
 

@@ -64,8 +64,6 @@ class Answer:
 
 
 class _RunningQuery:
-    """A running query, which any thread may stop."""
-
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: WaitingProcess | None = None

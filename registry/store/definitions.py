@@ -242,7 +242,7 @@ def _find_detail(kind: str, stored: tuple[Any, ...], expected: tuple[Any, ...]) 
 
 
 def _is_same_statement(kind: str, *definitions: tuple[Any, ...]) -> bool:
-    """Return True if two views, or two macros, have equal syntax trees.
+    """Return True if two definitions of a view or macro have equal syntax trees.
 
     Their texts may still differ, because DuckDB reformats a statement when it stores it, and each version of DuckDB
     does so in another way.

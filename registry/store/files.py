@@ -157,8 +157,6 @@ class _OpenFile:
 
 
 class _Key(NamedTuple):
-    """Key of an open file: its path, its inode, its mode and its configuration."""
-
     path: Path
     identity: Identity | None
     read_only: bool
@@ -253,11 +251,6 @@ def roll_back(connection: Connection) -> None:
 
 
 def _connect(path: Path, read_only: bool, config: dict[str, Any], patience: float) -> tuple[Connection, _Key]:
-    """Open a database file.
-
-    Returns:
-        The connection, and the key that `_Files.close` needs.
-    """
     deadline = time.monotonic() + patience
     while True:
         try:

@@ -190,7 +190,6 @@ def _describe_family(family: str | Sequence[str] | Mapping[str, Sequence[str]]) 
 
 
 def _list_gold_files(connection: Connection, revision: int) -> Section:
-    """Return a table with the files of one version of the gold."""
     return Section("gold", select_rows(connection, """
         SELECT role, source.name AS file, source.digest, revision.reader, revision.revision, revision.created_at
         FROM gold_revision AS revision JOIN gold_source USING (gold_revision_id)
@@ -239,7 +238,7 @@ def _make_pair_history(connection: Connection, comparison: Row, line: str, syste
 
 
 def _find_pair(systems: str, submissions: Mapping[str, int]) -> tuple[int, int]:
-    """Return the submission ids of the two systems in a text `A~B`.
+    """Find the two submissions that a text `A~B` names, and return their ids.
 
     System names may contain `~`, so every `~` is tried as the separator.
 
@@ -260,7 +259,7 @@ def _find_pair(systems: str, submissions: Mapping[str, int]) -> tuple[int, int]:
 
 
 def _make_run_history(connection: Connection, number: int) -> list[Section]:
-    """Return parameters, environment, input files and log entries of one command."""
+    """Return the history of a command: parameters, environment, input files, log."""
     rows = select_rows(connection, "SELECT * FROM run WHERE run_id = :number", number=number)
     if not rows:
         return []

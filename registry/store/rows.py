@@ -173,7 +173,7 @@ def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str
 
 
 def _mask_none(values: list[Any]) -> NDArray[Any]:
-    """Return values as an array in which each None is a masked value.
+    """Convert values to an array in which each None is masked.
 
     An array with many None would make DuckDB import pandas.
     """

@@ -301,7 +301,6 @@ def _read_state(path: Path) -> State:
 
 
 def _sync_file(path: Path) -> None:
-    """Write the data of a file from the cache of the operating system to the disk."""
     with path.open("r+b") as file:  # Windows cannot sync a file that is open only for reading
         os.fsync(file.fileno())
 

@@ -280,7 +280,7 @@ def _list_paths(entry: Mapping[str, Any]) -> dict[str, Any]:
 def _read_members(text: str) -> Iterator[tuple[int, str | None, Any]]:
     """Yield position, name and value of each member of a JSON list or object.
 
-    In a list the name is None. The position is that in the text.
+    In a list the name is None. The position is an index into the text.
 
     Raises:
         JSONDecodeError: The text is not JSON, or is neither a list nor an object.

@@ -306,9 +306,10 @@ def _make_runs(details: Details, numbers: Mapping[Name, int]) -> Json:
 
 
 def _make_distinctive_items(distinctive: Sequence[DistinctiveItems], numbers: Mapping[Name, int]) -> Json:
-    """Return the items on which a system is better or worse than the other systems.
+    """Return the items on which a system differs most from the other systems.
 
-    If there are too many items for the page, both lists of each system (better and worse) have the same maximum length.
+    There are two lists for each system: items on which it is better, and worse. They are shortened to the same maximum
+    length if the page would have too many items.
 
     Args:
         distinctive: The items of each system.
@@ -755,10 +756,10 @@ def _parse_word(number: str) -> int | str:
 def _make_response(view: ItemView, output: SystemOutput) -> Any:
     """Return the answer of one system to an item, in a compact form for the page.
 
-    Texts are unchanged, and numbers are pairs [name, number]. A ranking has its first documents, the number of all
-    documents, and the number of those that the gold has. Other answers, such as spans, are two lists of indices into
-    `ItemView.known`: those that are incorrect or merely possible, and those that are missing. In trees, a word with an
-    incorrect arc is only in the first list.
+    Texts are unchanged. Numbers are pairs [name, number]. A ranking has its first documents, the number of all
+    documents, and the number of documents that are in the gold. Other answers, such as spans, are two lists of indices
+    into `ItemView.known`: incorrect or merely possible answers, and missing answers. In trees, a word with an incorrect
+    arc is only in the first list.
     """
     if view.kind == "text":
         return output.text
