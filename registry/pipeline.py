@@ -204,7 +204,7 @@ def evaluate(job: Job, run_ingest: Callable[[Session], Ingest], *, create: bool 
 
 
 def load_visibility(connection: Connection, task: str, *, public: bool) -> Visibility:
-    """Return whether messages about a task may show names and scores.
+    """Find out whether messages about a task may show names and scores.
 
     If `public` is false, messages may show everything.
     """

@@ -74,7 +74,7 @@ class Result(TableDisplay):
                 return fetch(cursor)
 
     def __iter__(self) -> Iterator[Row]:
-        """Iterate over the rows.
+        """Yield the rows as tuples.
 
         Inside `with registry:`, rows are computed during the iteration; otherwise all rows are fetched first.
         """
@@ -335,8 +335,8 @@ class Registry:
     """Read access to a registry file: tasks, scores, leaderboards and SQL queries.
 
     Reading does not block writers. Each method reads the current state of the registry. A `with` block keeps the file
-    open, so that all methods in the block read the same state. With `at`, methods read the state at that moment. With
-    `public`, methods read a public file that is made, as by `registry publish`, when the object is created.
+    open, so that all methods in the block read the same state. With `at`, methods read the state at that time. With
+    `public`, methods read only public data; these are copied into a temporary file when the object is created.
     """
 
     def __init__(self, path: str | Path, *, at: str | None = None, public: bool = False) -> None:

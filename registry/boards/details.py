@@ -308,7 +308,7 @@ OTHER = "other labels"
 class Cell(NamedTuple):
     """One cell of a confusion matrix: the number of items with a pair of labels.
 
-    `gold` and `predicted` are indices of `Confusions.labels`; None means that there is no label.
+    `gold` and `predicted` are indices of `Confusions.labels`, or None for no label.
     """
 
     gold: int | None
@@ -536,9 +536,10 @@ class History:
 
 
 def load_histories(connection: Connection, task: TaskRow, phases: Phases, until: int | None = None) -> list[History]:
-    """Load for each leaderboard the best systems that it has had over time.
+    """For each leaderboard, load the systems that have been the best over time.
 
-    Leaderboards of facets, and leaderboards with fewer than two visible comparisons, are left out.
+    Leaderboards of facets (items with one value of an attribute), and leaderboards with fewer than two visible
+    comparisons, are left out.
 
     Args:
         connection: A connection with one transaction for all queries.

@@ -436,7 +436,7 @@ class Leaderboard:
 
     @property
     def captions(self) -> tuple[str, ...]:
-        """Sentences to print above all others: result, details and test."""
+        """The most important sentences: the result, details of a pair, and the test."""
         return tuple(filter(None, (self.result, *self.details, *map(sentence, self.statements[:1]))))
 
     @property

@@ -208,9 +208,9 @@ def _load_withdrawn(connection: Connection, tasks: Mapping[int, TaskRow]) -> Ite
 
 
 def _load_leaders(connection: Connection, tasks: Mapping[int, TaskRow]) -> Iterator[Change]:
-    """Yield the changes of the best system on leaderboards by the primary metric.
+    """Find out when the best system on a leaderboard changed.
 
-    The first best system of a leaderboard is not a change.
+    Only leaderboards by the primary metric count. The first best system of a leaderboard is not a change.
     """
     changed = [task_id for task_id in connection.execute(_MOVED).scalars() if task_id in tasks]
     digests = dict(map(tuple, connection.execute(_OF_ENTRY))) if changed else {}

@@ -115,12 +115,15 @@ class StoredFamily:
 
 
 def parse_families(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
-    """Return the family of each leaderboard of a task, by comparison id.
+    """Find out which leaderboards of a task are corrected together.
 
     A family is a set of leaderboards whose p-values are corrected together.
 
     Args:
         requests: The recorded requests of the task's comparisons as JSON, by comparison id.
+
+    Returns:
+        The family of each leaderboard, by comparison id.
     """
     families = {number: json.loads(request).get("family", {}) for number, request in requests.items()}
     n_single = sum(not family.get("boards") for family in families.values())
@@ -130,13 +133,13 @@ def parse_families(requests: Mapping[int, str]) -> dict[int, StoredFamily]:
 
 
 def describe_family(family: StoredFamily, correction: str, alpha: float, n_pairs: int) -> tuple[str | Message, ...]:
-    """Return a sentence that names the pairs whose p-values are corrected together.
+    """Name the pairs of systems whose p-values are corrected together, in a sentence.
 
     A message follows if declared boards are absent. The result is empty if the correction controls no error rate, or if
     the task has no other board.
 
     Args:
-        family: The board's family.
+        family: The board's family, which is a set of leaderboards that are corrected together.
         correction: The name of the correction.
         alpha: The error rate.
         n_pairs: The number of pairs of the family.

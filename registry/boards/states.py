@@ -112,7 +112,7 @@ def load_latest_states(connection: Connection, task: str | None = None,
 
 def load_states(connection: Connection, name: str | None, task: str | None = None,
                 metric: str | None = None) -> dict[LeaderboardKey, State]:
-    """Load the stored state of one leaderboard by its id, or the latest ones of all.
+    """Load stored versions (states) of leaderboards: one by its id, or the latest.
 
     A state is a leaderboard as one stored comparison computed it.
 
@@ -243,10 +243,10 @@ class SystemItems:
 
 @dataclass(frozen=True)
 class Correction:
-    """Changes between two revisions of a test set's gold, and their effects.
+    """Changes between two versions of a test set's gold, and their effects.
 
     Attributes:
-        n_before, n_after: The number of items in the earlier and in the later revision.
+        n_before, n_after: The number of items in the earlier and in the later version.
         items: The items of the whole test set whose gold changed, in the order of the later gold. Deleted items are
             last.
         systems: The items whose statistics changed, for each system on both boards, in the order of the later board.

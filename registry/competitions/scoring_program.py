@@ -177,7 +177,7 @@ class Settings:
 
     Attributes:
         test_set: The test set to score.
-        of_phase: The test sets of the phase, which a submission answers together.
+        of_phase: All test sets of the competition's phase. A submission answers them together.
         hidden: True if scores are hidden from participants.
     """
 

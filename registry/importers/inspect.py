@@ -102,9 +102,9 @@ class Archive:
         return parse_json_text(self.read(name), self.make_path(name))
 
     def check(self) -> None:
-        """Check that every member of the zip file is JSON and within the size limits.
+        """Check that every member of the zip file is JSON and not too large.
 
-        Call this method before a library without size limits reads the archive.
+        This protects a library that reads the archive afterwards without such limits.
 
         Raises:
             InputError: A member cannot be read (see `read`), or is not JSON.

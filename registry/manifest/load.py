@@ -238,10 +238,10 @@ def check_system_facts(**options: Any) -> dict[str, Any]:
 
 
 def update_significance(declared: Significance, options: Mapping[str, Any]) -> Significance:
-    """Return the test settings of a manifest with changes from command-line options.
+    """Change the settings of significance tests by options of the command line.
 
-    If the options change `runs` but not `test`, a default test is replaced by the default test for the new value. If
-    they request two-sided tests, the declared candidate is removed.
+    The manifest may contain defaults that depend on changed settings: a new value of `runs` changes the default test,
+    and two-sided tests remove the declared candidate.
 
     Args:
         declared: The settings of the manifest.

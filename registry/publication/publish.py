@@ -130,14 +130,17 @@ class _Entry(NamedTuple):
 
 
 def make_public_log(connection: Connection, manifests: Collection[str]) -> list[dict[str, Any]]:
-    """Return the log of a public file, as rows of the table `event`, oldest first.
+    """Make the log of a public file, which reveals no hidden names or scores.
 
-    Entries that would reveal hidden names or scores are left out or changed.
+    Log entries that would reveal them are left out or changed.
 
     Args:
         connection: Connection to the registry itself, with the temporary tables that list the public rows.
         manifests: Digests of the published manifests. Digests of other manifests are left out, because somebody could
             guess the names in a manifest, and check the guess with the digest.
+
+    Returns:
+        Rows of the table `event`, oldest first.
     """
     names = dict(map(tuple, connection.execute(_NAMES)))
     compared = set(connection.execute(_DIGESTS).scalars())

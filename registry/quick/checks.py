@@ -64,10 +64,10 @@ def ask_about_groups(table: Table, items: Sequence[str], request: Request, quest
 
 
 def group_options(name: str) -> dict[str, str]:
-    """Return the options that the user can choose for a column of groups.
+    """Return the options that decide whether groups of rows are separate boards.
 
-    `--by` makes one leaderboard per group, `--pool` one leaderboard of all rows. Rows of different metrics cannot be
-    pooled.
+    `--by` makes one leaderboard for each group, `--pool` makes one leaderboard of all rows. Rows of different metrics
+    cannot be pooled.
     """
     options = {option("--by", name): "a board for each of its values"}
     return options if normalize(name) in _METRICS else {

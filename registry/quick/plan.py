@@ -66,7 +66,7 @@ class Request:
     sets: str | None = None
 
     def allows(self, format_: str, gives: str) -> bool:
-        """Return True if the user's options do not exclude a reader.
+        """Return True if a reader is compatible with the user's options.
 
         Args:
             format_: The name of the reader.
@@ -88,7 +88,7 @@ class Request:
     def value(self) -> tuple[Kind, tuple[str, ...]] | None:
         """Kind of values and their columns, from the options --label, --score and --text.
 
-        None without these options.
+        The value is None without these options.
         """
         columns: dict[Kind, tuple[str, ...]] = {"label": self.label, "score": self.score, "segment": self.text}
         given = [(kind, names) for kind, names in columns.items() if names]

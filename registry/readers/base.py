@@ -160,9 +160,9 @@ class Reader(Value):
         return None
 
     def make_unanswered(self, text: Any) -> Any:  # noqa: ARG002
-        """Return a gold value that has only the item's input, without gold answers.
+        """Make a gold value that contains the input of an item, but no gold answer.
 
-        With such values, participants can check a submission without the gold.
+        Participants can check a submission with such values, without the gold.
 
         Args:
             text: Input for systems; see `task_text`.

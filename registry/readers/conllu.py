@@ -301,11 +301,11 @@ class Conllu(NamedReader):
         return Sentence(text, (), ())
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """Return one answer per dependency arc, with a key such as "2>1".
+        """Return one answer for each dependency arc, with a key such as "2>1".
 
-        The key "2>1" means that gold word 2 is the head of gold word 1. A system word N of the sentence that is not
-        aligned with a gold word is "+N" as a dependent. A head that is not aligned with a gold word of this sentence is
-        "?". The answer's type is the relation without its subtype.
+        The key "2>1" means that gold word 2 is the head of gold word 1. A system's word may have no aligned gold word:
+        it is then "+N" (N is its number) if it is the dependent, and "?" if it is the head. The type of an answer is
+        the relation without its subtype.
         """
         if isinstance(value, Sentence):
             return [Response(f"{word.head}>{n}", strip_subtype(word.deprel)) for n, word in enumerate(value.words, 1)]

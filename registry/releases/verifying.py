@@ -186,7 +186,7 @@ _SCORES = """
 
 
 def verify_scores(connection: Connection, with_gold: Collection[int]) -> Iterator[Fault]:
-    """Recompute every score, and yield the differences.
+    """Recompute every score, and yield the differences from the stored scores.
 
     Scores are computed from the statistics of items, or from totals if the gold is withheld.
 
@@ -350,8 +350,7 @@ def _explain_unreadable(error: Exception) -> str:
 def verify_public(connection: Connection, execution: Execution, verified: VerificationResult) -> None:
     """Recompute the numbers in a public file, or in a registry made from a release.
 
-    Such a registry lacks some files from which its numbers were computed, and its log is redacted. Therefore, neither
-    the files nor the log are verified.
+    Files and log are not verified: some files are absent, and the log is redacted.
 
     Args:
         connection: Connection in a transaction that is rolled back afterwards.

@@ -223,7 +223,7 @@ class WideBoard:
     def notes(self) -> list[str]:
         """Sentences below the board.
 
-        The first sentence ends with a colon: print the `basis` of every column after it, then the other sentences.
+        If the first sentence ends with a colon, the descriptions of the columns (`basis`) belong after it.
         """
         return [*self._explanations, *self.footnotes]
 

@@ -52,7 +52,7 @@ class IdleConnections:
     def close_old(self, connections: Iterable[Connection], now: float) -> None:
         """Close connections that have been idle for too long.
 
-        Call this regularly: an idle connection is noticed at a call, and closed at a later one.
+        This method must be called regularly: one call notices that a connection is idle, and a later call closes it.
 
         Args:
             connections: All open connections.

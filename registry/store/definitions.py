@@ -61,7 +61,7 @@ Definitions = Mapping[Key, tuple[Any, ...]]
 
 
 class Alteration(NamedTuple):
-    """A difference between a definition in a database and the one of this program.
+    """Difference between a database and a new registry in one definition.
 
     Attributes:
         fault: `altered`, `missing` or `surplus`.
@@ -143,7 +143,7 @@ def explaining_alterations(connection: Connection, path: Path) -> Iterator[None]
 def restore_views(connection: Connection) -> None:
     """Replace all views and macros in a copy of a registry by those of this program.
 
-    A table that has the name of a view is dropped.
+    A table is dropped if it has the name of a view.
     """
     driver = get_driver(connection)
     names = {view.name for view in schema.load_views()}

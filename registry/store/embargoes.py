@@ -57,7 +57,7 @@ def find_hidden(connection: Connection, time: datetime) -> Hidden:
 
 
 def is_public(connection: Connection) -> bool:
-    """Return True if this file is a published copy of a registry without hidden data."""
+    """Return True if a registry file is a public copy, which lacks hidden data."""
     return has_row(connection, "publication")
 
 

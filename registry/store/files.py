@@ -177,8 +177,8 @@ class _Files:
         """Choose the path under which DuckDB opens a file.
 
         DuckDB cannot open one path with two configurations, or for two files. A second file or configuration therefore
-        gets a link in a temporary folder. This is done only if all connections to the file are read-only, because
-        DuckDB does not notice changes that are made under another name.
+        gets another path: a link in a temporary folder. This is done only if all connections to the file are read-only,
+        because DuckDB does not notice changes that are made under another path.
         """
         if (open_file := self.open_files.get(key)) is not None:
             return open_file

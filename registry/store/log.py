@@ -84,9 +84,9 @@ BLANK = (None, "", "{}")  # values of columns after a purge: actor, text, and JS
 
 @dataclass
 class Journal:
-    """The writer of the log entries of one command, in one or more transactions.
+    """Writer of the log entries of one command, in one or more transactions.
 
-    A command that changes nothing is not logged: the command itself is recorded at its first change.
+    A command that changes nothing is not logged, because the command itself is recorded at its first change.
 
     Attributes:
         command: Name of the command.
@@ -250,9 +250,10 @@ def digest_of_words(salt: str, event: Mapping[Any, Any]) -> str:
 
 
 def digest_of_run(run: Row[Any]) -> str:
-    """Return the digest of the facts about a command that are fixed when it begins.
+    """Return a digest of facts about a command, such as its name, version and start.
 
-    These are, for example, its name, version and start. The parameters are covered by their own salted digest.
+    These facts do not change after the start. The parameters are not included, because they have their own salted
+    digest.
     """
     return digest_json([str(run._mapping[name]) for name in _RUN_COLUMNS])
 

@@ -64,7 +64,7 @@ def find_nonempty(connection: Connection, tables: Iterable[str]) -> set[str]:
 def has_row(connection: Connection, source: str) -> bool:
     """Return True if a table has at least one row.
 
-    This is a cheap check before the query of a complex view, which DuckDB needs ten milliseconds to plan.
+    Use this check before a query of a complex view, because DuckDB needs ten milliseconds to plan such a query.
 
     Args:
         connection: Connection to the registry.
@@ -187,7 +187,7 @@ def _mask_none(values: list[Any]) -> NDArray[Any]:
 
 
 def text_column(values: list[str]) -> NDArray[Any]:
-    """Return texts as an array, for a column of `insert_bulk`.
+    """Convert texts to an array, for a column of `insert_bulk`.
 
     Short texts become an array of fixed width, because Python objects in an array can make DuckDB import pandas.
     """

@@ -545,7 +545,7 @@ def draw_correlation(figure: Figure, result: StudyResult) -> None:
 
 
 def draw_dependence(figure: Figure, result: StudyResult) -> None:
-    """Draw p-values with clusters as units against p-values with items as units.
+    """Draw p-values of tests of clusters (such as documents) against tests of items.
 
     There is a mark for each pair of systems. The mark is filled if the test decision differs.
     """
@@ -585,7 +585,7 @@ def compute_matrix_size(result: StudyResult) -> tuple[float, float]:
 def draw_replicability(figure: Figure, result: StudyResult) -> None:
     """Draw a matrix: on how many test sets each system beats each other system.
 
-    The numbers are lower bounds by Bonferroni's combination of p-values.
+    The numbers are lower bounds, which combine p-values by Bonferroni's method.
     """
     rows = result.finding.tables["pairs"]
     axes = figure.subplots()

@@ -61,7 +61,7 @@ def draw_domains(figure: Figure, result: StudyResult) -> None:
 
 
 def draw_calibration(figure: Figure, result: StudyResult) -> None:
-    """Draw the share of correct decisions against the p-value, with intervals.
+    """Draw how often tests decide correctly, against the p-value, with intervals.
 
     p-values are grouped into intervals. A second mark shows the share that is expected if errors are normally
     distributed.
@@ -100,7 +100,7 @@ def draw_shares(axes: Axes, rows: Sequence[Row], k: int, label: str, least: int 
 
 
 def compute_middle(row: Row) -> float:
-    """Return the geometric mean of the ends of an interval of p-values.
+    """Return where an interval of p-values is drawn: the geometric mean of its ends.
 
     A lower end of 0 is replaced by 0.0001.
     """

@@ -148,9 +148,12 @@ def make_task_entry(file: str, contents: TaskBoards) -> Json:
 
 
 def select_searchable_names(entries: Sequence[Json]) -> Json:
-    """Return the system names that visitors of the index page can search, by task.
+    """Select the names of systems that visitors of the index page can search.
 
-    To limit the size of the page, tasks with very many names are left out; `left_out` is their number.
+    To limit the size of the page, tasks with very many names are left out.
+
+    Returns:
+        The names by task; and `left_out`, the number of tasks that are left out.
     """
     room, left_out, names = SEARCHED, 0, dict[str, Sequence[str]]()
     for entry in sorted(entries, key=lambda entry: len(entry["names"])):
