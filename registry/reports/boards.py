@@ -223,13 +223,16 @@ class WideBoard:
     def notes(self) -> list[str]:
         """Sentences below the board.
 
-        If the first sentence ends with a colon, the descriptions of the columns (`basis`) belong after it.
+        The first sentence ends with a colon, after which the descriptions of the columns (`basis`) belong.
         """
         return [*self._explanations, *self.footnotes]
 
     @property
     def findings(self) -> list[str]:
-        """Sentences like `notes`, without remedies, for readers who cannot run the program."""
+        """The `notes` without advice on what to do.
+
+        Readers of published results cannot follow such advice.
+        """
         return [*self._explanations, *self._list_footnotes(lambda board: board.footnote_findings)]
 
     @property
